@@ -361,6 +361,13 @@ const WORDS = [
     '"-o" new',
     "-''o new",
     "--outpu\\t=new",
+    "--pretty --output=new",
+    "-U --output=new",
+    "--abbrev -o new",
+    "-g -s f1 new",
+    "tfI f1 'sh -c \"touch new\"'",
+    '\'/"/{print > "new"} /"/\'',
+    "--replace touch new",
     "-k f1",
     "-9 f1",
     "-d f1",
@@ -397,7 +404,7 @@ const UNHURRIED = new Set(
 );
 
 /** The words that make most programs write: a second name, and the usual options. */
-const FEW = ["f1 new", "-o new", "-uo new", "--output=new", "--outp=new"];
+const FEW = ["f1 new", "-o new", "-uo new", "--output=new", "--outp=new", "-U --output=new"];
 
 /**
  * Of every rule with every word that makes some program write the file `new`, the command lines that are allowed. Chance

@@ -54,6 +54,12 @@ test.each([
   ["unzip -o a.zip", "unzip -o a.zip"],
   ["go *", "go list ./..."],
   ["go test *", "go test -v -run TestX ./..."],
+  ["head *", "head -n -1 a"],
+  ["grep *", "grep -e -x a"],
+  ["awk *", "awk -F: '/x/ {print $1}' a"],
+  ["awk *", "awk '{print \"->\" $1}' a"],
+  ["tar *", "tar tCf . a.tar"],
+  ["xxd *", "xxd -g 1 a"],
 ])("command rules: %s covers %s", (rule, command) => {
   expect(decide(command, { allow: [`bash(${rule})`] })).toBe("allow");
 });
@@ -304,6 +310,31 @@ test.each([
   ["delta *", "delta --pager rm a b"],
   ["xxd *", "xxd -r a b"],
   ["shuf *", "shuf -o a b"],
+  // Words that may become several words, or that are options behind an option whose value is optional.
+  ["sort *", "CI='! -o b'; sort -t $CI a"],
+  ["sort *", "sort -t * a"],
+  ["git log *", "LANG='x --output=a'; git log -S $LANG"],
+  ["git log *", "git log --pretty --output=a"],
+  ["git log *", "git log --abbrev --output=a"],
+  ["git diff *", "git diff -U --output=a"],
+  ["journalctl *", "journalctl -n --rotate"],
+  ["find *", "find . -name *e"],
+  ["xargs ls *", "xargs --replace rm ls"],
+  ["nice ls *", "CI='5 rm a'; nice -n $CI ls"],
+  ["timeout ls *", "CI='5 rm a'; timeout $CI ls"],
+  // Words that are an option for the program, or are none.
+  ["tar *", "tar tfI a.tar 'sh -c \"rm a\"'"],
+  ["unzip *", "unzip a.zip -l"],
+  ["unzip *", "unzip -q a.zip -x b -l"],
+  ["xxd *", "xxd -g -s a b"],
+  ["wget *", "wget -UO - https://example.com/a"],
+  ["wget *", "wget -O - -O a https://example.com/a"],
+  ["go *", "go env -u GOFLAGS"],
+  ["jobs *", "jobs -x rm a"],
+  // Strings of awk that begin elsewhere than they seem to.
+  ["awk *", 'awk \'/"/{print > "new"} /"/\' a'],
+  ["awk *", 'awk \'BEGIN{x="a\\\n"; print > "new"; y="b"}\''],
+  ["awk *", 'awk \'{x = 1 # "\nprint > "new" # "\n}\' a'],
 ])("command rules: %s does not cover %s", (rule, command) => {
   expect(decide(command, { allow: [`bash(${rule})`] })).toBe("ask");
 });
@@ -348,6 +379,18 @@ test.each([
   "vim -c '!rm a' f",
   "go test -exec 'rm a' ./...",
   "bash -c 'rm a'",
+  "git rebase -x'rm a' main",
+  "git rebase -x ls -x 'rm a' main",
+  "git rebase -qx 'rm a' main",
+  "git rebase --ex 'rm a' main",
+  "git clone --u 'rm a' x y",
+  "tar tfI a.tar 'rm x'",
+  "xargs --replace rm {}",
+  "uv --directory . run rm a",
+  "uv tool run rm a",
+  "pnpm -C . exec rm a",
+  "jobs -x rm a",
+  "CI='5 rm a'; timeout $CI ls",
 ])("command rules: a deny rule for rm blocks %s, even where everything is allowed", (command) => {
   expect(decide(command, { mode: "bypass", deny: ["bash(rm *)"], allow: ["bash"] })).toBe("deny");
 });
@@ -360,6 +403,12 @@ test.each([
   "rsync -a a b",
   "tar tf a",
   "git -c color.ui=never log",
+  "git clean -fdx",
+  "git grep -x a",
+  "git cherry-pick -x main",
+  "npm --silent test",
+  "npm --silent run build",
+  "timeout -s KILL 5 ls",
 ])("command rules: a deny rule for rm does not block %s", (command) => {
   expect(decide(command, { mode: "bypass", deny: ["bash(rm *)"] })).toBe("allow");
 });

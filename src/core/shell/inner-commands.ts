@@ -10,6 +10,9 @@ export function runByOptions(program: string, args: readonly ShellWord[]): Inner
   if (/^[gmn]?awk$/.test(program)) return inAwk(args);
   if (program === "sed") return inSed(args);
   if (program === "git") return inGit(args);
+  // In the first word of tar, letters need no dash, and their values follow in other words.
+  if (program === "tar" && /^[^-]*[IF]/.test(args[0]?.text ?? "I"))
+    return { lines: [], problem: 'the command that "tar" runs cannot be read from its arguments' };
   const options = Object.hasOwn(running, program) ? running[program]! : undefined;
   return options && inOptions(options, program, args);
 }
@@ -123,6 +126,31 @@ function inSed(args: readonly ShellWord[]): InnerLines | undefined {
     : undefined;
 }
 
+/** Long options of git that run a command. git also accepts their beginnings. */
+const GIT_RUNNING = ["--exec", "--extcmd", "--upload-pack", "--receive-pack", "--open-files-in-pager"];
+
+/** The letters of these options, by subcommand. */
+const GIT_LETTERS: Readonly<Record<string, string>> = {
+  rebase: "x",
+  difftool: "x",
+  clone: "u",
+  "ls-remote": "u",
+  grep: "O",
+};
+
+/** Whether a word is an option with which git runs a command, and the command if it is in the same word. */
+function runningOption(subcommand: string, text: string): { value?: string } | undefined {
+  if (text.startsWith("--")) {
+    const [name = "", ...rest] = text.split("=");
+    if (name.length < 3 || !GIT_RUNNING.some((each) => each.startsWith(name))) return undefined;
+    return rest.length > 0 ? { value: rest.join("=") } : {};
+  }
+  const letter = Object.hasOwn(GIT_LETTERS, subcommand) ? GIT_LETTERS[subcommand] : undefined;
+  const at = letter !== undefined && /^-[A-Za-z]/.test(text) ? text.indexOf(letter) : -1;
+  if (at < 0) return undefined;
+  return at < text.length - 1 ? { value: text.slice(at + 1) } : {};
+}
+
 const HARMLESS_KEYS =
   /^(?:color|column|advice|user|author|committer|log|status|branch|tag|pretty|i18n|versionsort|push\.default|pull\.(?:rebase|ff)|core\.(?:quotepath|abbrev|autocrlf|eol|filemode|ignorecase)|diff\.(?:renames|color\w*|context|algorithm|noprefix|mnemonicprefix)|init\.defaultbranch|commit\.gpgsign|safe\.directory|merge\.conflictstyle|rerere)(?:\.|$|\w)/i;
 
@@ -151,23 +179,13 @@ function inGit(args: readonly ShellWord[]): InnerLines | undefined {
       ? { lines, problem: `the command that "git ${name}" runs is only known at run time` }
       : { lines: [...lines, words.join(" ")] };
   }
-  const index = texts.findIndex(
-    (text) =>
-      /^(?:-x|--exec|--extcmd|--upload-pack|--receive-pack|--open-files-in-pager|-O\S)/.test(text) ||
-      (/^-[uO]$/.test(text) && /^(?:clone|ls-remote|grep)$/.test(name)),
-  );
-  if (index >= 0) {
-    const text = texts[index]!;
-    const value = text.includes("=")
-      ? text.slice(text.indexOf("=") + 1)
-      : /^-O\S/.test(text)
-        ? text.slice(2)
-        : texts[index + 1];
-    if (name === "clean" || (name === "ls-files" && text === "-x") || name === "cherry-pick")
-      return lines.length > 0 ? { lines } : undefined;
-    return value === undefined || value === "\0"
-      ? { lines, problem: `the command that "git ${name}" runs is only known at run time` }
-      : { lines: [...lines, value] };
+  for (const [index, text] of texts.entries()) {
+    const option = runningOption(name, text);
+    if (option === undefined) continue;
+    const value = option.value ?? texts[index + 1];
+    if (value === undefined || value === "\0")
+      return { lines, problem: `the command that "git ${name}" runs is only known at run time` };
+    lines.push(value);
   }
   if (/^(?:filter-branch|config|difftool|mergetool|send-email|instaweb|daemon|gui|citool|p4|svn)$/.test(name)) {
     const reads = name === "config" && texts.some((text) => /^(?:--get\S*|-l|--list|get|list)$/.test(text));

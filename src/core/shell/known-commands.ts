@@ -1,4 +1,5 @@
-import { type Grammar, type SortedArguments, readOptions } from "./options.ts";
+import { findArguments } from "./find-arguments.ts";
+import { type Grammar, NO_OPTIONS, readOptions, type SortedArguments } from "./options.ts";
 import type { ShellWord } from "./parse.ts";
 import { awkReads, sedReads } from "./scripts.ts";
 
@@ -156,7 +157,7 @@ const acting: Readonly<Record<string, Grammar>> = {
     long: "prettyPrint no-colors colors null-input exit-status unwrapScalar",
   },
   xmllint: { long: "noout format valid xpath= nonet pretty=", flags: "" },
-  xxd: { flags: "bCEeiupg", valued: "clsn", most: 1 },
+  xxd: { flags: "bCEeiup", valued: "cglsn", most: 1 },
   hexdump: { flags: "bcCdovx", valued: "ns" },
   od: { flags: "abcdfilosxv", valued: "AjNtw", long: "address-radix= format= read-bytes= skip-bytes=" },
   strings: { flags: "aw", valued: "net", long: "bytes= encoding= radix=" },
@@ -202,7 +203,7 @@ const acting: Readonly<Record<string, Grammar>> = {
     long: "list verbose file= gzip bzip2 xz zstd auto-compress directory= exclude= strip-components= wildcards to-stdout",
   },
   zip: { flags: "rqvjy0123456789u", valued: "xin", long: "recurse-paths quiet verbose exclude=" },
-  unzip: { flags: "ltvpzZqC", valued: "x", most: 1_000, writesWithout: ["l", "t", "v", "p", "z", "Z"] },
+  unzip: { flags: "ltvpzZqC", optionsFirst: true, most: 1_000, writesWithout: ["l", "t", "v", "p", "z", "Z"] },
   rsync: {
     flags: "avzrlptgoDnHAXxhPquWciSmO",
     badOperand: /::/,
@@ -226,7 +227,7 @@ const acting: Readonly<Record<string, Grammar>> = {
     operands: "texts",
     badOperand: /^(?:run|build|test|generate|install|get|tool|clean|work|mod|fix|fmt|bug|telemetry)$/,
     long:
-      "v x n race short cover failfast json a i m u s run= count= timeout= bench= benchtime= tags= p= parallel= cpu= list= f= skip= " +
+      "v x n race short cover failfast json a i m s run= count= timeout= bench= benchtime= tags= p= parallel= cpu= list= f= skip= " +
       "vet= benchmem trimpath",
   },
 };
@@ -328,6 +329,7 @@ const git: Check = (args) => {
   const isActing = table === gitActing || (name === "stash" && own.operands.length === 0);
   return {
     names: own.names,
+    values: own.values,
     effects: [...before.effects, ...(isActing ? [at] : []), ...own.effects.map((place) => at + 1 + place)],
     operands: own.operands.map((place) => at + 1 + place),
     paths: own.paths,
@@ -345,34 +347,6 @@ export function subcommandAt(args: readonly ShellWord[]): number {
   }
   return at;
 }
-
-const FIND_TESTS =
-  "print print0 prune o a not or and empty readable executable true false daystart depth mount xdev nouser nogroup ls quit";
-const FIND_VALUES =
-  "name iname path ipath wholename iwholename regex iregex regextype type xtype size mtime mmin atime amin ctime cmin newer perm user " +
-  "group maxdepth mindepth links inum lname ilname printf";
-
-const find: Check = (args) => {
-  const tests = new Set(FIND_TESTS.split(" "));
-  const values = new Set(FIND_VALUES.split(" "));
-  const effects: number[] = [];
-  const operands: number[] = [];
-  let at = 0;
-  for (; at < args.length && !/^[-(!]/.test(args[at]!.text ?? "-"); at++) {
-    operands.push(at);
-    if (args[at]!.glob && /^[*?[]/.test(args[at]!.text ?? "")) effects.push(at);
-  }
-  for (; at < args.length; at++) {
-    const text = args[at]!.text;
-    if (text === "(" || text === ")" || text === "!" || text === ",") continue;
-    const name = text?.slice(1) ?? "";
-    if (text?.startsWith("-") && values.has(name)) {
-      at++;
-      if (args[at]?.text === undefined) effects.push(at);
-    } else if (!text?.startsWith("-") || !tests.has(name)) effects.push(at);
-  }
-  return { names: new Set(), effects, operands, paths: operands.flatMap((place) => args[place]!.text ?? []) };
-};
 
 const SED: Grammar = {
   flags: "nErszu",
@@ -403,20 +377,12 @@ const WGET: Grammar = {
 /** wget writes a file, unless it prints the document (`-O -`) or only asks for it. */
 const wget: Check = (args) => {
   const reading = readOptions(WGET, args);
-  const texts = args.map(({ text = "" }) => text);
-  const documents = texts.flatMap((text, at) => {
-    if (/^(?:-[a-zA-Z0-9]*O|--output-document)$/.test(text)) return [{ at, to: texts[at + 1] }];
-    const to = /^(?:-[a-zA-Z0-9]*?O|--output-document=)([^]+)$/.exec(text)?.[1];
-    return to === undefined ? [] : [{ at, to }];
-  });
-  const prints = documents.length > 0 && documents.every(({ to }) => to === "-");
-  const writes = prints ? [] : documents.map(({ at }) => at);
+  const documents = ["O", "output-document"].flatMap((name) =>
+    reading.names.has(name) ? [reading.values.get(name)] : [],
+  );
+  const prints = documents.length === 1 && documents[0] === "-";
   const asks = reading.names.has("spider") && documents.length === 0;
-  return {
-    ...reading,
-    effects: [...reading.effects, ...writes, ...(prints || asks ? [] : reading.operands)],
-    acts: true,
-  };
+  return { ...reading, effects: prints || asks ? reading.effects : args.map((_, at) => at), acts: true };
 };
 
 const simply =
@@ -424,14 +390,14 @@ const simply =
   (args) => {
     const texts = args.map(({ text = "\0" }) => text);
     const all = texts.map((_, at) => at);
-    return { names: new Set(), effects: isReading(texts) ? [] : all, operands: all, paths: [] };
+    return { ...NO_OPTIONS, effects: isReading(texts) ? [] : all, operands: all, paths: [] };
   };
 
 const special: Readonly<Record<string, Check>> = {
   cd: (args) => {
     const plain = args.length === 1 && !(args[0]!.text ?? "-").startsWith("-");
     return {
-      names: new Set(),
+      ...NO_OPTIONS,
       effects: plain ? [] : args.map((_, at) => at),
       operands: [0],
       paths: [args[0]?.text ?? ""],
@@ -443,7 +409,7 @@ const special: Readonly<Record<string, Check>> = {
   ),
   command: simply(([first = "", ...rest]) => /^-[vV]$/.test(first) && rest.every((arg) => !arg.startsWith("-"))),
   sed,
-  find,
+  find: findArguments,
   git,
   wget,
 };

@@ -15,6 +15,8 @@ export type Grammar = Readonly<{
   oneDash?: true;
   /** True: the first word is a bundle of option letters even without a dash, as in `tar tf`. */
   bundle?: true;
+  /** True: options after the first operand are operands, as with `unzip`. */
+  optionsFirst?: true;
   /** The meaning of the words after the options; `pattern`: one text, then paths; `script`: a sed or awk program, then paths. */
   operands?: "paths" | "texts" | "pattern" | "script";
   /** Maximum number of operands that are only read; further ones are written to or created. */
@@ -34,6 +36,8 @@ export type Grammar = Readonly<{
 /** The arguments of a program, classified by the program's grammar. */
 export type SortedArguments = Readonly<{
   names: ReadonlySet<string>;
+  /** The last value of each option that takes one. */
+  values: ReadonlyMap<string, string>;
   /** Indexes of words that are not known to be read-only. */
   effects: readonly number[];
   operands: readonly number[];
@@ -41,29 +45,53 @@ export type SortedArguments = Readonly<{
   paths: readonly string[];
 }>;
 
+/** What the arguments of a program without options have. */
+export const NO_OPTIONS = { names: new Set<string>(), values: new Map<string, string>() } as const;
+
 /** Classifies the arguments of a program. A word that is only known at run time counts as a possible option. */
 export function readOptions(grammar: Grammar, args: readonly ShellWord[]): SortedArguments {
   const { flags = "", valued = "", long = "", number, oneDash, bundle, operands: kind = "paths" } = grammar;
   const longs = new Set(long.split(" "));
   const names = new Set<string>();
+  const values = new Map<string, string>();
   const effects: number[] = [];
   const operands: number[] = [];
   const scripts: number[] = [];
+  /** Takes the next word as the value of an option, and returns its index. */
+  const takeValue = (name: string, at: number): number => {
+    const value = args[at + 1];
+    if (value === undefined) return at + 1;
+    values.set(name, value.text ?? "");
+    const isPattern = kind === "pattern" && (name === "e" || name === "regexp");
+    if (!isOneValue(value) && !(isPattern && value.text !== undefined && !value.glob)) effects.push(at + 1);
+    return at + 1;
+  };
   const letters = (word: string, at: number): number => {
     const end = Array.from(word).findIndex((letter) => !flags.includes(letter));
     for (const letter of word.slice(0, end < 0 ? undefined : end + 1)) names.add(letter);
     if (end < 0) return at;
-    if (!valued.includes(word.charAt(end))) {
+    const letter = word.charAt(end);
+    if (!valued.includes(letter)) {
       effects.push(at);
       return at; // it is not known whether this option takes a value
     }
-    const next = end === word.length - 1 ? at + 1 : at;
-    if (kind === "script" && word.charAt(end) === "e") scripts.push(next);
+    if (end < word.length - 1) values.set(letter, word.slice(end + 1));
+    const next = end === word.length - 1 ? takeValue(letter, at) : at;
+    if (kind === "script" && letter === "e") scripts.push(next);
     return next;
+  };
+  /** Reads letters without a dash: those that take a value take the following words, in their order. */
+  const bundled = (word: string): number => {
+    if (Array.from(word).some((letter) => !flags.includes(letter) && !valued.includes(letter))) effects.push(0);
+    return Array.from(word).reduce((at, letter) => {
+      names.add(letter);
+      return valued.includes(letter) ? takeValue(letter, at) : at;
+    }, 0);
   };
   for (let at = 0; at < args.length; at++) {
     const { text, glob } = args[at]!;
-    if (text === undefined || (glob && /^[-*?[]/.test(text))) {
+    if (grammar.optionsFirst && operands.length > 0) operands.push(at);
+    else if (text === undefined || (glob && /^[-*?[]/.test(text))) {
       if (!grammar.harmless) effects.push(at);
       operands.push(at);
     } else if (text === "--") {
@@ -73,12 +101,13 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
       const [name, value] = splitOnce(text.replace(/^--?/, ""));
       const takesValue = longs.has(`${name}=`);
       if (value !== undefined ? !takesValue : !longs.has(name) && !takesValue) effects.push(at);
-      else if (value === undefined && !longs.has(name)) at++; // the value of this option is the next word
+      else if (value !== undefined) values.set(name, value);
+      else if (!longs.has(name)) at = takeValue(name, at);
       names.add(name);
       if (kind === "script" && name === "expression") scripts.push(at);
     } else if (text.startsWith("-") && text !== "-") {
       if (!(number && /^-\d+$/.test(text))) at = letters(text.slice(1), at);
-    } else if (bundle && at === 0) at = letters(text, at) === at ? at : at + (text.includes("f") ? 1 : 0);
+    } else if (bundle && at === 0) at = bundled(text);
     else operands.push(at);
   }
   const textAt = (at: number): string | undefined => args[at]?.text;
@@ -102,7 +131,15 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
   }
   if (grammar.writesWithout?.some((name) => names.has(name)) === false) effects.push(...operands);
   const paths = kind === "texts" ? [] : operands.slice(first).flatMap((at) => textAt(at) ?? []);
-  return { names, effects: [...new Set(effects)].toSorted((one, other) => one - other), operands, paths };
+  return { names, values, effects: [...new Set(effects)].toSorted((one, other) => one - other), operands, paths };
+}
+
+/**
+ * Whether a word is the value of the option before it. A word with a glob, or one that is only known at run time, may
+ * become several words; and where the value of an option is optional, a word that looks like an option is one.
+ */
+export function isOneValue({ text, glob }: ShellWord): boolean {
+  return text !== undefined && !(glob && /^[-*?[]/.test(text)) && !/^-(?!\d+$)./s.test(text);
 }
 
 function splitOnce(text: string): [string, string | undefined] {

@@ -68,8 +68,13 @@ export function sedReads(script: string): boolean {
   return true;
 }
 
-/** Whether an awk program writes no file and runs nothing. `>` counts as writing, although it may be a comparison. */
+/**
+ * Whether an awk program writes no file and runs nothing. `>` counts as writing, although it may be a comparison. The
+ * text in strings does not count, unless it is uncertain where strings begin: a quote in a pattern (`/"/`) or in a
+ * comment begins none.
+ */
 export function awkReads(script: string): boolean {
-  const code = script.replace(/"(?:[^"\\\n]|\\.)*"/g, '""');
+  const outside = script.replace(/"(?:[^"\\\n]|\\.)*"/g, '""');
+  const code = /[/#\\]/.test(outside) || outside.replaceAll('""', "").includes('"') ? script : outside;
   return !/system|getline|close|fflush|@|\||>|extension|ENVIRON|PROCINFO/.test(code.replaceAll("||", ""));
 }

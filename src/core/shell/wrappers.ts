@@ -1,5 +1,6 @@
 import { words } from "../text/words.ts";
 import { runByOptions } from "./inner-commands.ts";
+import { isOneValue } from "./options.ts";
 import { parseShell, type ShellCommand, type ShellWord } from "./parse.ts";
 
 /**
@@ -80,7 +81,7 @@ const grammars: Readonly<Record<string, Grammar>> = {
   xargs: {
     flags: "0rtxp",
     valued: "nIPdLEas",
-    long: "null no-run-if-empty max-args= max-procs= replace= delimiter= arg-file= verbose",
+    long: "null no-run-if-empty max-args= max-procs= replace delimiter= arg-file= verbose",
     transparent: false,
   },
   npx: { flags: "y", valued: "p", long: "yes no-install package=", transparent: false },
@@ -135,6 +136,10 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
   ksh: shellWith,
   ash: shellWith,
   find: insideFind,
+  jobs: (args) =>
+    args.some(({ text = "-x" }) => /^-\w*x/.test(text))
+      ? { problem: 'the command that "jobs" runs cannot be read from its arguments' }
+      : undefined,
   fd: (args) =>
     args.some(({ text = "-x" }) => /^(?:-\w*[xX]|--exec)/.test(text))
       ? { problem: 'the command that "fd" runs cannot be read from its arguments' }
@@ -159,8 +164,17 @@ function behindRunner(
   { after, ...grammar }: Grammar & { after: string },
   args: readonly ShellWord[],
 ): UnwrappedCommand | undefined {
-  const at = after === "" ? -1 : args.findIndex(({ text }) => text === undefined || !text.startsWith("-"));
-  if (after !== "" && (at < 0 || !words(after).includes(args[at]?.text ?? ""))) return undefined;
+  const isOption = ({ text }: ShellWord): boolean => text !== undefined && text.startsWith("-");
+  const at = after === "" ? -1 : args.findIndex((word) => !isOption(word));
+  if (after !== "" && !words(after).includes(args[at]?.text ?? "")) {
+    // An option before the subcommand may take a value: then the subcommand is a later word.
+    const hidden =
+      args.slice(0, Math.max(at, 0)).some(isOption) && args.some(({ text }) => words(after).includes(text ?? ""));
+    const nested = args[at]?.text === "tool" && args[at + 1]?.text === "run";
+    return hidden || nested
+      ? { problem: `the command that "${name}" runs cannot be read from its arguments` }
+      : undefined;
+  }
   return behind(name, { ...grammar, transparent: false }, args.slice(at + 1));
 }
 
@@ -172,7 +186,10 @@ function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): Unw
   const rest = afterOptions(grammar, args);
   if (rest === undefined) return { problem: `subcrew does not know an option of "${name}"` };
   const sets = grammar.sets ? setsOf(rest) : [];
-  const words = rest.slice(sets.length + (grammar.before ?? 0));
+  const start = sets.length + (grammar.before ?? 0);
+  if (!rest.slice(sets.length, start).every(isOneValue))
+    return { problem: `an argument of "${name}" is only known at run time` };
+  const words = rest.slice(start);
   if (words.length === 0 && sets.length === 0)
     return name === "xargs" ? inner([{ words: [{ text: "echo" }], sets, redirects: [] }], false) : undefined;
   return inner(
@@ -206,7 +223,7 @@ function setsOf(words: readonly ShellWord[]): string[] {
   return names;
 }
 
-/** The words after the options, or `undefined` when one of the options is not known. */
+/** The words after the options, or `undefined` when one of the options or its value is not known. */
 function afterOptions(
   { flags = "", valued = "", long = "" }: Grammar,
   args: readonly ShellWord[],
@@ -219,17 +236,20 @@ function afterOptions(
     if (!text.startsWith("-") || text === "-") return args.slice(at);
     if (text.startsWith("--")) {
       const name = text.slice(2).replace(/=[\s\S]*$/, "");
-      if (longs.has(`${name}=`)) at += text.includes("=") ? 0 : 1;
-      else if (!longs.has(name)) return undefined;
+      if (longs.has(`${name}=`) && !text.includes("=")) {
+        if (!isOneValue(args[++at] ?? NOTHING)) return undefined;
+      } else if (!longs.has(`${name}=`) && !longs.has(name)) return undefined;
     } else if (!/^-\d+$/.test(text)) {
       const letters = text.slice(1);
       const end = Array.from(letters).findIndex((letter) => !flags.includes(letter));
       if (end >= 0 && !valued.includes(letters.charAt(end))) return undefined;
-      if (end === letters.length - 1) at++;
+      if (end === letters.length - 1 && !isOneValue(args[++at] ?? NOTHING)) return undefined;
     }
   }
   return [];
 }
+
+const NOTHING: ShellWord = { text: "" };
 
 /** The command that `sh -c` runs. A shell with a script, or without arguments, cannot be analysed. */
 function shellWith(args: readonly ShellWord[]): UnwrappedCommand {
