@@ -36,7 +36,7 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   const { isOpen = () => false, isLink = () => false } = options;
   for (const token of Object.values(tokens)) checkToken(token);
   const http = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, maxHeaderSize: 16_384 });
-  http.maxHeadersCount = 100;
+  http.maxHeadersCount = 0; // with a maximum, Node drops the headers after it, and they would not be checked
   http.maxConnections = 500;
   const bound = await new Promise<number>((resolve, reject) => {
     http.once("error", (cause) =>
@@ -88,15 +88,24 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   };
 }
 
+/** The methods that servers of subcrew use. */
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "DELETE"]);
+
 /**
- * Whether a request names its host exactly once. With two names, or another one in the request target, proxies may
- * disagree about the host.
+ * Whether a request names its host exactly once, and its target as it is meant. With two names, another one in the
+ * request target, or steps such as `/../`, proxies may disagree about the host or the path.
  */
-export function isPlainRequest({ url = "", rawHeaders }: Pick<IncomingMessage, "url" | "rawHeaders">): boolean {
+export function isPlainRequest({
+  method = "GET",
+  url = "",
+  rawHeaders,
+}: Partial<Pick<IncomingMessage, "method">> & Pick<IncomingMessage, "url" | "rawHeaders">): boolean {
   const names = rawHeaders.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
   const once = ["host", "origin", "authorization", "sec-fetch-site", "content-length"];
   return (
-    /^\/(?![/\\])[^\\]*$/.test(url) && // URL parsers treat a backslash as a slash
+    METHODS.has(method) &&
+    /^\/(?![/\\])[^\\#]*$/.test(url) && // URL parsers treat a backslash as a slash
+    !/^[^?]*\/(?:\.|%2e){1,2}(?:[/?]|$)/i.test(url) &&
     once.every((name) => names.filter((each) => each === name).length < 2)
   );
 }

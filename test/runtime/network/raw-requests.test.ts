@@ -45,17 +45,19 @@ const servers: Readonly<Record<string, () => Promise<Served>>> = {
 
 test.each(Object.keys(servers))("%s refuses what is not plainly for it, over a real socket", async (name) => {
   const { port, target, method, token } = await servers[name]!();
-  const ask = (lines: readonly string[], first = target): Promise<string> =>
+  const ask = (lines: readonly string[], first = target, verb = method): Promise<string> =>
     sent(port, [
-      `${method} ${first} HTTP/1.1`,
+      `${verb} ${first} HTTP/1.1`,
       ...lines,
       `Authorization: Bearer ${token}`,
       "Content-Length: 0",
       "Connection: close",
     ]);
   const host = `Host: 127.0.0.1:${port}`;
+  const many = Array.from({ length: 200 }, (_, at) => `X-${at}: 1`);
   const plain = await ask([host]);
   expect(plain).toMatch(/^HTTP\/1\.1 (?:200|4(?!0[13])\d\d)/); // let in; what it says then is the protocol's affair
+  expect(await ask([host, ...many])).toBe(plain);
   expect(await ask([host, `Origin: http://127.0.0.1:${port}`, "Sec-Fetch-Site: same-origin"])).toBe(plain);
   const refused: readonly (readonly [string, () => Promise<string>])[] = [
     ["two hosts", () => ask([host, host])],
@@ -77,6 +79,13 @@ test.each(Object.keys(servers))("%s refuses what is not plainly for it, over a r
     ["another site", () => ask([host, "Sec-Fetch-Site: cross-site"])],
     ["a site of the same kind", () => ask([host, "Sec-Fetch-Site: same-site"])],
     ["two sites", () => ask([host, "Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: cross-site"])],
+    ["a host behind many headers", () => ask([host, ...many, "Host: evil.example"])],
+    ["an origin behind many headers", () => ask([host, ...many, "Origin: http://evil.example"])],
+    ["a site behind many headers", () => ask([host, ...many, "Sec-Fetch-Site: cross-site"])],
+    ["a target with a fragment", () => ask([host], `${target}#x`)],
+    ["a target that goes up", () => ask([host], `/x/..${target}`)],
+    ["a target that goes up in escapes", () => ask([host], `/x/%2E.${target}`)],
+    ["a method that no server uses", () => ask([host], target, "TRACE")],
     ["two tokens", () => ask([host, "Authorization: Bearer x"])],
   ];
   for (const [what, answer] of refused)
