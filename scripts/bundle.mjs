@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { root } from "./step.mjs";
 
-/** Packages that every run needs are bundled; the others stay external and are loaded on use. */
-const INSIDE = ["zod", "js-yaml", "smol-toml"];
+/** Packages that every run needs are bundled, with what they need; the others stay external and are loaded on use. */
+const INSIDE = ["zod", "js-yaml", "smol-toml", "string-width", "strip-ansi", "ansi-regex", "get-east-asian-width"];
 
 /**
  * Bundles the entry points that package.json exports into `dir`; `modules` holds the same sources, compiled one by one.
@@ -29,6 +29,7 @@ export async function bundleDoors(dir, modules) {
       external: (id) => /^[^./\0]/.test(id) && !/^[a-z]:[\\/]/i.test(id) && !INSIDE.includes(id.split("/")[0] ?? ""),
       plugins: [
         smallZod,
+        lateEmoji,
         await bundledAgents(modules),
         { name: "trunk", buildEnd: collectInto(trunk, input["index"] ?? "") },
       ],
@@ -76,6 +77,7 @@ export async function bundleCommand(dir, modules) {
       external: (id) => optional.some((name) => id === name || id.startsWith(`${name}/`)),
       plugins: [
         smallZod,
+        lateEmoji,
         await bundledAgents(modules),
         await mcpInstructions(modules),
         { name: "base", buildEnd: collectInto(base, input.main) },
@@ -245,3 +247,34 @@ const smallZod = {
     handler: (code) => code.replace('import { z } from "zod";', 'import * as z from "zod";'),
   },
 };
+
+/**
+ * Makes `string-width` compile its expression for all emoji, and load the data for segmenting, when a text needs them:
+ * that takes 30 ms of processor time, and most processes measure only plain texts.
+ *
+ * @type {import("rolldown").Plugin}
+ */
+const lateEmoji = {
+  name: "late emoji",
+  transform: {
+    filter: { id: /[\\/]string-width[\\/]index\.js$/ },
+    handler: (code) => {
+      const late = replaced(
+        code,
+        "const rgiEmojiRegex = /^\\p{RGI_Emoji}$/v;",
+        'let emoji; const rgiEmojiRegex = { test: (text) => (emoji ??= new RegExp("^\\\\p{RGI_Emoji}$", "v")).test(text) };',
+      );
+      return replaced(
+        late,
+        "const segmenter = new Intl.Segmenter();",
+        "let segments; const segmenter = { segment: (text) => (segments ??= new Intl.Segmenter()).segment(text) };",
+      );
+    },
+  },
+};
+
+/** @param {string} code @param {string} old @param {string} text */
+function replaced(code, old, text) {
+  if (!code.includes(old)) throw new Error(`A package has changed and no longer holds: ${old}`);
+  return code.replace(old, () => text);
+}

@@ -86,8 +86,9 @@ type Word = readonly Piece[];
 function* wordsOf(spans: readonly Span[]): Generator<Word | "break"> {
   let word: Piece[] = [];
   for (const { text, style } of spans) {
-    for (const [part] of text.matchAll(PARTS)) {
-      const plain = part.charCodeAt(0) > 0x20 && !ALONE.test(part);
+    const { parts, alone } = /[\u2e80-\uffff]/.test(text) ? (wide ??= wideWords()) : NARROW;
+    for (const [part] of text.matchAll(parts)) {
+      const plain = part.charCodeAt(0) > 0x20 && !alone?.test(part);
       const piece: Piece = style ? { text: part, style } : { text: part };
       if (plain) {
         word.push(piece);
@@ -103,12 +104,20 @@ function* wordsOf(spans: readonly Span[]): Generator<Word | "break"> {
   if (word.length > 0) yield word;
 }
 
-const WIDE = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}";
-/** A line break, spaces, a character that may be wrapped by itself, or the rest of a word. */
-const PARTS = new RegExp(`\\n|[^\\S\\n]+|[${WIDE}][\\p{M}、。，．！？：；）」』】]*|[^\\s${WIDE}]+`, "gu");
-const ALONE = new RegExp(`^[${WIDE}]`, "u");
+/** A line break, spaces, a character that may be wrapped by itself, or the rest of a word; and how such a character begins. */
+type Words = Readonly<{ parts: RegExp; alone?: RegExp }>;
+const NARROW: Words = { parts: /\n|[^\S\n]+|\S+/g };
+/** Made for the first text that needs them, which takes 10 ms: most processes draw no such text. */
+let wide: Words | undefined;
+let segmenter: Intl.Segmenter | undefined;
 
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+function wideWords(): Words {
+  const set = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}";
+  return {
+    parts: new RegExp(`\\n|[^\\S\\n]+|[${set}][\\p{M}、。，．！？：；）」』】]*|[^\\s${set}]+`, "gu"),
+    alone: new RegExp(`^[${set}]`, "u"),
+  };
+}
 
 function* graphemes({ text, style }: Span): Generator<Span> {
   for (const segment of clustersOf(text)) yield style ? { text: segment, style } : { text: segment };
@@ -117,5 +126,6 @@ function* graphemes({ text, style }: Span): Generator<Span> {
 /** Splits a text into grapheme clusters. */
 export function clustersOf(text: string): string[] {
   if (/^[\n\x20-\x7e]*$/.test(text)) return text.split("");
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }

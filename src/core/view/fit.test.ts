@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import stringWidth from "string-width";
 import { expect, test } from "vitest";
 import { fit, lastRow, pad, widthOf, wordRows } from "./fit.ts";
 
@@ -14,6 +15,23 @@ test.each([
 ])("%j in %i columns is %j", (text, columns, expected) => {
   expect(fit(text, columns, "…")).toBe(expected);
   expect(widthOf(fit(text, columns, "…"))).toBeLessThanOrEqual(Math.max(columns, 0));
+});
+
+test("characters that are not measured take one column, alone and beside each other", () => {
+  const characters = Array.from({ length: 0x2900 - 0x20 }, (_, at) => String.fromCharCode(0x20 + at));
+  expect(characters.filter((one) => widthOf(one) !== stringWidth(one))).toEqual([]);
+  for (const [from, to] of [
+    [0xa1, 0xac],
+    [0xae, 0x2ff],
+    [0x2010, 0x2027],
+    [0x2030, 0x205e],
+    [0x2190, 0x21ff],
+    [0x2500, 0x25fc],
+    [0x2800, 0x28ff],
+  ] as const) {
+    const line = characters.slice(from - 0x20, to + 1 - 0x20).join("");
+    expect([widthOf(line), stringWidth(line)]).toEqual([line.length, line.length]);
+  }
 });
 
 test("padding counts columns, not characters", () => {

@@ -9,6 +9,7 @@ export function fit(text: string, columns: number, more: string): string {
   if (plain) return text.slice(0, room) + more;
   let kept = "";
   let width = 0;
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: "grapheme" });
   for (const { segment } of segmenter.segment(text.slice(0, columns * LONGEST_CLUSTER))) {
     const wide = stringWidth(segment);
     if (width + wide > room) break;
@@ -68,8 +69,6 @@ export function pad(text: string, columns: number): string {
 /** How many columns a text takes. */
 export function widthOf(text: string): number {
   if (isPlain(text)) return text.length;
-  // A cut text is often plain except for the sign for omitted text at its end.
-  if (text.endsWith(CUT) && isPlain(text.slice(0, -1))) return text.length;
   const known = measured.get(text);
   if (known !== undefined) return known;
   const width = stringWidth(text);
@@ -84,9 +83,14 @@ const measured = new Map<string, number>();
 const MOST_MEASURED = 2_000;
 const LONGEST_MEASURED = 400;
 
-const CUT = "\u2026";
-
-const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
+/** Made for the first text that needs it: its data take milliseconds to load. */
+let segmenter: Intl.Segmenter | undefined;
 /** More code units than this for one character on the screen are dropped as noise. */
 const LONGEST_CLUSTER = 16;
-const isPlain = (text: string): boolean => /^[\x20-\x7e]*$/.test(text);
+/**
+ * Whether each code unit is a character of one column: ASCII, Latin letters, and the punctuation, arrows, lines and check
+ * marks that our own texts use. Others are measured, which takes much longer, and the first time 30 ms.
+ */
+const isPlain = (text: string): boolean => PLAIN.test(text);
+const PLAIN =
+  /^[\x20-\x7e\xa1-\xac\xae-\u02ff\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u25fc\u25ff\u2713\u2717\u2800-\u28ff]*$/;
