@@ -9,7 +9,6 @@ import type { Terminal } from "../base/terminal.ts";
 import { type AskPerson, answerGates, answering, askPerson, yes } from "../terminal/gates.ts";
 import { openResult, type ResultPrinter } from "../terminal/print-result.ts";
 import { createRawInput, type RawInput } from "../terminal/raw-input.ts";
-import { followOnScreen } from "./run-keys.ts";
 import { onSignals, type Signals } from "../terminal/signals.ts";
 
 /** The options of `watchRun`. */
@@ -40,6 +39,7 @@ export async function watchRun(
   const { interrupt } = signals;
   try {
     if (live && !flags.quiet && printer.format !== "stream-json") {
+      const { followOnScreen } = await import("./run-keys.ts"); // most runs are not watched on such a terminal
       const { screen, moved } = await followOnScreen(run, {
         crew,
         look,
