@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { judge } from "../../src/core/policy/judge.ts";
 import { createPolicy } from "../../src/core/policy/policy.ts";
 import { parseRules } from "../../src/core/rules/rule.ts";
-import { firstThatChanges } from "./commands.ts";
+import { firstThatChanges, type TrialPlace } from "./commands.ts";
 import type { Tries } from "./mutate.ts";
 
 /** What a rule with `*` behind it allows to read; none of these writes by its nature. */
@@ -419,10 +419,7 @@ export function coveredPairs(words: "few" | "all"): string[] {
 }
 
 /** FUZZ-09: what such rules allow is carried out in a sandbox. No file may change. */
-export function rulesOnlyRead(
-  commands: readonly string[],
-  at: Readonly<{ folder: () => string; bwrap: string }>,
-): void {
+export function rulesOnlyRead(commands: readonly string[], at: TrialPlace): void {
   const found = firstThatChanges(commands, at);
   if (found !== undefined) expect.fail(`a rule that ends in * covers a command that changes a file: ${found}`);
 }

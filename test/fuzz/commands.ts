@@ -301,7 +301,8 @@ function plant(workspace: string): void {
   writeFileSync(join(workspace, "f2"), "two\nthree\n");
   writeFileSync(join(workspace, "sub", "f3"), "x\n");
   symlinkSync("f1", join(workspace, "link"));
-  const who = ["-c", "user.name=a", "-c", "user.email=a@b.c"];
+  // Recent versions of git maintain the repository in the background, which changes files after the commit has ended.
+  const who = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "maintenance.auto=false"];
   for (const args of [
     ["init", "-q"],
     ["add", "-A"],
@@ -344,13 +345,15 @@ export function readersOnlyRead(commands: readonly string[], at: Parameters<type
   ).toEqual([]);
 }
 
+/** Where commands are tried: each time in a new folder, each command for a number of seconds (1 if none is given). */
+export type TrialPlace = Readonly<{ folder: () => string; bwrap: string; seconds?: number }>;
+
 /** The first of these commands that changes a file when it is carried out; `undefined`: none does. */
 export function firstThatChanges(
   commands: readonly string[],
-  at: Readonly<{ folder: () => string; bwrap: string }>,
+  { folder, bwrap, seconds = 1 }: TrialPlace,
 ): string | undefined {
-  const changes = (some: readonly string[]): boolean =>
-    watch(some, { folder: at.folder(), bwrap: at.bwrap, seconds: 1 }).changed;
+  const changes = (some: readonly string[]): boolean => watch(some, { folder: folder(), bwrap, seconds }).changed;
   let some = commands;
   if (!changes(some)) return undefined;
   while (some.length > 1) {
