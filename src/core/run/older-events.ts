@@ -1,5 +1,6 @@
 import type { Outcome } from "../outcome/outcome.ts";
 import { noCost, noUsage } from "../outcome/usage.ts";
+import { isRecord } from "../text/json.ts";
 import { splitModelName } from "../vocabulary/model-name.ts";
 import type { Event, Fact, KeptEvent, RecordedSettings, RunLimits } from "./event.ts";
 
@@ -41,6 +42,68 @@ export function completed(event: KeptEvent): KeptEvent {
   if (event.type === "run.started" && event.settings) return { ...defaults, ...withProviders(event, event.settings) };
   for (const field in defaults) if (!(field in event)) return { ...defaults, ...event };
   return event;
+}
+
+const CALL = { call: "", tool: "" };
+/** Examples of fields that have no default. Those of `optional` may be absent. */
+const examples: Readonly<Partial<Record<Fact["type"], Readonly<Record<string, unknown>>>>> = {
+  "run.started": { plan: { nodes: {}, output: "" } },
+  "run.ended": { outcome: { status: "" } },
+  "node.retried": { outcome: { status: "" } },
+  "node.ended": { outcome: { status: "" } },
+  "agent.resolved": { agent: "", hash: "", model: "" },
+  "tool.started": CALL,
+  "tool.ended": CALL,
+  "tool.denied": CALL,
+  "tool.rejected": CALL,
+  "tool.unknown": CALL,
+  "gate.opened": { question: "" },
+  "plan.changed": { change: {} },
+  "message.sent": { text: "" },
+  note: { text: "" },
+  warning: { text: "" },
+};
+const optional = { limits: {}, settings: {}, permissions: {}, usage: noUsage(), cost: noCost() } as const;
+
+/** The largest time that a `Date` can hold. */
+const LAST_TIME = 8.64e15;
+
+/**
+ * Whether the fields of an event have the types that its readers expect. A correct checksum only proves that a record is
+ * as it was written, not that subcrew wrote it.
+ */
+export function isWellFormed(event: KeptEvent): boolean {
+  const { seq, at, type } = event;
+  if (!Number.isSafeInteger(seq) || Math.abs(at) > LAST_TIME || !fits(event, ENVELOPE)) return false;
+  if (!isKnown(event)) return true;
+  const given: Readonly<Record<string, unknown>> = event;
+  if (!fits(event, meant[type]) || !fits(event, examples[type])) return false;
+  for (const name in optional)
+    if (given[name] !== undefined && !isLike(given[name], optional[name as keyof typeof optional])) return false;
+  if (type === "run.started") return Object.values(event.plan.nodes).every((node) => isRecord(node));
+  return type !== "run.ended" && type !== "node.ended" && type !== "node.retried" ? true : isOutcome(event.outcome);
+}
+
+function fits(value: object, examples: Readonly<Record<string, unknown>> = {}): boolean {
+  for (const name in examples) if (!isLike((value as Record<string, unknown>)[name], examples[name])) return false;
+  return true;
+}
+
+function isLike(value: unknown, example: unknown): boolean {
+  if (typeof example === "number") return Number.isFinite(value);
+  if (Array.isArray(example)) return Array.isArray(value);
+  if (!isRecord(example)) return typeof value === typeof example;
+  if (!isRecord(value)) return false;
+  for (const name in example) if (value[name] !== undefined && !isLike(value[name], example[name])) return false;
+  return true;
+}
+
+const SPENT = { usage: noUsage(), cost: noCost(), output: "" };
+
+function isOutcome(outcome: Outcome): boolean {
+  if (!isLike(outcome, SPENT)) return false;
+  if (outcome.status === "failed") return isLike(outcome.fault, { code: "", message: "" });
+  return outcome.status === "ok" || outcome.status === "cancelled" || outcome.status === "skipped";
 }
 
 /**

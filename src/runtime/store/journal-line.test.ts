@@ -78,6 +78,23 @@ test.each([
   '"epoch":1,"event":{"seq":1}',
   '"epoch":1,"event":{"seq":"1","type":"note"}',
   '"epoch":"1","event":{"seq":1,"type":"note"}',
+  ...[
+    '"seq":1.5,"type":"future"',
+    '"seq":1,"type":"future","at":1e300',
+    '"seq":1,"type":"future","at":"1"',
+    '"seq":1,"type":"future","path":[]',
+    '"seq":1,"type":"run.started"',
+    '"seq":1,"type":"run.started","plan":null',
+    '"seq":1,"type":"run.started","plan":{"nodes":{"a":null},"output":"a"}',
+    '"seq":1,"type":"run.started","plan":{"nodes":{},"output":"a"},"settings":null',
+    '"seq":1,"type":"run.ended","outcome":null',
+    '"seq":1,"type":"run.ended","outcome":{"status":"odd"}',
+    '"seq":1,"type":"node.ended","outcome":{"status":"failed","fault":null}',
+    '"seq":1,"type":"node.ended","outcome":{"status":"ok","output":"a","usage":{"input":"1"}}',
+    '"seq":1,"type":"node.ended","outcome":{"status":"ok","output":["a"]}',
+    '"seq":1,"type":"turn.ended","calls":{}',
+    '"seq":1,"type":"tool.ended","call":1,"tool":"a"',
+  ].map((event) => `"epoch":1,"event":{${event}}`),
 ])("%s with a correct checksum is not a record either", (body) => {
   expect(decodeLine(`{"crc":"${crc32(body).toString(16).padStart(8, "0")}",${body}}`)).toBeUndefined();
 });
