@@ -52,7 +52,7 @@ export function embedded(agents, prompts, { skills = [], commands = [] } = {}) {
     `export const skillFiles: Readonly<Record<string, string>> = {\n${rowsOf(skills)}};\n\n`,
     "/** The bundled workflow commands. */\n",
     `export const commandFiles: Readonly<Record<string, string>> = {\n${rowsOf(commands)}};\n\n`,
-    "/** The prompts this program speaks with, by file name. */\n",
+    "/** The texts that subcrew sends to models, by file name. */\n",
     `export const prompts = {\n${promptRows.join("")}} as const;\n`,
   ].join("");
 }

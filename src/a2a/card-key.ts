@@ -27,7 +27,7 @@ export function cardKey(pem: string): CardKey {
     const key = createPrivateKey(pem);
     const jwk = createPublicKey(key).export({ format: "jwk" });
     const alg = ALGORITHMS[[jwk["kty"], jwk["crv"]].filter(Boolean).join(" ")];
-    if (alg === undefined) throw new Error("a key of another kind");
+    if (alg === undefined) throw new Error("the key has an unsupported type");
     const kid = createHash("sha256").update(stableText(jwk)).digest("base64url");
     return { key, alg, kid, jwk: { ...jwk, kid, alg, use: "sig" } };
   } catch (cause) {

@@ -242,7 +242,7 @@ async function load() {
     throw new CrewError(
       "MISSING_PEER",
       `Serving agents over A2A needs the package @a2a-js/sdk, which cannot be loaded: ${messageOf(cause)}`,
-      "Install it: npm install @a2a-js/sdk",
+      "Install the package: npm install @a2a-js/sdk",
       { cause },
     );
   }

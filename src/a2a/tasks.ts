@@ -149,7 +149,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
   const reply = async (who: TaskOwner, id: string, message: RemoteMessage, register: Register): Promise<A2aRun> => {
     const origin = await originOf(who, id);
     if (message.contextId !== undefined && message.contextId !== origin.context)
-      throw taskError("bad-request", "The task belongs to another context.");
+      throw taskError("bad-request", "The task belongs to another context (contextId) than the message.");
     const served = active.get(id);
     if (!served || served.run.state.outcome)
       throw taskError("unsupported", "The task has ended and accepts no more messages.");
@@ -184,7 +184,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
   };
 
   const send: Tasks["send"] = async (who, message, register = async () => {}) => {
-    if (!agents.has(who.agent)) throw taskError("not-found", "There is no such agent.");
+    if (!agents.has(who.agent)) throw taskError("not-found", "There is no agent at this address.");
     return message.taskId === undefined ? start(who, message, register) : reply(who, message.taskId, message, register);
   };
   return {

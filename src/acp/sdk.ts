@@ -17,7 +17,7 @@ export type { ContentBlock, EditorServer, SessionUpdate, ToolKind };
 
 export async function loadAcpSdk(): Promise<AcpSdk> {
   return import("@agentclientprotocol/sdk").catch((cause: unknown) => {
-    const hint = "Install it: npm install @agentclientprotocol/sdk.";
+    const hint = "Install the package: npm install @agentclientprotocol/sdk";
     throw new CrewError("MISSING_PEER", "Serving editors over ACP needs the package @agentclientprotocol/sdk.", hint, {
       cause,
     });

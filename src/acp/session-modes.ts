@@ -6,7 +6,7 @@ export type ListedMode = Readonly<{ id: PolicyMode; name: string; description: s
 const plan: ListedMode = { id: "plan", name: "Plan", description: "Agents only read." };
 
 const modes: readonly ListedMode[] = [
-  { id: "dontAsk", name: "Read only", description: "Whatever needs your permission is refused." },
+  { id: "dontAsk", name: "Read only", description: "Calls that need your permission are refused." },
   { id: "default", name: "Ask", description: "You are asked before files change and commands run." },
   { id: "acceptEdits", name: "Accept edits", description: "Files in the folder change without asking." },
   { id: "bypass", name: "Bypass", description: "Everything is allowed without asking." },

@@ -128,7 +128,7 @@ export function createEditorSession({ id, editor, mode: first, talk, onError }: 
         throw new CrewError(
           "BAD_INPUT",
           "The previous message of this session is still being worked on.",
-          "Cancel it, or wait for its end.",
+          "Cancel that message, or wait until it is answered.",
         );
       starting = { cancelled: false, begun: deferred<void>() };
       try {

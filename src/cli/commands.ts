@@ -40,7 +40,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./launch/parallel.ts")).parallelCommand,
   },
   chain: {
-    summary: "run tasks one after the other, each with the result of the one before",
+    summary: "run tasks one after the other, each with the result of the task before it",
     group: WORK,
     load: async () => (await import("./launch/chain.ts")).chainCommand,
   },
@@ -96,12 +96,12 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./runs/runs.ts")).runs,
   },
   top: {
-    summary: "show all runs on one screen: those that need you, failed, work or wait",
+    summary: "show all runs on one screen: runs that need you, failed, work or wait",
     group: RUNS,
     load: async () => (await import("./top/top.ts")).topCommand,
   },
   web: {
-    summary: "serve a page in the browser for all runs",
+    summary: "show all runs on a page in the browser",
     group: RUNS,
     load: async () => (await import("./web/web.ts")).webCommand,
   },
@@ -148,7 +148,7 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./changes/apply.ts")).apply,
   },
   attach: {
-    summary: "follow a run of another process and answer its questions",
+    summary: "follow a run that runs in another process and answer its questions",
     group: RUNS,
     load: async () => (await import("./runs/attach.ts")).attach,
   },
@@ -196,12 +196,12 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./launch/background-run.ts")).backgroundRun,
   },
   mcp: {
-    summary: "serve the agents to other tools over MCP, and manage MCP servers",
+    summary: "serve the agents to other programs over MCP, and manage MCP servers",
     group: SERVE,
     load: async (line) => (await import("./mcp/greeted.ts")).greetedMcp(line),
   },
   acp: {
-    summary: "serve as an agent for editors that speak the Agent Client Protocol",
+    summary: "serve as an agent for editors that support the Agent Client Protocol",
     group: SERVE,
     load: async () => (await import("./chat/acp.ts")).acpCommand,
   },
@@ -221,12 +221,12 @@ export const commands: Readonly<Record<string, CommandRow>> = {
     load: async () => (await import("./setup/doctor.ts")).doctor,
   },
   worker: {
-    summary: "run tasks of an engine on this machine",
+    summary: "run a worker: execute tasks of an engine on this machine",
     group: SERVE,
     load: async () => (await import("./engine/worker.ts")).workerCommand,
   },
   engine: {
-    summary: "start, migrate, inspect and drain an engine for many machines",
+    summary: "start, migrate, inspect and drain an engine (database) for workers on many machines",
     group: SERVE,
     load: async () => (await import("./engine/engine.ts")).engineCommand,
   },

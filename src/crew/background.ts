@@ -68,4 +68,4 @@ export function createLaunch({
 }
 
 const busy = (id: string): CrewError =>
-  new CrewError("RUN_BUSY", `Another process is working on "${id}".`, `See \`subcrew status ${id}\`.`);
+  new CrewError("RUN_BUSY", `Another process is working on the run "${id}".`, `See \`subcrew status ${id}\`.`);

@@ -26,7 +26,7 @@ const crewOptions = z.strictObject({
     .union([z.string().min(1), z.literal(false)])
     .optional()
     .describe("the folder in which runs are kept, or false to keep nothing"),
-  userHome: text.describe("the home folder in which your own agents are looked for"),
+  userHome: text.describe("the home folder in which your own agents are searched for"),
   engine: z.string().min(1).optional(),
   env: table.describe("the environment variables"),
   trusted: flag.describe("whether the project's own agents may run"),
@@ -60,7 +60,7 @@ const crewOptions = z.strictObject({
     .record(z.string(), z.union([z.string(), z.array(z.string()), z.looseObject({}), z.undefined()]))
     .optional()
     .describe("the models of fast, balanced and powerful"),
-  permissions: permissions.optional().describe("what agents may do"),
+  permissions: permissions.optional().describe("permissions of agents"),
   secrets: texts.describe("values that are redacted everywhere"),
   network: table.describe("what the network tools may reach"),
   webSearch: table.describe("the search engine behind web_search"),
@@ -76,8 +76,8 @@ const crewOptions = z.strictObject({
   diagnostics: table.describe("a command that checks the project"),
   concurrency: runParameters.shape.concurrency,
   unattended: runParameters.shape.unattended,
-  clock: code.optional().describe("a function that gives the time in milliseconds"),
-  random: code.optional().describe("a function that gives a number from 0 to 1"),
+  clock: code.optional().describe("a function that returns the time in milliseconds"),
+  random: code.optional().describe("a function that returns a random number from 0 to 1"),
 } satisfies Readonly<Record<keyof CrewOptions, z.ZodType>>);
 
 const runOptions = z.strictObject({
@@ -92,8 +92,8 @@ const runOptions = z.strictObject({
   outliving: anything,
   parent: anything,
   deck: anything,
-  force: flag.describe("take the run over from another machine"),
-  retryFailed: flag.describe("also retry what failed"),
+  force: flag.describe("true: take the run over from another machine"),
+  retryFailed: flag.describe("true: also retry failed tasks"),
   task: text.describe("the path of the only task that continues"),
 } satisfies Readonly<Record<keyof ResumeOptions, z.ZodType>>);
 

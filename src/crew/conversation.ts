@@ -65,7 +65,7 @@ export function createConversation({
     stopped = undefined;
   };
   const opened = (text: string): string =>
-    summary === undefined ? text : `This is what was said before, in short:\n\n${summary}\n\n${text}`;
+    summary === undefined ? text : `Summary of the conversation so far:\n\n${summary}\n\n${text}`;
   return {
     say: async (text, images = []) => {
       await endStopped();

@@ -93,8 +93,8 @@ export function untrustedError(what: string, { file = "its file", distrust = "pr
     "UNTRUSTED",
     `${what} cannot run: ${distrustText[distrust].replace(/^it/, file)}${distrust === "new" ? `: ${file}` : ""}.`,
     distrust === "changed"
-      ? "See the change and agree to it with `subcrew trust`."
-      : "See it and agree to it with `subcrew trust`.",
+      ? "See the change and trust the file with `subcrew trust`."
+      : "See the file and trust it with `subcrew trust`.",
   );
 }
 

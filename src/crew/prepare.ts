@@ -106,8 +106,8 @@ export function createPrepare(parts: PrepareParts): Prepare {
     if (above && isTooDeep(above))
       throw new CrewError(
         "TOO_DEEP",
-        `${above.task} started this run, and it may not start other agents: the maximum depth is ${above.maxDepth}.`,
-        "Allow more with --max-depth in the run above, or start this one outside of it.",
+        `${above.task} started this run, and that task may not start other agents: the maximum depth is ${above.maxDepth}.`,
+        "Allow more with --max-depth in the parent run, or start this run outside of it.",
       );
     const maxDepth = above ? smallerDepth(own.maxDepth, above.maxDepth) : own.maxDepth;
     const over = above && (await budgetOfAbove(store, above, run));

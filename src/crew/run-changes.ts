@@ -48,7 +48,7 @@ export async function undoRun(
 ): Promise<readonly (UndoneFile & Readonly<{ name: string }>)[]> {
   const { owner, life } = await keptRuns(store).look(id);
   if (owner !== undefined && !isEnded(life))
-    throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
+    throw new CrewError("RUN_BUSY", `The run "${id}" is still running.`, `Stop the run first: \`subcrew stop ${id}\`.`);
   const { cwd, files } = await changesIn(store, id, selection);
   const done = await undoChanges(files, { versions: versionsOf(store, id), cwd, dryRun });
   return done.map((each) => ({ ...each, name: nameIn(cwd, each.file) }));
@@ -81,8 +81,8 @@ function fileNamed(name: string, files: readonly FileHistory[], cwd: string): Fi
     "BAD_INPUT",
     `The run did not change the file "${name}".`,
     known.length === 0
-      ? "It changed no files that are recorded."
-      : `Files that it changed: ${known.slice(0, MOST_NAMED).join(", ")}${known.length > MOST_NAMED ? ", ..." : ""}.`,
+      ? "The run changed no files that are recorded."
+      : `Files that the run changed: ${known.slice(0, MOST_NAMED).join(", ")}${known.length > MOST_NAMED ? ", ..." : ""}.`,
   );
 }
 

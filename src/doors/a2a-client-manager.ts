@@ -125,7 +125,7 @@ export class A2AClientManager {
   async #client(name: string): Promise<RemoteClient> {
     const client = this.#loaded.get(name);
     if (!client)
-      throw new CrewError("UNKNOWN_AGENT", `Agent '${name}' is not loaded.`, "Load it first with loadAgent.");
+      throw new CrewError("UNKNOWN_AGENT", `Agent '${name}' is not loaded.`, "Load the agent first with loadAgent.");
     return client.catch((error: unknown) => {
       throw new Error(messageOf(error), { cause: error });
     });

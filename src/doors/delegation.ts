@@ -71,7 +71,7 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
       start: (what, tells) => background.start(what, { spawns: "*", ceiling: [], model: "" }, tells),
     },
     delegate: async (what) => {
-      if (signal.aborted) return failed("DENIED", "It was cancelled before it started.");
+      if (signal.aborted) return failed("DENIED", "The task was cancelled before it started.");
       const run = crew.run(unchecked(what), options);
       const release = onAbort(signal, () => run.cancel("stopped by the caller"));
       try {

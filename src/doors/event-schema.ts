@@ -16,7 +16,7 @@ const limits = z.strictObject({ ...budgetLimits.shape, maxTimeMs: count.optional
 const parks = z.strictObject({ onLimit: z.enum(["park", "end"]), onProviderFault: z.enum(["park", "fail"]) });
 const call = text.describe("the id of the call");
 const tool = text.describe("the name of the tool");
-const outcome = outcomeSchema.describe("how it ended");
+const outcome = outcomeSchema.describe("how the run, node or call ended");
 const fileVersion = z.union([
   z.strictObject({ kind: z.enum(["absent", "folder", "other"]) }),
   z.strictObject({ kind: z.literal("link"), target: text }),
@@ -30,11 +30,11 @@ export const facts = {
     name: text.optional().describe("the name of the run"),
     cwd: text.describe("the workspace"),
     version: text.describe("the version of subcrew"),
-    continues: text.optional().describe("the earlier task that it continues, as run/path"),
+    continues: text.optional().describe("the earlier task that the run continues, as run/path"),
     origin: runParameters.shape.origin,
-    context: text.optional().describe("what every task is told before its prompt"),
-    permissions: permissions.optional().describe("what its agents may do"),
-    limits: limits.optional().describe("what the run as a whole may use"),
+    context: text.optional().describe("context that every task gets before its prompt"),
+    permissions: permissions.optional().describe("permissions of its agents"),
+    limits: limits.optional().describe("limits of the whole run"),
     settings: z
       .strictObject({
         model: text.optional(),
@@ -43,13 +43,15 @@ export const facts = {
         projectInstructions: z.literal(false).optional(),
       })
       .optional()
-      .describe("settings that decided how it runs"),
-    parks: parks.optional().describe("whether its tasks wait instead of failing"),
+      .describe("settings that apply to the run"),
+    parks: parks
+      .optional()
+      .describe("which tasks of the run park (wait) instead of failing: at a limit, or at a fault of a provider"),
     offline: z.literal(true).optional().describe("no key was found, so the offline model answers"),
   }),
   "run.ended": fact("The run ended.", { outcome }),
   "run.paused": fact("The run was paused and can be resumed.", { reason: text }),
-  "run.resumed": fact("The run goes on.", {
+  "run.resumed": fact("The run continues.", {
     after: count.describe("the number of the last event before the pause"),
     retryFailed: z.literal(true).optional().describe("failed tasks are tried again"),
     task: text.optional().describe("the only task that continues"),
@@ -68,24 +70,27 @@ export const facts = {
       .array(z.strictObject({ title: text, path: text }))
       .optional()
       .describe("the nodes whose outputs were attached to its prompt"),
-    review: z.literal(true).optional().describe("its result is a verdict about the work of another task"),
-    resumes: text.optional().describe("the task of this run whose conversation it goes on with"),
+    review: z.literal(true).optional().describe("the result of the task is a verdict about the work of another task"),
+    resumes: text.optional().describe("the task of this run whose conversation it continues"),
     task: task.partial().optional().describe("the options of a task that an agent started"),
   }),
   "node.reused": fact("The result of an earlier task is used.", {
     from: text.describe("that task, as run/path"),
-    endedAt: z.number().describe("when it ended"),
-    saved: z.strictObject({ usage: usageSchema, cost: costSchema }).optional().describe("what it had cost"),
+    endedAt: z.number().describe("when the earlier task ended"),
+    saved: z
+      .strictObject({ usage: usageSchema, cost: costSchema })
+      .optional()
+      .describe("usage and cost of the earlier task"),
   }),
   "agent.resolved": fact("The agent of a task was found, and its model, tools and permissions are decided.", {
     agent: text,
     hash: text.describe("a digest of the definition"),
     model: text,
     definition: z.record(text, z.unknown()).optional().describe("the definition, once per process"),
-    rights: z.array(text).optional().describe("the tools it has"),
+    rights: z.array(text).optional().describe("the tools of the agent"),
     reuse: text
       .optional()
-      .describe("a digest of everything that its result depends on, besides the files that it reads"),
+      .describe("a digest of everything that the result depends on, except the files that the task reads"),
   }),
   "node.waiting": fact("A task waits for files that other tasks may change.", {
     for: z.array(z.strictObject({ task: text, files: z.array(text) })),
@@ -98,20 +103,23 @@ export const facts = {
   "node.parked": fact("A task waits for a provider, a budget or a person.", {
     why: text,
     waitsFor: z.enum(["key", "credit", "quota", "provider", "budget", "person", "worker"]),
-    until: z.number().optional().describe("when it goes on by itself"),
-    nextTry: z.number().optional().describe("when it tries again by itself"),
+    until: z.number().optional().describe("when the task continues by itself"),
+    nextTry: z.number().optional().describe("when the task tries again by itself"),
     helps: text.describe("what a person can do"),
   }),
-  "node.unparked": fact("A parked task goes on.", { why: text }),
-  "node.paused": fact("One task was paused while the rest of the run goes on.", { reason: text }),
-  "node.resumed": fact("A paused task goes on.", {}),
+  "node.unparked": fact("A parked task continues.", { why: text }),
+  "node.paused": fact("One task was paused while the rest of the run continues.", { reason: text }),
+  "node.resumed": fact("A paused task continues.", {}),
   "node.won": fact("A task of a race is among the winners; its changes are applied next.", {}),
   "node.ended": fact("A node ended.", { outcome }),
   "turn.started": fact("A model is asked.", {
     turn: count,
     model: text,
     why: text.optional().describe("with the first turn: why this model was chosen"),
-    limits: z.strictObject({ maxTurns: count, maxTimeMs: count }).optional().describe("with the first turn"),
+    limits: z
+      .strictObject({ maxTurns: count, maxTimeMs: count })
+      .optional()
+      .describe("with the first turn: the sampling settings of the model"),
     reserved: z
       .strictObject({ input: count, usd: z.number().optional(), usdPerToken: z.number().optional() })
       .optional()
@@ -132,11 +140,16 @@ export const facts = {
     turn: count,
     thinking: text.optional(),
     text: text.describe("the text of the answer"),
-    calls: z.array(z.strictObject({ id: text, name: text, input: z.unknown() })).describe("the tools it calls"),
+    calls: z
+      .array(z.strictObject({ id: text, name: text, input: z.unknown() }))
+      .describe("the tool calls of the model"),
     usage: usageSchema,
     cost: costSchema,
-    carry: z.strictObject({ by: text, data: z.unknown() }).optional().describe("data that the provider wants back"),
-    model: text.optional().describe("the model that answered, if it is another one"),
+    carry: z
+      .strictObject({ by: text, data: z.unknown() })
+      .optional()
+      .describe("data that has to be sent back to the provider with the next request"),
+    model: text.optional().describe("the model that answered, if it differs from the requested model"),
   }),
   "tool.started": fact("A tool call began.", {
     call,
@@ -170,7 +183,7 @@ export const facts = {
       text,
     },
   ),
-  "conversation.forked": fact("A task begins with the conversation of another one.", {
+  "conversation.forked": fact("A task begins with the conversation of another task.", {
     from: text.describe("that task, as run/path"),
     turn: count,
   }),
@@ -181,8 +194,8 @@ export const facts = {
   }),
   "gate.opened": fact("A question waits for an answer.", {
     question: text,
-    call: text.optional().describe("the tool call it is about; absent for a gate of the plan"),
-    wants: z.literal("words").optional().describe("it is answered in words; absent: with yes or no"),
+    call: text.optional().describe("the tool call that the question is about; absent for a gate of the plan"),
+    wants: z.literal("words").optional().describe("the question is answered in words; absent: with yes or no"),
     offersNetwork: z.literal(true).optional().describe("the command needs the network, and the answer may add it"),
   }),
   "gate.answered": fact("A question was answered.", { answer, call: text.optional() }),
@@ -198,15 +211,15 @@ export const facts = {
       usage: usageSchema,
       cost: costSchema,
       toolCalls: count,
-      spawns: count.describe("how many agents were started: the nested run itself, and those in it"),
+      spawns: count.describe("how many agents were started: the nested run itself, and the agents in it"),
     },
   ),
   "message.sent": fact("A task got a message.", { from: text, text }),
-  "plan.changed": fact("The plan was changed while the run was going on.", { change }),
+  "plan.changed": fact("The plan was changed while the run was running.", { change }),
   "limit.reached": fact("A limit was reached.", {
     limit: text,
     text,
-    enforced: z.boolean().describe("false: it was only reported"),
+    enforced: z.boolean().describe("false: the limit was only reported"),
     reached: reachedLimitSchema.optional(),
   }),
   "context.compacted": fact("A conversation was shortened to fit the context window.", {
@@ -239,15 +252,15 @@ export const resultSchema = z.strictObject({
   id: text.describe("the id of the run"),
   status: z.enum(["ok", "failed", "cancelled", "paused"]),
   output: text.describe("the answer as text, or the part of it that exists"),
-  data: z.unknown().optional().describe("the answer as data, where a schema asks for it"),
+  data: z.unknown().optional().describe("the answer as a JSON value, if a schema was given"),
   from: z.array(text).optional().describe("the nodes whose output this is; for a race, the winner"),
-  approved: z.boolean().optional().describe("false: it contains work that was accepted without approval"),
-  fault: faultSchema.optional().describe("why it failed"),
-  limit: reachedLimitSchema.optional().describe("the limit that cut it short"),
+  approved: z.boolean().optional().describe("false: the output contains work that was accepted without approval"),
+  fault: faultSchema.optional().describe("why the run failed"),
+  limit: reachedLimitSchema.optional().describe("the limit that ended the run early"),
   offline: z.literal(true).optional().describe("no key was found, so the offline model answered"),
   usage: usageSchema.describe("tokens that were used"),
   cost: costSchema.describe("money that was spent"),
-  ms: z.number().describe("how long it took, in milliseconds"),
+  ms: z.number().describe("how long the run took, in milliseconds"),
   nodes: z.record(text, outcomeSchema).describe("how each node ended, by path"),
 } satisfies Readonly<Record<keyof Result, z.ZodType>>);
 
@@ -261,7 +274,7 @@ function variant(type: string, says: string, shape: z.ZodRawShape): z.ZodObject 
       type: z.literal(type),
       run: text.describe("the id of the run"),
       path: text.describe("the path of the task, such as `lead/scout`; empty for the run itself"),
-      at: z.number().describe("when it happened, in milliseconds since 1970"),
+      at: z.number().describe("time of the event, in milliseconds since 1970"),
       ...shape,
     })
     .describe(says);

@@ -32,8 +32,8 @@ export const faultSchema = z.strictObject({
 export const reachedLimitSchema = z.strictObject({
   kind: z.enum(["turns", "time", "usd", "tokens", "toolCalls", "spawns"]),
   value: z.number().describe("the limit; time in milliseconds"),
-  run: z.literal(true).optional().describe("it is a limit of the whole run"),
-  cap: z.enum(["day", "project"]).optional().describe("it is a cap over all runs"),
+  run: z.literal(true).optional().describe("true: a limit of the whole run"),
+  cap: z.enum(["day", "project"]).optional().describe("a spending cap for all runs of a day or of a project"),
 });
 
 const artifact = z.strictObject({ hash: z.string(), bytes: count });
@@ -42,7 +42,10 @@ const changes = z.strictObject({
   files: z.array(z.string()),
   applied: z.boolean().describe("whether the patch was applied to the workspace"),
   patch: artifact.describe("the patch, as the store of the run has it"),
-  conflicts: z.array(z.string()).optional().describe("files that prevented applying it"),
+  conflicts: z
+    .array(z.string())
+    .optional()
+    .describe("files that conflicted, so that the patch was not applied to them"),
   versions: z.record(z.string(), artifact).optional().describe("the task's version of each conflicting file"),
 });
 
@@ -51,14 +54,14 @@ const spending = {
   cost: costSchema.optional().describe("money that was spent"),
   model: z.string().optional().describe("the model that answered"),
   tools: z.record(z.string(), count).optional().describe("how often each tool was used"),
-  ms: z.number().optional().describe("how long it took, in milliseconds"),
+  ms: z.number().optional().describe("how long the task took, in milliseconds"),
   artifact: artifact.optional().describe("the full output, unshortened, as it is stored with the run"),
   summaryChars: z
     .number()
     .optional()
     .describe("how many characters of the output the agent that started the task reads"),
   summaryCut: z.enum(["simple", "smart"]).optional().describe("where that excerpt ends"),
-  limit: reachedLimitSchema.optional().describe("the limit that cut it short"),
+  limit: reachedLimitSchema.optional().describe("the limit that ended the task early"),
   changes: changes.optional().describe("changes in a worktree"),
   approved: z.boolean().optional().describe("false: the work was accepted without approval"),
   reviews: z
@@ -73,7 +76,7 @@ export const outcomeSchema = z.discriminatedUnion("status", [
     ...spending,
     status: z.literal("ok"),
     output: z.string().describe("the answer as text"),
-    data: z.unknown().optional().describe("the answer as data, where a schema asks for it"),
+    data: z.unknown().optional().describe("the answer as a JSON value, if a schema was given"),
     from: z.array(z.string()).optional().describe("nodes whose output is passed on"),
   }),
   z.strictObject({
@@ -88,7 +91,7 @@ export const outcomeSchema = z.discriminatedUnion("status", [
     status: z.literal("cancelled"),
     reason: z.string(),
     output: z.string().optional().describe("the part of the answer that exists"),
-    final: z.literal(true).optional().describe("cancelled by name: a resume does not start it again"),
+    final: z.literal(true).optional().describe("cancelled by name: `resume` does not start the task again"),
   }),
   z.strictObject({
     ...spending,

@@ -38,7 +38,7 @@ export function describeAgents(
   const some = (): string =>
     whole([
       ...cards.slice(0, shown).map(({ name }) => line(name, "")),
-      `(${cards.length - shown} more can be started by their names)`,
+      `(${cards.length - shown} more agents can be started by their names)`,
     ]);
   while (shown > 0 && bytesOf(some()) > budget) shown = Math.floor(shown * 0.9);
   return some();

@@ -45,12 +45,15 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
   };
   const input = z.strictObject({
     ...one,
-    run_in_background: z.boolean().optional().describe("run in the background; TaskOutput shows its progress"),
+    run_in_background: z
+      .boolean()
+      .optional()
+      .describe("run in the background; TaskOutput shows the progress of the task"),
     resume: z.string().min(1).optional().describe("the agentId of an earlier call: continues that conversation"),
     tasks: z
       .array(z.strictObject(one))
       .optional()
-      .describe("several tasks to run in parallel, instead of the one above"),
+      .describe("several tasks to run in parallel, instead of the single task"),
   });
   return defineTool({
     name,
@@ -90,8 +93,8 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
 }
 
 const BEFORE = `Delegates a task to an agent that works in its own context and returns a summary of what it found or did. Agents:`;
-const AFTER = `How to use it:
-- Explore to search and understand code, Plan to design, Bash to run commands, general-purpose for everything; or another one of the list.
+const AFTER = `How to use this tool:
+- Explore to search and understand code, Plan to design, Bash to run commands, general-purpose for everything; or another agent of the list.
 - Several calls in one turn, or \`tasks\`, run in parallel: use that whenever tasks do not depend on each other.
 - Include everything the agent has to know. [read-only] agents cannot change anything.
 - Do not delegate what a single tool call can do.`;

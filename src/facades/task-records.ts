@@ -68,7 +68,7 @@ export async function recordedTask(
       endedAt: view.endedAt ?? view.startedAt,
       result: summary(view.outcome),
     });
-  return isOver(events) ? { ...record, status: "error", error: "it was interrupted" } : record;
+  return isOver(events) ? { ...record, status: "error", error: "the task was interrupted" } : record;
 }
 
 const isOver = (events: readonly KeptEvent[]): boolean => events.at(-1)?.type === "run.ended";

@@ -17,7 +17,7 @@ const item = z.strictObject({
   id: z.string().max(TASK_ID_CHARS).default("").describe("a short unique id"),
   description: z.string().optional().describe("a short label shown to people"),
   assignment: z.string().min(1).describe("the complete assignment: the agent knows nothing else"),
-  agent: z.string().optional().describe("the agent of this task, if it is another one"),
+  agent: z.string().optional().describe("the agent of this task, if it differs from the agent of the call"),
   fork: z
     .boolean()
     .optional()
@@ -39,13 +39,13 @@ function taskTool(caller: Caller, name: string): Tool {
     agent: z
       .string()
       .default(defaultAgent(caller.spawns))
-      .describe(`who does it; ${defaultAgent(caller.spawns)} by default`)
+      .describe(`the agent that does the tasks; ${defaultAgent(caller.spawns)} by default`)
       .meta(agentNameSchema(cards)),
     context: z.string().optional().describe("context for all tasks, placed before each assignment"),
     schema: z
       .record(z.string(), z.unknown())
       .optional()
-      .describe("the JSON Schema of each result, for agents that have none of their own"),
+      .describe("the JSON Schema of each result, for agents without an output schema"),
     tasks: z.array(item).describe("the tasks; they run in parallel"),
   });
   return defineTool({

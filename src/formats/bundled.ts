@@ -16,7 +16,7 @@ export function readBundledAgents(files: Readonly<Record<string, string>> = agen
     const [agent] = agents;
     const wrong = problems.find(({ severity }) => severity !== "info");
     if (agent === undefined || wrong !== undefined || hasError(problems)) {
-      const why = wrong?.message ?? "it contains no agent";
+      const why = wrong?.message ?? "the file contains no agent";
       throw new CrewError("BAD_AGENT", `The bundled agent ${name} is damaged: ${why}`, "Reinstall subcrew.");
     }
     return isOfSystem(name) ? { ...agent, agent: { ...agent.agent, source: sourceOf(name) } } : agent;

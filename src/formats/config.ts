@@ -18,7 +18,11 @@ export function readConfig(source: string): ConfigReading {
   const read = readYaml(text);
   if (!read.ok) {
     const line = read.line === undefined ? {} : { line: read.line };
-    return { faults: [{ message: `The YAML cannot be read: ${read.reason}.`, hint: "Correct the syntax.", ...line }] };
+    return {
+      faults: [
+        { message: `The settings file is not valid YAML: ${read.reason}.`, hint: "Correct the syntax.", ...line },
+      ],
+    };
   }
   // The version belongs to the file and is not a setting.
   const { version = CONFIG_VERSION, ...value } = isRecord(read.value) ? read.value : {};
@@ -34,12 +38,12 @@ function versionFault(version: unknown): ConfigFault | undefined {
   const isNewer = typeof version === "number" && version > CONFIG_VERSION;
   return isNewer
     ? {
-        message: `The settings were written for a newer version of subcrew (version ${version}, this one reads ${CONFIG_VERSION}).`,
+        message: `The settings were written for a newer version of subcrew (version ${version}, this version reads ${CONFIG_VERSION}).`,
         hint: "Update subcrew, then try again.",
       }
     : {
         message: `"version" must be ${CONFIG_VERSION}.`,
-        hint: `Write \`version: ${CONFIG_VERSION}\`, or leave it out.`,
+        hint: `Write \`version: ${CONFIG_VERSION}\`, or leave out \`version\`.`,
       };
 }
 

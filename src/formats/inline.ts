@@ -15,7 +15,9 @@ const PLACE = { file: "(given)", relative: "(given)" };
 export function readInlineAgents(given: unknown): ParsedFile {
   const read = typeof given === "string" ? readJson(given) : ({ ok: true, value: given } as const);
   if (!read.ok)
-    return failedReading(problem("bad-json", `The agents cannot be read: ${read.reason}.`, { line: read.line }));
+    return failedReading(
+      problem("bad-json", `The agents given as JSON cannot be parsed: ${read.reason}.`, { line: read.line }),
+    );
   if (Array.isArray(read.value)) return joinReadings(read.value.map(readOwn));
   const agents = asData(read.value);
   if (agents === undefined) return failedReading(problem("bad-json", "The agents have to be an object or a list."));

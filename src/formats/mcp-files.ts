@@ -59,11 +59,14 @@ const plainName = (name: string): string =>
     .replace(/^[^A-Za-z0-9]+|_+$/g, "");
 
 function readServer(name: string, raw: unknown): ReadServer {
-  if (!isRecord(raw)) return { name, problem: "it is not a server definition" };
+  if (!isRecord(raw)) return { name, problem: "the entry is not a server definition" };
   const asked = /\$\{input:(\w+)\}/.exec(JSON.stringify(raw))?.[1];
   if (asked !== undefined)
-    return { name, problem: `it prompts for "${asked}" when it starts; use \${NAME} to read a variable instead` };
-  if (raw["type"] === "sse") return { name, problem: "it uses the old SSE transport, which is not supported" };
+    return {
+      name,
+      problem: `the server prompts for "${asked}" when it starts; use \${NAME} to read a variable instead`,
+    };
+  if (raw["type"] === "sse") return { name, problem: "the server uses the old SSE transport, which is not supported" };
   const server = serverIn(raw);
   const problem = faultsOf(mcpServers, { [name]: server }, "server")[0]?.message ?? serverProblem(server);
   return problem === undefined ? { name, server } : { name, problem };

@@ -29,7 +29,7 @@ async function importModule(file: string): Promise<unknown> {
   } catch (error) {
     const isTypes = error instanceof Error && "code" in error && error.code === "ERR_UNKNOWN_FILE_EXTENSION";
     const hint = isTypes
-      ? "This Node cannot read TypeScript: use Node 22.18 or newer, or compile it to .js."
+      ? "This Node cannot read TypeScript: use Node 22.18 or newer, or compile the file to .js."
       : "Correct the module.";
     throw new CrewError("BAD_AGENT", `${file} cannot be loaded: ${messageOf(error)}`, hint, { cause: error });
   }

@@ -20,12 +20,12 @@ const forms: Readonly<Record<AnswerKind, Readonly<Record<string, object>>>> = {
   words: { text: { type: "string", title: "Answer" } },
   approval: {
     approve: { type: "boolean", title: "Approve" },
-    text: { type: "string", title: "If not: what to change" },
+    text: { type: "string", title: "If you do not approve: what to change" },
   },
   permission: {
     approve: { type: "boolean", title: "Allow this call" },
     always: { type: "boolean", title: "Always allow this exact call in this run" },
-    text: { type: "string", title: "If not: what to do instead" },
+    text: { type: "string", title: "If you do not allow it: what to do instead" },
   },
 };
 const needed: Readonly<Record<AnswerKind, readonly string[]>> = {

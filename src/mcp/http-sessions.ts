@@ -81,6 +81,10 @@ async function isInitialize(request: Request): Promise<boolean> {
 /** The response for an unknown session. Its status makes the client begin a new one. */
 const unknownSession = (): Response =>
   Response.json(
-    { jsonrpc: "2.0", id: null, error: { code: -32001, message: "There is no such session." } },
+    {
+      jsonrpc: "2.0",
+      id: null,
+      error: { code: -32001, message: "There is no MCP session with this id. Send `initialize` to start a new one." },
+    },
     { status: 404 },
   );

@@ -93,7 +93,7 @@ async function loadNode(): Promise<typeof import("@modelcontextprotocol/node")> 
     throw new CrewError(
       "MISSING_PEER",
       "Serving MCP over HTTP needs the package @modelcontextprotocol/node.",
-      "Install it: npm install @modelcontextprotocol/node.",
+      "Install the package: npm install @modelcontextprotocol/node",
       { cause },
     );
   }

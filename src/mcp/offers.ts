@@ -55,9 +55,13 @@ function brief({ output: _output, ...offer }: Offer): Offer {
 
 /** Subcrew's own tools, in the order in which a client sees them. */
 const offers: readonly Offer[] = [
-  starting("run", "single", "Runs one agent on one task and gives back its result."),
-  starting("parallel", "parallel", "Runs several tasks side by side and gives back all their results."),
-  starting("chain", "chain", "Runs steps one after the other; {previous} in a task stands for the result before it."),
+  starting("run", "single", "Runs one agent on one task and returns its result."),
+  starting("parallel", "parallel", "Runs several tasks in parallel and returns all their results."),
+  starting(
+    "chain",
+    "chain",
+    "Runs steps one after the other; {previous} in a task stands for the result of the step before.",
+  ),
   starting("race", "race", "Gives the same task to several agents or models; the first good answer wins."),
   starting("team", "team", "Runs a team: roles, tasks that depend on each other, reviews and approvals."),
   answering({
@@ -71,7 +75,7 @@ const offers: readonly Offer[] = [
         z.object({
           name: z.string(),
           description: z.string(),
-          readOnly: z.boolean().describe("it is read-only"),
+          readOnly: z.boolean().describe("true: the agent is read-only"),
           source: z.string(),
         }),
       ),
@@ -130,7 +134,7 @@ const offers: readonly Offer[] = [
     input: z.strictObject({
       run: z.string().describe("id or name of the run"),
       path: z.string().optional().describe("path of the task that asks, if the run has several open questions"),
-      approve: z.boolean().optional().describe("false: no; true by default"),
+      approve: z.boolean().optional().describe("false: reject; default: true (approve)"),
       text: z.string().optional().describe("the reply, or what has to change"),
     }),
     output: z.object({ path: z.string(), done: z.boolean(), text: z.string() }),

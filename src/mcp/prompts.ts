@@ -15,7 +15,7 @@ export function servePrompts(server: ProtocolServer, sdk: Sdk, crew: Crew): void
     const found = await prompts.text(params.name, params.arguments ?? {}).catch((error: unknown) => {
       throw isCrewError(error) ? refused(`${error.message} ${error.hint}`) : error;
     });
-    if (!found) throw refused(`There is no prompt "${params.name}". \`prompts/list\` names them.`);
+    if (!found) throw refused(`There is no prompt "${params.name}". \`prompts/list\` lists the prompts.`);
     const { description, text } = found;
     return { description, messages: [{ role: "user", content: { type: "text", text } }] };
   });
@@ -76,7 +76,7 @@ function listed({ description, argumentHint }: WorkflowCommand, name: string): L
     name,
     description: description === "" ? name : description,
     arguments: namedArguments(argumentHint) ?? [
-      { name: ALL, description: argumentHint ?? "what follows its name", required: false },
+      { name: ALL, description: argumentHint ?? "the text after the name of the command", required: false },
     ],
   };
 }

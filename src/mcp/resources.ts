@@ -63,7 +63,7 @@ function ofRun({ run, name = run, status, output, tasks }: RunView): readonly Li
 
 /** The URI templates of resources that a list does not enumerate. */
 const resourceTemplates: readonly Readonly<Record<"uriTemplate" | "name" | "description" | "mimeType", string>>[] = [
-  { uriTemplate: `${ROOT}/{run}`, name: "run", description: "A run as data, by its id or name.", mimeType: JSON_TYPE },
+  { uriTemplate: `${ROOT}/{run}`, name: "run", description: "A run as JSON, by its id or name.", mimeType: JSON_TYPE },
   {
     uriTemplate: `${ROOT}/{run}/output`,
     name: "output",

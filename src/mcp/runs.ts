@@ -84,7 +84,7 @@ export function createServedRuns(crew: Crew, { attended = true }: { attended?: b
         throw new CrewError(
           "TOO_MANY_RUNS",
           `${MOST_ACTIVE} runs of this server are already running.`,
-          "Wait for one of them, or cancel it.",
+          "Wait until a run has ended, or cancel one.",
         );
       return adopt(crew.run(plan, { unattended: !attended, asksCalls: attended, parkByDefault: true }));
     },

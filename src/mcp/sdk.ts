@@ -33,7 +33,7 @@ export async function loadSdk(): Promise<Sdk> {
     throw new CrewError(
       "MISSING_PEER",
       "Serving MCP needs the package @modelcontextprotocol/server.",
-      "Install it: npm install @modelcontextprotocol/server.",
+      "Install the package: npm install @modelcontextprotocol/server",
       { cause },
     );
   }

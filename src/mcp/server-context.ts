@@ -157,7 +157,7 @@ export function createServerContext(
         throw new CrewError(
           "UNKNOWN_GATE",
           `"${state.run}/${question.path}" asks for a permission, which only a person can give.`,
-          "Ask the user to answer it with `subcrew inbox`.",
+          "Ask the user to answer the question with `subcrew inbox`.",
         );
       if (typeof found !== "string") {
         const done = await found.answer(question, answer);
@@ -198,7 +198,7 @@ const unknownRun = (word: string): CrewError =>
   new CrewError(
     "UNKNOWN_RUN",
     `There is no run "${word}" here.`,
-    "`status` lists those that were started through this server.",
+    "`status` lists the runs that were started through this server.",
   );
 
 /** A run of this process as an MCP task. */
@@ -260,14 +260,14 @@ async function checkWorkspace({ nodes }: Body, workspace: string): Promise<void>
       throw new CrewError(
         "BAD_INPUT",
         `"${node.task.cwd}" is outside of the working folder of this server.`,
-        "Give a folder inside of it, or start the server in that folder.",
+        "Give a folder inside of the working folder, or start the server in that folder.",
       );
     const problem = await folderProblem(folder);
     if (problem !== undefined)
       throw new CrewError(
         "BAD_INPUT",
         `"${node.task.cwd}" cannot be the working folder: ${problem}.`,
-        "Give the path of an existing folder, relative to that of the server and not as a URI.",
+        "Give the path of an existing folder, relative to the working folder of the server; a URI is not accepted.",
       );
   }
 }

@@ -116,7 +116,7 @@ async function delegateOrGoOn(asked: DelegatedCall): Promise<CallResult | NeedsI
   const known = requestState<string>();
   const call =
     known === undefined ? delegated(office.runs, (told) => offer.delegate(args, told)) : office.delegations.get(known);
-  if (!call) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "The call is no longer active.");
+  if (!call) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "The tool call is no longer active.");
   const answered = await takeReplies(call, inputResponses);
   const stayed = answered ? await stayOrAsk(call, asked) : LEFT;
   if ("forms" in stayed) {

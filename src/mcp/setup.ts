@@ -27,14 +27,14 @@ const setups = {
       text: json({ mcpServers: { subcrew: { type: "stdio", ...server, alwaysLoad: true } } }),
     },
     {
-      title: "So that it does not ask about each call, in ~/.claude/settings.json",
+      title: "To stop Claude Code from asking about each call, in ~/.claude/settings.json",
       text: json({ permissions: { allow: ["mcp__subcrew"] } }),
     },
   ],
   codex: (variables) => [
     {
       title:
-        "In ~/.codex/config.toml (Codex passes on the variables of `env_vars` only, and asks about calls unless they are approved here)",
+        "In ~/.codex/config.toml (Codex passes only the variables of `env_vars` to the server, and asks about calls unless they are approved here)",
       text: [
         "[mcp_servers.subcrew]",
         'command = "subcrew"',
@@ -63,7 +63,7 @@ const setups = {
   gemini: (variables) => [
     {
       title:
-        "In ~/.gemini/settings.json, or .gemini/settings.json of a project (Gemini CLI passes on no keys but those of `env`)",
+        "In ~/.gemini/settings.json, or .gemini/settings.json of a project (Gemini CLI passes only the keys in `env` to the server)",
       text: json({
         mcpServers: {
           subcrew: {

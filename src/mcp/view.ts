@@ -24,21 +24,21 @@ const lives = [
 
 /** The schema of a run as clients see it. The results of the tools are described and checked with it. */
 export const runView = z.object({
-  run: z.string().describe("its id, for status, result, answer and cancel"),
+  run: z.string().describe("the id of the run, for status, result, answer and cancel"),
   status: z.enum(lives).describe("ok, failed and cancelled are final"),
   name: z.string().optional(),
-  output: z.string().optional().describe("its output so far"),
+  output: z.string().optional().describe("the output of the run so far"),
   data: z.unknown().optional().describe("the output as a JSON value, if a schema was given"),
   winner: z.string().optional().describe("for a race: the agent or model that won"),
-  approved: z.boolean().optional().describe("false: it contains work that no review approved"),
+  approved: z.boolean().optional().describe("false: the result contains work that no review approved"),
   error: z
     .object({ code: z.string(), message: z.string(), hint: z.string().optional() })
     .optional()
-    .describe("why it failed or was cancelled"),
+    .describe("why the run failed or was cancelled"),
   questions: z
     .array(z.object({ path: z.string(), question: z.string(), about: z.enum(["gate", "question", "call"]) }))
     .optional()
-    .describe("its open questions"),
+    .describe("open questions of the run"),
   parked: z
     .object({
       why: z.string(),
@@ -49,11 +49,13 @@ export const runView = z.object({
       command: z.string(),
     })
     .optional()
-    .describe("why none of its tasks can go on, until when (milliseconds since 1970), what helps, and the command"),
+    .describe(
+      "why no task of the run can continue, until when (milliseconds since 1970), what a person can do, and the command for it",
+    ),
   limit: z
     .object({ kind: z.string(), value: z.number(), run: z.boolean().optional() })
     .optional()
-    .describe("the limit that stopped it: the output may be incomplete"),
+    .describe("the limit that stopped the run: the output may be incomplete"),
   offline: z
     .literal(true)
     .optional()
@@ -68,7 +70,7 @@ export const runView = z.object({
     }),
   ),
   tokens: z.object({ input: z.number(), output: z.number() }),
-  usd: z.number().describe("its known cost"),
+  usd: z.number().describe("the known cost of the run"),
   ms: z.number(),
 });
 export type RunView = z.infer<typeof runView>;
@@ -170,7 +172,7 @@ function lifeText({ run, status, output = "", error, questions = [], parked, lim
       return [`${run} is paused. Resume it with \`subcrew resume ${run}\`.`, output].filter(Boolean).join("\n\n");
     case "interrupted":
     case "damaged":
-      return `${run} is ${status}; it can be looked at with \`subcrew status ${run}\`.`;
+      return `${run} is ${status}; see \`subcrew status ${run}\`.`;
     case "waiting":
       return [`${run} is waiting for an answer. ${WHO_ANSWERS}`, ...asked].join("\n");
     default:
@@ -191,8 +193,8 @@ function parkedText(run: string, { why, helps, command, until, nextTry }: NonNul
   const alone =
     at === undefined
       ? ""
-      : `It goes on by itself, at the earliest at ${new Date(at).toISOString()}; ask \`result\` for it later.`;
-  return [`${run} is parked: ${why}`, helps, alone, `To go on now: \`${command}\`.`]
+      : `The run continues by itself, at the earliest at ${new Date(at).toISOString()}; call \`result\` later.`;
+  return [`${run} is parked: ${why}`, helps, alone, `To continue now: \`${command}\`.`]
     .filter((line) => line !== "")
     .join("\n");
 }

@@ -306,22 +306,30 @@ describe("placeholders that stay as text with a warning", () => {
     [
       "a position that is not there",
       { tasks: [{ task: "{task_4}" }] },
-      ['The prompt of "task_0" contains {task_4}, which is not a task it can refer to; it is left as text.'],
+      [
+        'The prompt of "task_0" contains {task_4}, which is not a task it can refer to; the placeholder stays in the text.',
+      ],
     ],
     [
       "itself",
       { tasks: [{ task: "{task_0}" }] },
-      ['The prompt of "task_0" contains {task_0}, which is not a task it can refer to; it is left as text.'],
+      [
+        'The prompt of "task_0" contains {task_0}, which is not a task it can refer to; the placeholder stays in the text.',
+      ],
     ],
     [
       "{previous} in a first step",
       { chain: [{ task: "{previous}" }] },
-      ['The prompt of "step_1" contains {previous}, which is not a task it can refer to; it is left as text.'],
+      [
+        'The prompt of "step_1" contains {previous}, which is not a task it can refer to; the placeholder stays in the text.',
+      ],
     ],
     [
       "a later step",
       { chain: [{ task: "{task_1}" }, { task: "b" }] },
-      ['The prompt of "step_1" contains {task_1}, which is not a task it can refer to; it is left as text.'],
+      [
+        'The prompt of "step_1" contains {task_1}, which is not a task it can refer to; the placeholder stays in the text.',
+      ],
     ],
   ])("%s", (_what, input, notes) => {
     expect(compile(input).notes).toEqual(notes);

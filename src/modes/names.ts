@@ -34,11 +34,11 @@ export function nodeIds(wishes: readonly WantedName[], what: string): string[] {
  */
 function duplicate(what: string, id: string, [one, other]: readonly [string, string]): CrewError {
   if (one === other || one.normalize("NFC") === other.normalize("NFC"))
-    return new CrewError("PLAN_DUPLICATE_ID", `Two ${what} are called "${id}".`, "Give each its own name.");
+    return new CrewError("PLAN_DUPLICATE_ID", `Two ${what} are called "${id}".`, "Give each of them its own name.");
   return new CrewError(
     "PLAN_DUPLICATE_ID",
     `The names "${one}" and "${other}" of two ${what} both become "${id}".`,
-    "Give each its own name, of letters and digits of any script, blanks, and _ . : -",
+    "Give each of them its own name, made of letters and digits of any script, blanks, and _ . : -",
   );
 }
 

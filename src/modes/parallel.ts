@@ -17,7 +17,7 @@ export const parallelInput = z.strictObject({
           .trim()
           .min(1)
           .describe("the prompt; {task_0} or {task:name} is replaced by another task's output"),
-        name: z.string().min(1).optional().describe("name by which other tasks refer to it"),
+        name: z.string().min(1).optional().describe("name by which other tasks refer to this task"),
         ...taskSettings,
       }),
     )

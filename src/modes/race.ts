@@ -15,7 +15,7 @@ export const raceInput = z.strictObject({
       .array(z.string().min(1))
       .min(1)
       .optional()
-      .describe("the models that compete; with agents, each agent runs on each"),
+      .describe("the models that compete; with agents, each agent runs on each model"),
     acceptSchema: jsonSchema.optional().describe("an answer that does not match this schema cannot win"),
     acceptCommand: z
       .string()

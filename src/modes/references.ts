@@ -20,7 +20,7 @@ export function referencesIn(
 }
 
 /** The end of a note about an unresolved placeholder; omitted where such a placeholder is an error. */
-export const STAYS = "; it is left as text.";
+export const STAYS = "; the placeholder stays in the text.";
 
 /** The note about an unresolved placeholder. */
 export function unknownReference(task: string, placeholder: string): string {

@@ -36,7 +36,10 @@ const teamTask = z.strictObject({
       maxIterations: z.number().int().min(1).max(20).optional(),
     })
     .optional(),
-  requiresApproval: z.boolean().optional().describe("a person must approve its plan before it may change anything"),
+  requiresApproval: z
+    .boolean()
+    .optional()
+    .describe("a person must approve the plan of the task before the task may change anything"),
   ...taskSettings,
 });
 
@@ -52,7 +55,7 @@ export const teamInput = z.strictObject({
       .enum(exhaustedKinds)
       .optional()
       .describe(
-        "`fail`: a task fails when its review never approves it; `accept` (default): its last version is taken",
+        "`fail`: a task fails when its review never approves it; `accept` (default): the last version is accepted",
       ),
   }),
   ...taskSettings,
@@ -73,7 +76,11 @@ export function team({ team, ...input }: TeamInput, { approves = "plan" }: TeamO
   const members = membersOf(team.members ?? []);
   const tasks = team.tasks && team.tasks.length > 0 ? team.tasks : soloTasks([...members.values()]);
   if (tasks.length === 0) {
-    throw new CrewError("BAD_INPUT", "The team has nothing to do.", "Give it `tasks`, or give each member a `task`.");
+    throw new CrewError(
+      "BAD_INPUT",
+      "The team has nothing to do.",
+      "Give the team `tasks`, or give each member a `task`.",
+    );
   }
   const ids = nodeIds(
     tasks.map(({ id }) => ({ given: id, else: id })),

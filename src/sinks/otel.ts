@@ -154,8 +154,8 @@ async function libraries(): Promise<
   } catch (cause) {
     throw new CrewError(
       "MISSING_PEER",
-      "Telemetry is configured, and its libraries are not installed.",
-      "Install them with `npm install @opentelemetry/api @opentelemetry/resources @opentelemetry/sdk-trace-base @opentelemetry/exporter-trace-otlp-http`, or remove `telemetry` from the settings.",
+      "Telemetry is configured, but its libraries are not installed.",
+      "Install the libraries with `npm install @opentelemetry/api @opentelemetry/resources @opentelemetry/sdk-trace-base @opentelemetry/exporter-trace-otlp-http`, or remove `telemetry` from the settings.",
       { cause },
     );
   }

@@ -45,7 +45,7 @@ function verdict({ status, outcome }: NodeView): string {
   const said = outcome && "output" in outcome ? (outcome.output ?? "") : "";
   const out = said === "" ? "" : `<system-out>${text(said)}</system-out>`;
   if (status === "ok") return out;
-  const why = outcome ? explain(outcome) : "it did not end";
+  const why = outcome ? explain(outcome) : "the task did not end";
   if (status !== "failed") return `<skipped message="${attribute(why)}"/>${out}`;
   const code = outcome?.status === "failed" ? outcome.fault.code : "FAILED";
   return `<failure type="${attribute(code)}" message="${attribute(why)}"/>${out}`;

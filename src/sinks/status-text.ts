@@ -85,7 +85,7 @@ export function doingOf(state: State): string {
 function questions(state: State, answered: readonly string[], { colors }: Look): string[] {
   return openQuestions(state).map(({ run, path, question, wants }) => {
     const answer = answered.includes(path)
-      ? "It is answered; the answer is applied when the run is resumed."
+      ? "The question is answered; the answer takes effect when the run is resumed."
       : wants === "words"
         ? `subcrew inbox answer ${run}/${path} "..."`
         : `subcrew inbox allow ${run}/${path}, or deny`;
@@ -98,7 +98,7 @@ function ending(state: State, life: RunStatus | "damaged", { colors }: Look): st
   switch (life) {
     case "interrupted":
       return [
-        `No process is running it. Finished work is kept.\n${next(`resume ${state.run}`)}`,
+        `No process is running the run. Finished work is kept.\n${next(`resume ${state.run}`)}`,
         ...parkedLines(state),
         ...partialText(state),
       ];
@@ -110,11 +110,11 @@ function ending(state: State, life: RunStatus | "damaged", { colors }: Look): st
       ];
     case "damaged":
       return [
-        `It cannot be resumed: its journal is damaged. What can be read of it is shown.\n${next(`logs ${state.run}`)}`,
+        `The run cannot be resumed: its journal is damaged. Its readable part is shown.\n${next(`logs ${state.run}`)}`,
         ...partialText(state),
       ];
     case "parked":
-      return [...parkedLines(state), `To go on now: subcrew resume ${state.run}`];
+      return [...parkedLines(state), `To continue now: subcrew resume ${state.run}`];
     case "running":
       return parkedLines(state);
     case "ok":

@@ -116,7 +116,7 @@ function reuseLines(state: State, look: Look): string[] {
 function reviewLines(state: State, { colors }: Look): string[] {
   return unapprovedNodes(state).map(({ path, outcome }) => {
     const rounds = outcome?.reviews?.length ?? 0;
-    const why = rounds === 0 ? "its review failed" : `${counted(rounds, "round")} of review`;
+    const why = rounds === 0 ? "the review failed" : `${counted(rounds, "round")} of review`;
     return `${colors.yellow("not approved")}: ${terminalLine(path)} (${why})`;
   });
 }
@@ -158,5 +158,5 @@ function nextLines({ run, outcome, status }: State, { look: { colors }, columns 
   if (outcome?.status !== "failed") return next(`subcrew resume ${run}`, "continues where it stopped");
   if (outcome.fault.code === "NEEDS_ANSWER")
     return next(`subcrew resume ${run} --retry-failed`, "asks the question again; with --yes it is approved");
-  return next(`subcrew resume ${run} --retry-failed`, "retries what failed and keeps the rest");
+  return next(`subcrew resume ${run} --retry-failed`, "retries failed tasks and keeps the other results");
 }

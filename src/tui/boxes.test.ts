@@ -78,7 +78,7 @@ test("a background task is shown with its id and the command for its status", ()
   const details = { background: "run_4k2x/explore" };
   const ended: Fact = { type: "tool.ended", path: "lead", tool: "Task", error: false, text: "", details };
   expect(shown([ended])).toEqual([
-    "Task running in background: run_4k2x/explore\nYou can go on. /task-status run_4k2x/explore shows how it is.",
+    "Task running in background: run_4k2x/explore\nYou can continue. /task-status run_4k2x/explore shows its progress.",
   ]);
   expect(shown([{ ...ended, tool: "read_file" }])).toEqual([]);
 });

@@ -31,7 +31,7 @@ export function createBoxes(options: BoxOptions): Boxes {
       const id = backgroundStartIn(event.details);
       return (
         id &&
-        `${colors.cyan(`Task running in background: ${terminalLine(id)}`)}\nYou can go on. /task-status ${terminalLine(id)} shows how it is.`
+        `${colors.cyan(`Task running in background: ${terminalLine(id)}`)}\nYou can continue. /task-status ${terminalLine(id)} shows its progress.`
       );
     }
     const view = state.nodes.get(event.path);

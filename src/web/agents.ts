@@ -18,7 +18,7 @@ export async function agentRows(crew: Crew): Promise<readonly AgentListing[]> {
 
 /** One agent as it would run, with the origin of each setting, as in `subcrew agents explain`. */
 export async function agentPage(crew: Crew, name: string): Promise<AgentPage> {
-  if (name === "") throw badInput("No agent was named.", "Choose one from the list.");
+  if (name === "") throw badInput("No agent was named.", "Choose an agent from the list.");
   const discovery = await crew.agents();
   const { found, state } = findDefinition(discovery, name);
   const { agent, fields, limits, tools, model, problems } = await crew.explain(found);
@@ -55,7 +55,7 @@ export async function lintReport(crew: Crew): Promise<readonly AgentProblem[]> {
 /** An agent converted to the file format of another tool, and the fields that are lost. */
 export async function conversion(crew: Crew, name: string, to: string): Promise<Conversion> {
   if (!Object.hasOwn(writers, to))
-    throw badInput(`There is no dialect "${to}".`, `It is one of: ${Object.keys(writers).join(", ")}.`);
+    throw badInput(`There is no dialect "${to}".`, `Use one of: ${Object.keys(writers).join(", ")}.`);
   const { found } = findDefinition(await crew.agents(), name);
   const { path, text, losses } = convert(found.read, to);
   return { path, text, losses: losses.map(({ kind, field, note }) => ({ kind, field, note })) };

@@ -19,7 +19,7 @@ export async function comparedSide(crew: Crew, word: string): Promise<ComparedSi
   const path = rest.join("/");
   const { state, life, id } = run;
   const row = path === "" ? runRow(run) : treeRows(run).find((each) => each.path === path);
-  if (!row) throw badInput(`"${id}" has no task "${path}".`, "Choose one from the list.");
+  if (!row) throw badInput(`"${id}" has no task "${path}".`, "Choose a task from the list.");
   const { node } = row;
   const outcome = path === "" ? state.outcome : node?.outcome;
   const { usage, cost } = path === "" ? state : (node ?? { usage: undefined, cost: { usd: 0 } });

@@ -92,7 +92,7 @@ export const changes: Readonly<Record<string, Change>> = {
     const run = textIn(body, "run");
     const asked = parseAs(command, body["command"], { code: "BAD_INPUT", what: "command" });
     if (asked.do === "kill" || asked.do === "change")
-      throw badInput(`"${asked.do}" cannot be sent from the page.`, "Use the terminal.");
+      throw badInput(`"${asked.do}" cannot be done from the page.`, "Use the command in a terminal.");
     const owned = (await crew.kept.owner(run)) !== undefined;
     const named =
       asked.do === "answer"
@@ -111,7 +111,9 @@ export const changes: Readonly<Record<string, Change>> = {
       done: receipt?.done ?? !owned,
       text:
         receipt?.text ??
-        (owned ? "The run has not confirmed this yet." : `It is kept until the run is resumed: subcrew resume ${run}`),
+        (owned
+          ? "The run has not confirmed the command yet; reload the page to see whether it took effect."
+          : `The command is kept until the run is resumed: subcrew resume ${run}`),
     };
   },
   /** Pauses, resumes, retries or cancels, like the keys of `subcrew top`. */
@@ -120,7 +122,7 @@ export const changes: Readonly<Record<string, Change>> = {
     const does = textIn(body, "does");
     const action = rowActions(row).find((each) => each.does === does);
     if (!action?.words || does === "diff")
-      throw badInput(`"${does}" is not possible for this task now.`, "Look at its state and try again.");
+      throw badInput(`"${does}" is not possible for this task now.`, "Look at the state of the task and try again.");
     return ownDone(await ownCommand([...action.words, "--json"]));
   },
   continue: async ({ crew, ownCommand }, body): Promise<Done> => {

@@ -74,7 +74,8 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
         "Run <code>subcrew web</code> in a terminal and open the link that it prints.",
       );
     if (request.method === "POST") return change(request, response, { path, role });
-    if (request.method !== "GET") return sendNotice(response, 405, "Not allowed", "This address can only be read.");
+    if (request.method !== "GET")
+      return sendNotice(response, 405, "Not allowed", "This address only accepts GET requests.");
     const asset = Object.hasOwn(files, path) ? files[path] : undefined;
     if (asset) return sendText(response, 200, asset.type, await readRegularFile(`${assets}/${asset.file}`));
     if (path === "events") return connect(request, response, url, hub);
@@ -92,7 +93,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
         response,
         401,
         session === "used" ? "This link was used" : "This link is not valid",
-        "Run <code>subcrew web</code> again in a terminal to get a new one.",
+        "Run <code>subcrew web</code> again in a terminal to get a new link.",
       );
     moveOn(response, session.cookie);
   };
@@ -101,7 +102,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
       response,
       403,
       "Not your page",
-      "It belongs to another user of this machine. Ask for a link of <code>subcrew web --share-readonly</code>, or run <code>subcrew web</code> yourself.",
+      "The page belongs to another user of this machine. Ask for a link of <code>subcrew web --share-readonly</code>, or run <code>subcrew web</code> yourself.",
     );
   /**
    * Sends a page instead of a redirect: browsers do not send a strict cookie with a redirect that began on another
@@ -144,7 +145,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
     if (role !== "full")
       return sendJson(response, 403, {
         code: "REFUSED",
-        message: "This link can only look.",
+        message: "This link is read-only.",
         hint: "Open the link with full access, which `subcrew web` printed in its terminal.",
       });
     const name = path.startsWith("api/") ? path.slice(4) : "";

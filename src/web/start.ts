@@ -34,8 +34,8 @@ const commandOf = (mode: Mode): string => (mode === "single" || mode === "plan" 
 
 const what: Readonly<Record<Exclude<Mode, "plan">, string>> = {
   single: "One agent, one task.",
-  parallel: "Several tasks side by side. One that fails does not stop the others.",
-  chain: "One task after the other, each with the result of the one before.",
+  parallel: "Several tasks in parallel. A failed task does not stop the others.",
+  chain: "One task after the other, each with the result of the task before.",
   race: "The same task for several agents or models. The first good answer wins.",
   team: "Members with roles, tasks that depend on each other, reviews and approvals.",
 };

@@ -226,7 +226,7 @@ describe("tools of MCP servers", () => {
     const file = "home/.agents/agents/kid.md";
     const rows = await explained(["mcpServers: [tickets]"], [], file);
     expect(rows).toContainEqual({
-      "github__*": `no, the server is not among those of the agent, /${file}:4 (mcpServers)`,
+      "github__*": `no, the server is not among the servers of the agent, /${file}:4 (mcpServers)`,
       of: "github",
     });
   });

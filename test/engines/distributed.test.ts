@@ -418,6 +418,8 @@ test("a call that no worker speaks the protocol of is parked with the reason, an
     },
   });
   await outcome;
-  expect(parked).toEqual([`It waits for a worker: no worker has protocol ${PROTOCOL} (it speaks ${PROTOCOL + 1}).`]);
+  expect(parked).toEqual([
+    `The task waits for a worker: no worker has protocol ${PROTOCOL} (the worker supports ${PROTOCOL + 1}).`,
+  ]);
   expect(placed).toMatchObject([{ class: "both", protocols: [PROTOCOL, PROTOCOL + 1] }]);
 });

@@ -29,7 +29,7 @@ test.for(eras)(
         command: `subcrew resume ${run}`,
       },
     });
-    expect(JSON.stringify(result.content)).toContain(`To go on now: \`subcrew resume ${run}\``);
+    expect(JSON.stringify(result.content)).toContain(`To continue now: \`subcrew resume ${run}\``);
     const status = await client.callTool({ name: "status", arguments: { run } });
     expect(status.structuredContent).toMatchObject({ runs: [{ status: "parked" }] });
     await client.close();

@@ -40,7 +40,7 @@ test.for(eras)("workflow commands and skills are prompts, over the %s protocol",
     ],
   });
   expect(named.get("note")?.arguments).toEqual([
-    { name: "arguments", description: "what follows its name", required: false },
+    { name: "arguments", description: "the text after the name of the command", required: false },
   ]);
   expect([...named.keys()]).toEqual(expect.arrayContaining(["init", "audit", "skill:note", "code-review"]));
   expect(named.has("hidden")).toBe(false);

@@ -296,7 +296,7 @@ describe("a guest", () => {
         body: "{}",
       });
       expect(status).toBe(403);
-      expect(JSON.parse(body)).toMatchObject({ message: "This link can only look." });
+      expect(JSON.parse(body)).toMatchObject({ message: "This link is read-only." });
     }
     expect(commands).toEqual([]);
   });

@@ -38,7 +38,7 @@ export const a2a: CliCommand = {
       "the same address and token each time",
     ],
   ],
-  notes: `Tasks are ordinary runs: \`subcrew ps\` lists them, \`subcrew inbox\` answers what they ask. What an agent asks
+  notes: `Each task is an ordinary run: \`subcrew ps\` lists it, \`subcrew inbox\` answers its questions. What an agent asks
 goes to the sender of the task; permissions are only yours to give. Commands run in a sandbox or not at all,
 unless --sandbox says otherwise. Tasks that were running when the server stopped
 continue when it is started again. See docs/a2a.md.`,

@@ -38,7 +38,7 @@ export const agents: CliCommand = {
   ],
   examples: [
     ["subcrew agents --all", "every definition found, and why some are not used"],
-    ["subcrew agents explain explore", "what an agent may do, and why"],
+    ["subcrew agents explain explore", "the permissions of an agent, and why"],
     ["subcrew agents --json", "for a program"],
   ],
   commands: {
@@ -119,14 +119,17 @@ export const agents: CliCommand = {
       act: later(async () => (await import("./lint.ts")).lint),
     },
     convert: {
-      description: "Converts an agent file for another tool and reports what the other format cannot express.",
+      description: "Converts an agent file for another agent program and reports what the other format cannot express.",
       words: "<file>",
       usage: "FILE --to DIALECT",
       options: [
-        new Option("--to <dialect>", "own, claude, codex, gemini, copilot, opencode, cursor, omp, pi, subagent, ..."),
+        new Option(
+          "--to <dialect>",
+          "dialect to convert to: own, claude, codex, gemini, copilot, opencode, cursor, omp, pi, subagent, ...",
+        ),
         outOption("write to this file instead of standard output; in a folder, under the usual name"),
         new Option("--check", "write nothing, only report"),
-        new Option("--strict", "exit with 1 when something is lost"),
+        new Option("--strict", "exit with 1 when something cannot be converted"),
         dialectOption("dialect of the file (default: determined by its path)"),
         jsonOption(),
         colorOption(),

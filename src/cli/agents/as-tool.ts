@@ -42,10 +42,10 @@ export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Fla
       `${look.colors.bold(name)}  ${card.readOnly ? "read-only" : "may change things"}${card.hidden ? ", not offered" : ""}\n`,
       tool
         ? `${sanitize(tool.description)}\n\n${jsonText(inputSchemaOf(tool), 2)}\n`
-        : "It cannot be offered as a separate tool: its name or inputs are not valid for a tool.\n",
+        : "The agent cannot be offered as a separate tool: its name or inputs are not valid for a tool.\n",
       part("As a separate tool", tool ? [sizeOf(tool)] : []),
       part(`Offered in (at most ${DESCRIPTION_BYTES} bytes of description)`, offered),
-      part("Its own delegation tools", delegates),
+      part("Delegation tools of the agent", delegates),
     ].join(""),
   );
   return 0;
@@ -72,6 +72,6 @@ function rowOf({ tool, description, schema, named }: Size): Record<string, strin
     tool,
     description: `${description} bytes`,
     schema: `schema ${schema} bytes`,
-    named: named === false ? "does not name it" : "",
+    named: named === false ? "does not name the agent" : "",
   };
 }

@@ -48,7 +48,7 @@ function targetOf(to: string | undefined): string {
   if (to === undefined)
     throw new CrewError("BAD_INPUT", "No target dialect given.", `Give --to one of: ${names.join(", ")}.`);
   const close = nearest(to, names);
-  const hint = close === undefined ? `It is one of: ${names.join(", ")}.` : `Did you mean "${close}"?`;
+  const hint = close === undefined ? `Use one of: ${names.join(", ")}.` : `Did you mean "${close}"?`;
   throw new CrewError("BAD_INPUT", `There is no dialect "${to}".`, hint);
 }
 
@@ -61,7 +61,8 @@ function readAll(file: string, dialect: string | undefined): readonly ReadAgent[
       `There is no file "${file}".`,
       "Check the path; it starts from the folder you are in.",
     );
-  if (statSync(path).isDirectory()) throw new CrewError("BAD_FILE", `"${file}" is a folder.`, "Name a file in it.");
+  if (statSync(path).isDirectory())
+    throw new CrewError("BAD_FILE", `"${file}" is a folder.`, "Name a file in this folder.");
   const { agents, problems } = readLintFile(lintFileAt(path, dialects, dialect));
   if (agents.length > 0) return agents;
   const why = problems.find(({ severity }) => severity === "error") ?? problems[0];
@@ -80,7 +81,7 @@ function save({ text, path }: ConvertedAgent, out: string): string {
   const isFolder = out.endsWith("/") || statSync(out, { throwIfNoEntry: false })?.isDirectory() === true;
   const target = isFolder ? join(out, path) : out;
   if (existsSync(target))
-    throw new CrewError("BAD_FILE", `"${target}" already exists.`, "Remove it first, or choose another name.");
+    throw new CrewError("BAD_FILE", `"${target}" already exists.`, "Remove the file first, or choose another name.");
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, text, { flag: "wx" });
   return target;
@@ -96,7 +97,8 @@ function report({ agent }: ReadAgent, { losses, gained }: ConvertedAgent, flags:
     const kind = loss.kind === "dropped" ? colors.red("dropped     ") : colors.yellow("approximated");
     say(`  ${kind}  ${colors.bold(terminalLine(loss.field))}${valuesOf(loss)}: ${terminalLine(loss.note)}`);
   }
-  if (gained.length > 0) say(`  ${colors.red("more rights ")}  in that program it can also use: ${gained.join(", ")}`);
+  if (gained.length > 0)
+    say(`  ${colors.red("more rights ")}  in that program the agent can also use: ${gained.join(", ")}`);
 }
 
 /** Describes a changed field; short values are shown before and after. */

@@ -60,26 +60,26 @@ async function write(crew: Crew, { name, text, flags }: Made): Promise<number> {
   const root = flags.user ? home : projectRoot(crew.cwd, home);
   const file = fileOfAgent(root, name);
   if (existsSync(file))
-    throw new CrewError("BAD_FILE", `"${file}" already exists.`, "Edit it, or choose another name.");
+    throw new CrewError("BAD_FILE", `"${file}" already exists.`, "Edit the file, or choose another name.");
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text, { flag: "wx" });
   process.stdout.write(flags.json ? `${jsonText({ name, file: resolve(file) })}\n` : `${file}\n`);
   if (!flags.user) await trustOwnFile(crew.cwd, file);
-  if (!flags.json) process.stderr.write(`Edit it, then run it: subcrew run ${shellWord(name)} "..."\n`);
+  if (!flags.json) process.stderr.write(`Edit the file, then run the agent: subcrew run ${shellWord(name)} "..."\n`);
   return 0;
 }
 
 /** A new agent file with comments that explain its fields. */
 export const template = (name: string): string => `---
 name: ${name}
-# When others should choose it: what it does, and what for.
+# When other agents should choose this agent: what it does, and what for.
 description: Says in one or two sentences what ${name} is for.
-# Leave this out to give it every tool; [] gives it none.
+# Leave this out to give the agent every tool; [] gives it none.
 tools: [read_file, list_files, glob, grep_files]
 # A tier (fast, balanced, powerful), a shortcut (haiku, sonnet, opus) or provider/model. Left out: the default model.
 # model: balanced
 # maxTurns: 100
 ---
 
-You are ${name}. Say here who it is, how it works, and what its answer looks like.
+You are ${name}. Describe here the role of the agent, how it works, and the form of its answer.
 `;

@@ -9,7 +9,7 @@ import type { Flags } from "../base/flags.ts";
 import { searchRows } from "../base/search.ts";
 import { placeOptions } from "./agents.ts";
 
-const allOption = (): Option => new Option("--all", "also those that cannot be used, with the reason");
+const allOption = (): Option => new Option("--all", "also list those that cannot be used, with the reason");
 
 /** `subcrew skills` */
 export const skillsCommand: CliCommand = {
@@ -19,7 +19,7 @@ export const skillsCommand: CliCommand = {
   options: [allOption(), ...placeOptions()],
   examples: [
     ["subcrew skills", "what `subcrew skill` can run"],
-    ["subcrew skills review", "those whose name or description has this word"],
+    ["subcrew skills review", "entries whose name or description has this word"],
   ],
   act: (words, flags) => list(flags, "skills", words),
 };
@@ -32,7 +32,7 @@ export const commandsCommand: CliCommand = {
   options: [allOption(), ...placeOptions()],
   examples: [
     ["subcrew commands", "what `subcrew command` can run"],
-    ["subcrew commands review", "those whose name or description has this word"],
+    ["subcrew commands review", "entries whose name or description has this word"],
   ],
   act: (words, flags) => list(flags, "commands", words),
 };
@@ -76,7 +76,7 @@ function unusable({ shadowed, untrusted, skipped }: Discovery): Other[] {
       name,
       state: "shadowed",
       file,
-      reason: `shadowed by ${by.file ?? "another one"}`,
+      reason: `shadowed by ${by.file ?? "another file"}`,
     })),
     ...untrusted.map(({ name, file = "", distrust = "project" }) => ({
       name,
@@ -88,7 +88,7 @@ function unusable({ shadowed, untrusted, skipped }: Discovery): Other[] {
       name,
       state: "skipped",
       file,
-      reason: problems[0]?.message ?? "it cannot be read",
+      reason: problems[0]?.message ?? "the file cannot be read",
     })),
   ];
 }

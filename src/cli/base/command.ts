@@ -63,7 +63,7 @@ const ENGINE_VARIABLE = "SUBCREW_ENGINE";
 
 /** The flag `--engine` of every command: the engine that stores and executes the runs. */
 const engineOption = (): Option =>
-  new Option("--engine <url>", "use the runs and workers of this engine, a Postgres (setting: engine)")
+  new Option("--engine <url>", "use the runs and workers of this engine, a Postgres database (setting: engine)")
     .argParser(engineAddress)
     .helpGroup("Engine:");
 
@@ -73,7 +73,7 @@ function engineAddress(text: string): string {
   throw new CrewError(
     "BAD_INPUT",
     "--engine is empty.",
-    "Give the address of a Postgres, as in --engine postgres://HOST/DATABASE, or leave the flag out.",
+    "Give the address of a Postgres database, as in --engine postgres://HOST/DATABASE, or leave the flag out.",
   );
 }
 

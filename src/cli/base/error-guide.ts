@@ -10,7 +10,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   BAD_FILE: ["a file that was named does not exist or cannot be read.", "Check the path and its permissions."],
   BAD_AGENT: [
     "an agent file cannot be used: required keys are missing, or its dialect rejects a key.",
-    "Run `subcrew agents lint`, or `subcrew agents lint --fix` to repair what can be repaired.",
+    "Run `subcrew agents lint`, or `subcrew agents lint --fix` to correct what can be corrected automatically.",
   ],
   BAD_CONFIG: [
     "a settings file or a `SUBCREW_*` variable has an unknown key or a wrong value.",
@@ -36,11 +36,11 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   ],
   RUN_DAMAGED: [
     "the journal of the run is damaged before its end.",
-    "`subcrew show RUN` prints what is readable. Start the work again in a new run.",
+    "`subcrew show RUN` prints the readable part. Start the work again in a new run.",
   ],
   RUN_UNFINISHED: [
     "the run has no result yet.",
-    "`subcrew wait RUN` waits for it; `subcrew resume RUN` continues a stopped one.",
+    "`subcrew wait RUN` waits for the result; `subcrew resume RUN` continues a stopped run.",
   ],
   NOT_RESUMABLE: [
     "the task cannot be continued: it is too old, was continued too often, or left no conversation.",
@@ -48,11 +48,11 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   ],
   MISSING_KEY: [
     "the provider of the model has no key.",
-    "Export its key, for example `ANTHROPIC_API_KEY`; `subcrew doctor` checks it.",
+    "Export the key of the provider, for example `ANTHROPIC_API_KEY`; `subcrew doctor` checks the key.",
   ],
   NO_WORKER: [
     "no worker of the engine can carry out the task.",
-    "Start a worker that has what the message names; see [Past one machine](scale-out.md).",
+    "Start a worker that offers what the message names; see [Past one machine](scale-out.md).",
   ],
   MISSING_PEER: ["a feature needs a package that is not installed.", "Install the package that the message names."],
   PLAN_INVALID: [
@@ -72,7 +72,10 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   PLAN_DUPLICATE_ID: ["two tasks have the same id.", "Give each its own id."],
   PLAN_SELF_DEPENDENCY: ["a task depends on itself.", "Remove that dependency."],
   PLAN_CYCLE: ["tasks depend on each other in a circle.", "Remove one of the dependencies that the message lists."],
-  PLAN_UNUSED_NODE: ["one of the nodes is not needed for the result.", "Let the output depend on it, or remove it."],
+  PLAN_UNUSED_NODE: [
+    "one of the nodes is not needed for the result.",
+    "Let the output depend on that node, or remove the node.",
+  ],
   PLAN_TOO_DEEP: ["loops are nested too deeply.", "Flatten the plan."],
   STATE_UNWRITABLE: [
     "the state folder (`~/.subcrew` or `$SUBCREW_HOME`) cannot be written: permissions, or a full disk.",
@@ -80,51 +83,51 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   ],
   WORKER_FAILED: [
     "the process of a background run could not start.",
-    "The message has its last lines. Run `subcrew doctor`.",
+    "The message has the last lines of its output. Run `subcrew doctor`.",
   ],
   LOGIN_FAILED: [
     "signing in to an MCP server or a remote agent failed.",
-    "For an MCP server, run `subcrew mcp login NAME`. For a remote agent, check `auth` in its file, and run it in a terminal.",
+    "For an MCP server, run `subcrew mcp login NAME`. For a remote agent, check `auth` in the agent file, and run the agent in a terminal.",
   ],
   ENGINE_UNREACHABLE: [
     "the database of `--engine` does not answer.",
-    "Check the address and the network; `subcrew engine dev` starts one on this machine. See [Scale-out](scale-out.md).",
+    "Check the address and the network; `subcrew engine dev` starts a database on this machine. See [Scale-out](scale-out.md).",
   ],
   ENGINE_OUTDATED: [
-    "the tables of the database and this version of subcrew do not fit together.",
+    "the tables of the database and this version of subcrew have different versions.",
     "Run `subcrew engine migrate`, or update subcrew.",
   ],
   RUN_BUSY: [
     "another process works on this run.",
-    "`subcrew status RUN` shows it and `subcrew attach RUN` follows it. `resume --force` takes it over from a machine that is gone.",
+    "`subcrew status RUN` shows the run and `subcrew attach RUN` follows it. `resume --force` takes the run over from a machine that is gone.",
   ],
-  TOO_MANY_RUNS: ["too many runs are in the background.", "Wait for one, or raise `background.maxRuns`."],
+  TOO_MANY_RUNS: ["too many runs are in the background.", "Wait until a run ends, or raise `background.maxRuns`."],
   TOO_DEEP: [
     "agents start agents more deeply than allowed.",
     "Raise `--max-depth`, or let the first agent do the work.",
   ],
   UNTRUSTED: [
     "the agent, command or setting comes from a project that you do not trust yet, or its file changed since.",
-    "Look at it with `subcrew agents show NAME`, then run `subcrew trust`.",
+    "Look at the agent with `subcrew agents show NAME`, then run `subcrew trust`.",
   ],
   NO_SANDBOX: [
     "a sandbox is required and this machine cannot make one.",
-    "`subcrew doctor` says what is missing. `--sandbox auto` uses one where possible.",
+    "`subcrew doctor` says what is missing. `--sandbox auto` uses a sandbox where possible.",
   ],
   DISABLED: ["the agent is disabled in the settings or in its file.", "`subcrew agents enable NAME`."],
   NEEDS_LOGIN: [
     "an MCP server or a remote agent wants you to sign in.",
-    "For an MCP server, run `subcrew mcp login NAME`. For a remote agent, run it once in a terminal.",
+    "For an MCP server, run `subcrew mcp login NAME`. For a remote agent, run the agent once in a terminal.",
   ],
   CRASHED: [
     "the process or thread of the task ended before the task, or the code of a tool or model crashed.",
-    "The message has exit code and last lines. `--retry 2` tries again.",
+    "The message has exit code and last lines. `--retry 2` retries the task.",
   ],
   SOME_FAILED: [
     "some of several tasks failed.",
     "`subcrew status RUN` lists them; `subcrew resume RUN --retry-failed` tries them again.",
   ],
-  ALL_FAILED: ["every agent or model in the race failed.", "`subcrew status RUN` shows why each did."],
+  ALL_FAILED: ["every agent or model in the race failed.", "`subcrew status RUN` shows why each of them failed."],
   MARKED_FAILED: ["the task was marked as failed by a change of the plan.", "Nothing, if that was intended."],
   NOT_ACCEPTED: [
     "the answer did not pass `--accept-cmd` or `--accept-schema`.",
@@ -135,15 +138,15 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "Raise `maxIterations`, or read the feedback in `subcrew show RUN`.",
   ],
   CONFLICT: [
-    "changes of a worktree do not fit the workspace any longer.",
-    "The patch is kept: `subcrew diff RUN` shows it, `subcrew apply RUN` tries again.",
+    "changes of a worktree conflict with the workspace.",
+    "The patch is kept: `subcrew diff RUN` shows it, `subcrew apply RUN` tries again to apply it.",
   ],
   AGENT_REPORTED: [
     "the agent itself reported that it could not do the task.",
-    "Read its reason; give it the missing tool or information.",
+    "Read the reason; give the agent the missing tool or information.",
   ],
   STUCK: ["the agent repeated the same calls without progress.", "Give a more precise prompt, or another model."],
-  DRIFT: ["a replayed run asked something that the recording does not have.", "Record it again with `--record`."],
+  DRIFT: ["a replayed run made a request that the recording does not have.", "Record the run again with `--record`."],
   MODEL_AUTH: [
     "the provider refused the key.",
     "Check the key; `subcrew doctor` asks the provider. Then `subcrew resume RUN`.",
@@ -166,7 +169,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "Check network, proxy and the address in `providers.NAME.baseURL`.",
   ],
   MODEL_BAD_ANSWER: [
-    "the provider sent something that is not an answer.",
+    "the provider sent a response that is not an answer of a model.",
     "Check that the address and the type of the provider match.",
   ],
   MODEL_UNKNOWN: [
@@ -175,17 +178,17 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   ],
   REMOTE_AUTH: ["a remote agent refused the credentials.", "Check the token of the agent; see [A2A](a2a.md)."],
   REMOTE_BUSY: ["a remote agent has no capacity.", "Try again later."],
-  REMOTE_CARD: ["the card of a remote agent cannot be read.", "Check its address."],
-  REMOTE_FAILED: ["the remote agent failed.", "Its message says why."],
+  REMOTE_CARD: ["the card of a remote agent cannot be read.", "Check the address of the agent."],
+  REMOTE_FAILED: ["the remote agent failed.", "The message of the agent says why."],
   REMOTE_LOST: [
     "the connection to the remote agent broke after the task was sent, so it is unknown whether the agent works on it.",
-    "Ask the owner of the agent, or start it again.",
+    "Ask the owner of the agent, or start the task again.",
   ],
   REMOTE_NETWORK: ["the remote agent could not be reached.", "Check address and network."],
-  REMOTE_REFUSED: ["the remote agent refused the task.", "Its message says why."],
+  REMOTE_REFUSED: ["the remote agent refused the task.", "The message of the agent says why."],
   BAD_INPUTS: [
     "the agent declares inputs, and one is missing or wrong.",
-    "Give it with `--inputs` or `inputs`; `subcrew agents show NAME` lists them.",
+    "Give the inputs with `--inputs` or `inputs`; `subcrew agents show NAME` lists them.",
   ],
   UNSUPPORTED: [
     "the task needs something that is not available where it runs, such as a function tool in a child process.",
@@ -193,14 +196,14 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   ],
   DENIED: [
     "a rule forbids what the task asks for.",
-    "`subcrew agents explain NAME` shows the rule. Change it if it is yours.",
+    "`subcrew agents explain NAME` shows the rule. Change the rule if it is yours.",
   ],
   REJECTED: ["a person rejected the plan or the question.", "Nothing, if that was intended."],
   NEEDS_ANSWER: [
     "the task needs an approval, and no person can answer here.",
-    "Run it in a terminal, in the background (`--bg`, then `subcrew inbox`), or allow the call with `--allow RULE`.",
+    "Run the task in a terminal, in the background (`--bg`, then `subcrew inbox`), or allow the call with `--allow RULE`.",
   ],
-  TIMEOUT: ["the task reached its time limit.", "Raise `--max-time`, or give it less to do."],
+  TIMEOUT: ["the task reached its time limit.", "Raise `--max-time`, or give the agent less to do."],
   MAX_TURNS: ["the task reached its limit of turns.", "Raise `--max-turns`."],
   MAX_TOOL_CALLS: ["the task reached its limit of tool calls.", "Raise `--max-tool-calls`."],
   BUDGET: [

@@ -2,13 +2,13 @@ import { messageOf } from "../../core/schema/error.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such folder",
-  ENOTDIR: "a part of its path is a file",
-  EISDIR: "it is a folder",
+  ENOTDIR: "a part of the path is a file",
+  EISDIR: "the path is a folder",
   EACCES: "you may not write there",
   EPERM: "you may not write there",
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
-  ENAMETOOLONG: "its name is too long",
+  ENAMETOOLONG: "the name is too long",
 };
 
 /** The reason why a file cannot be written, in words. */

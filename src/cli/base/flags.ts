@@ -183,7 +183,7 @@ export const agentsOption = (): Option =>
   new Option("--agents <names>", "agents that compete, comma-separated").argParser(commaList).helpGroup("Work:");
 
 export const reviewExhaustedOption = (): Option =>
-  new Option("--review-exhausted <what>", "when no review round approves the work: accept its last version, or fail")
+  new Option("--review-exhausted <what>", "when no review round approves the work: accept the last version, or fail")
     .choices([...exhaustedKinds])
     .helpGroup("Work:");
 
@@ -229,7 +229,7 @@ function recordingOptions(): Option[] {
     new Option("--record <file>", "record what models and tools answer in a file, without secrets"),
     new Option(
       "--replay <file>",
-      "answer from a recording: needs no key and changes nothing; a request that is not in it fails",
+      "answer from a recording: needs no key and changes nothing; a request that is not in the recording fails",
     ),
     new Option("--replay-until <n>", "with --replay: after this many turns, use real models and tools").argParser(
       count("--replay-until"),
@@ -240,11 +240,16 @@ function recordingOptions(): Option[] {
 function taskOptions(): Option[] {
   return group("Each task, unless it says otherwise:", [
     new Option("--model <name>", "the model, or several separated by commas; the first available one is used"),
-    new Option("--thinking <level>", "off, minimal, low, medium, high, xhigh, or a number of tokens"),
-    new Option("--tools <names>", 'tools it may use, comma-separated; "" for none').argParser(commaList),
+    new Option(
+      "--thinking <level>",
+      "thinking level of the model: off, minimal, low, medium, high, xhigh, or a number of tokens",
+    ),
+    new Option("--tools <names>", 'tools the task may use, comma-separated; "" for none').argParser(commaList),
     new Option("--retry <times[xwait]>", "retry failed tasks, e.g. 3 or 3x500ms; the wait doubles").argParser(retry),
-    new Option("--max-turns <n>", "how many turns the model may take; 100 by default").argParser(count("--max-turns")),
-    new Option("--max-time <duration>", "how long it may work, e.g. 90s or 1h30m; 30m by default").argParser(
+    new Option("--max-turns <n>", "how many model turns a task may take; 100 by default").argParser(
+      count("--max-turns"),
+    ),
+    new Option("--max-time <duration>", "how long a task may work, e.g. 90s or 1h30m; 30m by default").argParser(
       spanOf("--max-time", "90s, 5m or 1h30m"),
     ),
     new Option(
@@ -270,7 +275,7 @@ function contextOptions(): Option[] {
   return group("Context for every task:", [
     new Option("--context <text>", "a text"),
     new Option("--context-file <file>", "add the text of a file; may be repeated").argParser(collect),
-    new Option("--git-context", "branch and status of the repository"),
+    new Option("--git-context", "add branch and status of the git repository"),
     new Option("--no-project-instructions", "do not give agents AGENTS.md, CLAUDE.md and GEMINI.md"),
   ]);
 }
@@ -311,18 +316,19 @@ export function callOptions(): Option[] {
 /** Limits of a run and of all nested runs. `resume` offers them, too. */
 export function budgetOptions(): Option[] {
   return group("Limits for the whole run:", [
-    new Option("--max-usd <dollars>", "money, where the price of the model is known").argParser(dollars),
+    new Option("--max-usd <dollars>", "cost in dollars, where the price of the model is known").argParser(dollars),
     new Option("--max-run-turns <n>", "model turns of all tasks together").argParser(count("--max-run-turns")),
-    new Option("--max-run-time <duration>", "time, without waiting for answers or providers, e.g. 1h").argParser(
-      spanOf("--max-run-time", "1h"),
-    ),
+    new Option(
+      "--max-run-time <duration>",
+      "working time, without waiting for answers or providers, e.g. 1h",
+    ).argParser(spanOf("--max-run-time", "1h")),
     new Option("--max-tokens <n>", "tokens, input and output").argParser(count("--max-tokens")),
     new Option("--max-tool-calls <n>", "tool calls").argParser(count("--max-tool-calls")),
     new Option("--max-spawns <n>", "agents that agents start").argParser(count("--max-spawns")),
     new Option("--max-depth <n>", "how deep agents may start agents (default: 2)").argParser(count("--max-depth")),
     new Option(
       "--on-limit <what>",
-      `at one of these limits: tasks wait until it is raised, or end (default: ${PARKS})`,
+      `at one of these limits: tasks wait until the limit is raised, or end (default: ${PARKS})`,
     ).choices(["park", "end"]),
     new Option(
       "--on-provider-fault <what>",

@@ -24,7 +24,7 @@ export async function imagesFor(
     throw new CrewError(
       "BAD_INPUT",
       `A message can have at most ${MAX_IMAGES} images, and this one has ${all.length}.`,
-      "Send them in several messages.",
+      "Send the images in several messages.",
     );
   return Promise.all(all.map(readImage));
 }
@@ -60,13 +60,13 @@ async function readImage(file: string): Promise<AttachedImage> {
     throw new CrewError(
       "BAD_FILE",
       `"${file}" is not an image that models take.`,
-      "Convert it to PNG, JPEG, GIF or WebP.",
+      "Convert the file to PNG, JPEG, GIF or WebP.",
     );
   if (bytes.length > MAX_IMAGE_BYTES)
     throw new CrewError(
       "BAD_FILE",
       `The image "${file}" has ${(bytes.length / 1e6).toFixed(1)} MB, and models take at most ${MAX_IMAGE_BYTES / 1e6} MB.`,
-      "Make it smaller.",
+      "Make the image smaller.",
     );
   return { name: basename(file), type, data: bytes.toString("base64") };
 }

@@ -35,7 +35,10 @@ export function permissionOptions(): Option[] {
       "--delegation <rule>",
       "tools of agents that agents start: those of their own file (own, default) or no more than their parent's (ceiling)",
     ).choices(["own", "ceiling"]),
-    new Option("--allow-weaker", "with --runner: also a tool that cannot keep all that the agent is bound to"),
+    new Option(
+      "--allow-weaker",
+      "with --runner: run even if the program cannot enforce all of the agent's restrictions",
+    ),
   ].map((option) => option.helpGroup("What agents may do:"));
 }
 

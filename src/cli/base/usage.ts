@@ -53,7 +53,8 @@ const FILE = /^[\w./@+-]+\.(ya?ml|json)$/i;
 /** The error for an unknown command, with the most similar command as a suggestion. */
 export function unknownCommand(word: string, names: readonly string[], where = "subcrew"): CrewError {
   const close = nearest(word, names);
-  const hint = close === undefined ? `See \`${where} --help\` for all of them.` : `Did you mean \`${where} ${close}\`?`;
+  const hint =
+    close === undefined ? `See \`${where} --help\` for all commands.` : `Did you mean \`${where} ${close}\`?`;
   return new CrewError("BAD_INPUT", `There is no command ${quoted(word)}.`, hint);
 }
 

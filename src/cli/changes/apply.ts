@@ -14,7 +14,7 @@ import { jsonOption } from "../base/flags.ts";
 /** `subcrew apply RUN/TASK [FILE...]` */
 export const apply: CliCommand = {
   description:
-    "Applies changes of a task in a worktree that were kept as a patch: all files that fit, or those that are named. A file that conflicts is left as it is, and its two versions are named.",
+    "Applies changes of a task in a worktree that were kept as a patch: all files that do not conflict, or only the files named. A file that conflicts is left as it is, and the paths of its two versions are printed.",
   words: "[run] [files...]",
   usage: "RUN[/TASK] [FILE...]",
   options: [
@@ -25,7 +25,7 @@ export const apply: CliCommand = {
     jsonOption(),
   ],
   examples: [
-    ["subcrew apply run_4k2x/build", "every file that fits"],
+    ["subcrew apply run_4k2x/build", "every file that does not conflict"],
     ["subcrew apply run_4k2x/build src/a.ts", "only this file"],
   ],
   act: async ([word, ...names], flags) => {
@@ -59,7 +59,7 @@ export const apply: CliCommand = {
     if (flags.json) process.stdout.write(`${jsonText({ applied, already, conflicts: conflicting })}\n`);
     else {
       for (const file of applied) process.stdout.write(`applied   ${terminalLine(file)}\n`);
-      for (const file of already) process.stdout.write(`is there  ${terminalLine(file)}\n`);
+      for (const file of already) process.stdout.write(`already there  ${terminalLine(file)}\n`);
       for (const one of conflicting) process.stdout.write(conflictLines(one, patch));
     }
     if (conflicting.length === 0) return 0;
@@ -77,7 +77,7 @@ type Conflict = Readonly<{ file: string; why: string; workspace: string; task?: 
 function conflictLines({ file, why, workspace, task }: Conflict, patch: string): string {
   const lines =
     task === undefined
-      ? [`the task deleted it, or its version is only in ${patch}`]
+      ? [`the task deleted the file, or its version is only in ${patch}`]
       : [
           `compare:   git diff --no-index ${shellWord(workspace)} ${shellWord(task)}`,
           `the task's: cp ${shellWord(task)} ${shellWord(workspace)}`,
@@ -102,17 +102,19 @@ function keptIn({ run, nodes }: State, named: string | undefined): KeptChanges {
   if (only && found.length === 1 && !only.changes.applied) return only;
   if (only && found.every(({ changes }) => changes.applied)) {
     const [whose, when] =
-      found.length === 1 ? [`${run}/${only.path}`, "when it ended"] : [run, `when its ${found.length} tasks ended`];
+      found.length === 1
+        ? [`${run}/${only.path}`, "when the task ended"]
+        : [run, `when its ${found.length} tasks ended`];
     throw new CrewError(
       "BAD_INPUT",
       `The changes of "${whose}" were applied ${when}.`,
-      `\`subcrew diff ${shellWord(whose)}\` shows them, and \`subcrew undo ${shellWord(whose)}\` takes them back.`,
+      `\`subcrew diff ${shellWord(whose)}\` shows them, and \`subcrew undo ${shellWord(whose)}\` restores the files.`,
     );
   }
   const hint =
     kept.length === 0
       ? "A task leaves a patch only if it has `isolation: worktree` and changed files."
-      : `Say which one: ${kept.map(({ path }) => `subcrew apply ${shellWord(`${run}/${path}`)}`).join(", ")}.`;
+      : `Name one task: ${kept.map(({ path }) => `subcrew apply ${shellWord(`${run}/${path}`)}`).join(", ")}.`;
   throw new CrewError(
     "BAD_INPUT",
     found.length > 1
@@ -134,6 +136,6 @@ function fileNamed(name: string, { files }: Changes): string {
   throw new CrewError(
     "BAD_INPUT",
     `The task did not change "${name}".`,
-    suggestion(name, files, "Files that it changed"),
+    suggestion(name, files, "Files that the task changed"),
   );
 }

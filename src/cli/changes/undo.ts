@@ -8,7 +8,7 @@ import { filesFrom } from "./diff.ts";
 /** `subcrew undo RUN [FILE...]` */
 export const undoCommand: CliCommand = {
   description:
-    "Restores the files that a run, or one task of it, changed. A file that was changed since is refused and stays as it is; the others are restored.",
+    "Restores the files that a run, or one task of it, changed. A file that was changed after the run is refused and stays as it is; the others are restored.",
   words: "[run] [files...]",
   usage: "RUN[/TASK] [FILE...]",
   options: [new Option("--dry-run", "only show what would be restored"), jsonOption()],

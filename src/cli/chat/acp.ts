@@ -26,11 +26,14 @@ const elsewhere: ReadonlySet<string> = new Set([
 /** `subcrew acp` */
 export const acpCommand: CliCommand = {
   description:
-    "Serves as an agent for editors that speak the Agent Client Protocol (Zed, JetBrains, Neovim, ...), on standard input and output. Editors start this command.",
+    "Serves as an agent for editors that support the Agent Client Protocol (Zed, JetBrains, Neovim, ...), on standard input and output. Editors start this command.",
   usage: "",
   options: [mainAgentOption(), ...runOptions().filter(({ long }) => !elsewhere.has(long ?? ""))],
   examples: [
-    ["subcrew acp", "what an editor starts; Zed: agent_servers: { subcrew: { command: subcrew, args: [acp] } }"],
+    [
+      "subcrew acp",
+      "the command that an editor starts; Zed: agent_servers: { subcrew: { command: subcrew, args: [acp] } }",
+    ],
     ["subcrew acp --agent general --permission-mode plan", "another agent, in read-only mode at first"],
   ],
   notes: "Each message is a run that is kept: `subcrew ps` lists it, and the editor can load the conversation again.",

@@ -9,7 +9,7 @@ export const askCommand = running({
   mode: "single",
   boxes: true,
   description:
-    "Asks the main agent one question; it delegates to the other agents and answers. Like `subcrew chat`, without a conversation.",
+    "Asks the main agent one question; the main agent delegates to the other agents and answers. Like `subcrew chat`, without a conversation.",
   words: "[question...]",
   usage: '"QUESTION"',
   options: [mainAgentOption(), imageOption(), schemaOption("the answer")],

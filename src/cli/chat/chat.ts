@@ -49,7 +49,7 @@ export const chatCommand: CliCommand = {
     ["subcrew chat --resume run_4k2x", "continue where you left off"],
   ],
   notes:
-    "Type while it works: Enter queues, Ctrl-S sends now. Esc or Ctrl-C stops the answer, a second Ctrl-C within two seconds leaves. Without a terminal each line of the input is a message.",
+    "Type while the agent works: Enter queues, Ctrl-S sends the message now. Esc or Ctrl-C stops the answer, a second Ctrl-C within two seconds leaves. Without a terminal each line of the input is a message.",
   act: async (words, flags) => {
     const [
       { trustedCrew, runOptionsOf },

@@ -16,7 +16,7 @@ export async function editText(text: string): Promise<{ text: string } | { probl
     const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit" });
     const [code] = (await once(child, "close")) as [number | null];
     if (code !== 0)
-      return { problem: `The editor "${editor}" ended with ${code ?? "a signal"}; set $EDITOR to another one.` };
+      return { problem: `The editor "${editor}" ended with ${code ?? "a signal"}; set $EDITOR to another editor.` };
     return { text: (await readRegularText(file)).replace(/\r\n?/g, "\n").replace(/\n$/, "") };
   } finally {
     await rm(folder, { recursive: true, force: true });

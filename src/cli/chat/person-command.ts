@@ -71,7 +71,7 @@ export async function runPersonCommand(
   };
   const timer = setInterval(print, PRINT_MS);
   const ended = new Promise<string>((done) => {
-    child.once("error", ({ message }) => done(`it could not be started: ${message}`));
+    child.once("error", ({ message }) => done(`the command could not be started: ${message}`));
     child.once("close", (code, by) => done(by === null ? `exit code ${code ?? "unknown"}` : `ended by ${by}`));
   });
   const rows = (most: number, tick: number): string[] => {

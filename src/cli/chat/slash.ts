@@ -38,7 +38,7 @@ const table: Readonly<Record<string, Row>> = {
   agents: { usage: "/agents", what: "list the agents", meanwhile: true, act: (_, on) => asCommand(on, "agents", []) },
   "task-status": {
     usage: "/task-status [ID]",
-    what: "progress of background tasks, or of one of them",
+    what: "show the progress of all background tasks, or of one",
     meanwhile: true,
     act: ([id], on) => (id === undefined ? asCommand(on, "ps", []) : asCommand(on, "status", [id])),
   },
@@ -62,7 +62,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   resume: {
     usage: "/resume [ID | WORDS]",
-    what: "continue the answer that was stopped, or another conversation: by its run, or by words in it; otherwise list them",
+    what: "continue the answer that was stopped, or another conversation, named by its run or by words in it; without either, list the conversations",
     act: async (words, on) => {
       const stopped = words.length === 0 ? on.talk.goOn() : undefined;
       if (stopped) return on.show(stopped);
@@ -79,7 +79,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   cost: {
     usage: "/cost",
-    what: "what this conversation has cost",
+    what: "show what this conversation has cost",
     meanwhile: true,
     act: async (_, { talk, surface }) => {
       const { usage, cost, messages } = talk.spent();
@@ -91,17 +91,17 @@ const table: Readonly<Record<string, Row>> = {
   },
   diff: {
     usage: "/diff",
-    what: "what the last answer changed",
+    what: "show the files that the last answer changed",
     act: (_, on) => aboutLast(on, "diff"),
   },
   undo: {
     usage: "/undo",
-    what: "restore the files that the last answer changed; again: the one before",
+    what: "restore the files that the last answer changed; a second time: those of the answer before",
     act: (_, on) => undoLast(on),
   },
   context: {
     usage: "/context",
-    what: "how much of the model's context this conversation fills",
+    what: "show how much of the model's context window this conversation fills",
     meanwhile: true,
     act: async (_, { surface, talk }) => surface.print(contextText(talk)),
   },
@@ -122,7 +122,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   mcp: {
     usage: "/mcp [SERVER]",
-    what: "your MCP servers, or the prompts of one; /mcp__SERVER__PROMPT [ARGUMENTS] sends one of them",
+    what: "list your MCP servers, or the prompts of one server; /mcp__SERVER__PROMPT [ARGUMENTS] sends a prompt",
     act: ([server], on) => showPrompts(server, on),
   },
   permissions: {
@@ -168,7 +168,7 @@ const table: Readonly<Record<string, Row>> = {
   },
   help: {
     usage: "/help",
-    what: "this list, and the keys",
+    what: "show this list, and the keys",
     meanwhile: true,
     act: async (_, { surface }) => surface.print(helpText()),
   },
@@ -177,7 +177,7 @@ const table: Readonly<Record<string, Row>> = {
 
 /** The prompt that asks the model to summarise the conversation. */
 const COMPACT =
-  "Summarise our conversation so that you can go on with it from the summary alone: what I want, what was found and decided, which files were read or changed, and what is left to do. Answer with the summary only.";
+  "Summarise our conversation so that you can continue it from the summary alone: what I want, what was found and decided, which files were read or changed, and what is left to do. Answer with the summary only.";
 
 /** Aliases of slash commands. */
 const aliases: Readonly<Record<string, string>> = { new: "clear", quit: "exit" };
@@ -215,8 +215,8 @@ async function showPrompts(server: string | undefined, { crew, surface }: Slash)
   if (server === undefined)
     return surface.print(
       servers.length === 0
-        ? "No MCP servers are configured. `subcrew mcp import` imports those of other tools."
-        : `${servers.join("\n")}\n/mcp SERVER lists the prompts of one.`,
+        ? "No MCP servers are configured. `subcrew mcp import` imports those of other programs."
+        : `${servers.join("\n")}\n/mcp SERVER lists the prompts of a server.`,
     );
   const { serverPrompts } = await import("../mcp/prompts.ts");
   const prompts = await serverPrompts(server, crew);
@@ -236,7 +236,7 @@ async function sendPrompt(name: string, words: readonly string[], { crew, talk, 
     throw new CrewError(
       "BAD_INPUT",
       `"/${name}" names no prompt.`,
-      "Write /mcp__SERVER__PROMPT; /mcp SERVER lists them.",
+      "Write /mcp__SERVER__PROMPT; /mcp SERVER lists the prompts.",
     );
   await show(await talk.say(await serverPromptText(wanted, words, crew)));
   return false;
@@ -265,7 +265,7 @@ async function asCommand(
     throw new CrewError(
       "BAD_INPUT",
       `There is no "/${name} ${inner ?? ""}".`,
-      `There are: ${Object.keys(whole.commands ?? {}).join(", ")}.`,
+      `Subcommands: ${Object.keys(whole.commands ?? {}).join(", ")}.`,
     );
   const act = part.act;
   return (await surface.lend(async () => act(words, { color: true }))) ?? 0;
@@ -306,8 +306,8 @@ function helpText(): string {
 const keys = [
   "@NAME names a file or an agent (Tab completes), !COMMAND runs a command of your own.",
   "Alt-Enter, Ctrl-J or a backslash before Enter: new line. Ctrl-G: write in $EDITOR. Ctrl-R: search earlier messages.",
-  "While it works: Enter queues a message, Up edits the last one, Ctrl-S sends it now. Esc or Ctrl-C stops the answer.",
-  "Ctrl-O: what happened so far; every call and every agent can be opened in it.",
+  "While the agent works: Enter queues a message, Up edits the last one, Ctrl-S sends it now. Esc or Ctrl-C stops the answer.",
+  "Ctrl-O: what happened so far; every call and every agent can be opened there.",
 ];
 
 /** How much of the context window the last turn of the main agent used. */
@@ -319,5 +319,5 @@ function contextText(talk: ChatConversation): string {
   const used = Math.round((input + cacheRead + cacheWrite) / turns) + output;
   const window = contextWindow(main.model ?? "");
   const share = window === undefined ? "" : ` of ${formatTokens(window)} (${Math.round((100 * used) / window)} %)`;
-  return `About ${formatTokens(used)} tokens${share} on ${main.model ?? "the model"}. /compact makes it smaller.`;
+  return `About ${formatTokens(used)} tokens${share} on ${main.model ?? "the model"}. /compact makes the conversation shorter.`;
 }

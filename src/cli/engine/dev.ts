@@ -47,8 +47,10 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
             ? `Postgres (${programs.from}) runs; its data is in ${folder}.`
             : `Postgres runs already in ${folder}.`,
           "Start workers:  subcrew worker --engine URL",
-          'Run something:  subcrew run --engine URL explore "..."',
-          serves ? "Ctrl-C stops it.\n" : "Another `subcrew engine dev` started it, and stops it when it ends.\n",
+          'Run an agent:   subcrew run --engine URL explore "..."',
+          serves
+            ? "Ctrl-C stops Postgres.\n"
+            : "Another `subcrew engine dev` started Postgres, and stops it when that command ends.\n",
         ].join("\n"),
       );
     }

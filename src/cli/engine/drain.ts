@@ -17,8 +17,8 @@ export async function drainWorker(word: string, flags: Flags): Promise<number> {
         "BAD_INPUT",
         one ? `"${word}" means ${found.length} workers.` : `There is no worker "${word}".`,
         one
-          ? `Write more of its name: ${found.map(({ id }) => id).join(", ")}.`
-          : "`subcrew engine status` lists them.",
+          ? `Write more of the name: ${found.map(({ id }) => id).join(", ")}.`
+          : "`subcrew engine status` lists the workers.",
       );
     await database.query(
       "with marked as (update subcrew.processes set draining = true where id = $1 returning 1) select pg_notify($2, $1) from marked",
@@ -26,7 +26,9 @@ export async function drainWorker(word: string, flags: Flags): Promise<number> {
     );
     if (flags.json) process.stdout.write(`${jsonText({ worker: one.id, draining: true })}\n`);
     else
-      process.stdout.write(`${one.id} takes no more tasks and ends when its tasks have ended or were handed back.\n`);
+      process.stdout.write(
+        `${one.id} takes no more tasks and ends when its tasks have ended or were returned to the queue.\n`,
+      );
     return 0;
   });
 }

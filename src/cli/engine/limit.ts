@@ -19,7 +19,11 @@ export async function limitEngine(name: string | undefined, flags: Flags): Promi
       "Name a provider, provider/model, or '*' for all models, as in `subcrew engine limit anthropic --requests 500`.",
     );
   if (off && Object.keys(given).length > 0)
-    throw new CrewError("BAD_INPUT", "--off removes limits and takes no others.", "Leave out --off, or the limits.");
+    throw new CrewError(
+      "BAD_INPUT",
+      "--off removes limits and cannot be combined with new ones.",
+      "Leave out --off, or the limits.",
+    );
   return withEngine(flags, async (database) => {
     await demandSchema(database);
     const table = limitTable(database);

@@ -14,7 +14,7 @@ export async function migrateEngine(flags: Flags): Promise<number> {
     const { applied } = await schemaState(database);
     if ("skipped" in roles)
       process.stderr.write(
-        `The roles of workers, coordinators and readers were not made: ${roles.skipped}. To use them, migrate with a login that may create roles.\n`,
+        `The roles of workers, coordinators and readers were not created: ${roles.skipped}. To use them, migrate with a login that may create roles.\n`,
       );
     if (flags.json)
       process.stdout.write(

@@ -11,7 +11,7 @@ export async function engineUrl(flags: Pick<Flags, "engine">): Promise<string> {
   throw new CrewError(
     "BAD_INPUT",
     "No engine is named.",
-    "Add --engine postgres://..., or set `engine` in the settings; `subcrew engine dev` starts one on this machine.",
+    "Add --engine postgres://..., or set `engine` in the settings; `subcrew engine dev` starts an engine on this machine.",
   );
 }
 

@@ -52,12 +52,12 @@ export async function serveWorker(flags: Flags): Promise<number> {
   if (flags.json) process.stdout.write(`${jsonText({ worker: worker.id, class: worker.class, ...announcement })}\n`);
   else if (!quiet)
     process.stderr.write(
-      `${worker.id} takes tasks: ${slots} at once, in ${folders.join(", ")}${scratch ? " and empty folders" : ""}; providers: ${announcement.providers.join(", ") || "none"}.\nCtrl-C finishes or gives back its tasks and ends it.\n`,
+      `${worker.id} takes tasks: ${slots} at once, in ${folders.join(", ")}${scratch ? " and empty folders" : ""}; providers: ${announcement.providers.join(", ") || "none"}.\nCtrl-C finishes the tasks or returns them to the queue, and ends the worker.\n`,
     );
   const code = await told.code;
   over.abort();
   await reaping;
-  if (!quiet && !flags.json) process.stderr.write(`ending: ${worker.working().length} tasks to finish or give back\n`);
+  if (!quiet && !flags.json) process.stderr.write(`ending: ${worker.working().length} tasks to finish or return\n`);
   await worker.drain(grace);
   await queue.close();
   await connection.database.close();

@@ -26,7 +26,7 @@ function textOf(
   if (schema.applied === 0)
     return [
       `engine   ${shown} (Postgres ${server})`,
-      "tables   there are none yet: run `subcrew engine migrate --engine URL`",
+      "tables   no tables yet: run `subcrew engine migrate --engine URL`",
     ].join("\n");
   const state =
     schema.applied === schema.known
@@ -48,7 +48,7 @@ function textOf(
       ...calls.parked.map(({ task, why }) => `  ${sanitize(task)}: ${sanitize(why)}`),
     );
   if (processes.length === 0)
-    return [...lines, "", "No process is connected. Start one: subcrew worker --engine URL"].join("\n");
+    return [...lines, "", "No process is connected. Start a worker: subcrew worker --engine URL"].join("\n");
   const rows = processes.map(({ id, role, slots, version, beatAgoMs, draining, alive }) => ({
     process: id,
     role,

@@ -6,13 +6,13 @@ import { permissionOptions } from "../base/permission-flags.ts";
 /** `subcrew worker`: executes tasks of an engine. */
 export const workerCommand: CliCommand = {
   description:
-    "Runs tasks of an engine with the keys, tools and permissions of this machine. Ctrl-C or SIGTERM finishes or gives back its tasks.",
+    "Runs tasks of an engine with the keys, tools and permissions of this machine. Ctrl-C or SIGTERM finishes the tasks or returns them to the queue.",
   options: [
     ...[
-      new Option("--slots <n>", "how many tasks it works on at once (default: 8)").argParser(count("--slots")),
+      new Option("--slots <n>", "how many tasks run at once (default: 8)").argParser(count("--slots")),
       new Option(
         "--workspaces <folders>",
-        "folders whose tasks it takes, comma-separated (default: this one)",
+        "folders whose tasks the worker takes, comma-separated (default: this folder)",
       ).argParser(commaList),
       new Option("--scratch", "also take tasks of other folders, each in an empty folder of its own"),
       new Option(
@@ -20,14 +20,14 @@ export const workerCommand: CliCommand = {
         "also take tasks of git repositories without a clone on this machine; their files come from the run's machine",
       ),
       new Option("--shared", "the worker's folders are shared with other machines (a network file system)"),
-      new Option("--poll <duration>", "how often it asks for tasks (default: 100ms)").argParser(
+      new Option("--poll <duration>", "interval between requests for tasks (default: 100ms)").argParser(
         spanOf("--poll", "100ms"),
       ),
       new Option(
         "--grace <duration>",
-        "grace period for running tasks when it is told to stop (default: 30s)",
+        "grace period for running tasks when the worker is told to stop (default: 30s)",
       ).argParser(spanOf("--grace", "30s")),
-      new Option("--no-coordinate", "do not take over runs whose own process has died"),
+      new Option("--no-coordinate", "do not take over runs whose process has died"),
     ].map((option) => option.helpGroup("Work:")),
     ...runningOptions().filter(({ long }) => long === "--cwd" || long === "--trust"),
     ...permissionOptions(),

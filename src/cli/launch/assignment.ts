@@ -29,7 +29,7 @@ async function assigned(word: string): Promise<NamedTask> {
     throw new CrewError(
       "BAD_INPUT",
       `The prompt for "${agent}" is empty.`,
-      `Write ${agent}="prompt", or ${agent}=- to read it from standard input.`,
+      `Write ${agent}="prompt", or ${agent}=- to read the prompt from standard input.`,
     );
   return { ...defined({ name }), agent, task };
 }

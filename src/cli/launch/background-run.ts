@@ -14,7 +14,7 @@ import { exitCodeFor } from "../watch/watch-run.ts";
  * run's folder.
  */
 export const backgroundRun: CliCommand = {
-  description: "Works on a run in the background. Started by --bg, not by people.",
+  description: "Executes a run in the background. Started by --bg, not by people.",
   words: "<run>",
   options: [jsonOption()],
   examples: [],

@@ -34,7 +34,7 @@ function checked(flags: Flags): Flags {
   throw new CrewError(
     "BAD_INPUT",
     "--deltas cannot be combined with --bg.",
-    "Leave it out; `subcrew attach` shows a run while it works.",
+    "Leave out --deltas; `subcrew attach` follows a run while it works.",
   );
 }
 
@@ -67,17 +67,17 @@ function announce({ id, folder, outputFile }: BackgroundRun, { json, quiet }: Fl
     stop: `subcrew stop ${id}`,
   };
   const what: Record<keyof typeof commands, string> = {
-    status: "show its progress",
-    attach: "watch it; Ctrl-C detaches",
-    wait: "wait until it ends",
-    result: "print its result",
-    inbox: "list its open questions",
-    stop: "pause it",
+    status: "show the progress",
+    attach: "follow the run; Ctrl-C detaches",
+    wait: "wait until the run ends",
+    result: "print the result",
+    inbox: "list the open questions",
+    stop: "pause the run",
   };
   const width = Math.max(...Object.values(commands).map((line) => line.length));
   const lines = [
     `[Task running in background: ${id}]`,
-    `You can go on working. The result will be in ${outputFile}`,
+    `You can continue working. The result will be in ${outputFile}`,
     ...Object.entries(commands).map(([key, line]) => `  ${line.padEnd(width)}  ${what[key as keyof typeof commands]}`),
     `  ${`/task-status ${id}`.padEnd(width)}  the same as status, in a chat`,
   ];

@@ -59,7 +59,7 @@ async function makeFolderOf(file: string): Promise<void> {
     await mkdir(dirname(file), { recursive: true });
     await access(dirname(file), constants.W_OK);
     const there = await stat(file).catch(() => undefined);
-    if (there?.isDirectory()) throw Object.assign(new Error("it is a folder"), { code: "EISDIR" });
+    if (there?.isDirectory()) throw Object.assign(new Error("the path is a folder"), { code: "EISDIR" });
   } catch (cause) {
     throw new CrewError(
       "BAD_FILE",

@@ -25,7 +25,7 @@ export const steps: ModeCommand = {
   missing: new CrewError(
     "BAD_INPUT",
     "The chain has no steps.",
-    'Give at least one, as in `subcrew chain explore="..." explore="... {previous}"`, or --input.',
+    'Give at least one step, as in `subcrew chain explore="..." explore="... {previous}"`, or --input.',
   ),
 };
 

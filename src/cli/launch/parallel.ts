@@ -25,7 +25,7 @@ export const tasks: ModeCommand = {
   missing: new CrewError(
     "BAD_INPUT",
     "No task was given.",
-    'Give at least one, as in `subcrew parallel explore="..." explore="..."`, or --input.',
+    'Give at least one task, as in `subcrew parallel explore="..." explore="..."`, or --input.',
   ),
 };
 

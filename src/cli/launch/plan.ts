@@ -15,7 +15,7 @@ export const planCommand: CliCommand = {
   examples: [
     ['subcrew plan parallel explore="a" explore="b"', "see the graph"],
     ['subcrew plan chain explore="a" explore="b" --mermaid', "a flowchart for a document"],
-    ["subcrew plan team --input team.yaml > plan.json && subcrew run --plan plan.json", "change it before it runs"],
+    ["subcrew plan team --input team.yaml > plan.json && subcrew run --plan plan.json", "edit the plan before it runs"],
   ],
   commands: {
     run: { ...printing(runCommand), alias: "single" },

@@ -29,7 +29,7 @@ export const contest: ModeCommand = {
       throw new CrewError(
         "BAD_INPUT",
         "The prompt is missing.",
-        "Give it after the flags, or - to read it from standard input.",
+        "Give the prompt after the flags, or - to read it from standard input.",
       );
     return { mode: "race", race: { task: prompt } }; // the agents or models of the race are given by flags
   },

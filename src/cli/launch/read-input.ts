@@ -47,7 +47,7 @@ const MOST_MEGABYTES = 16;
 const MOST_BYTES = MOST_MEGABYTES * 2 ** 20;
 
 const tooLarge = (file: string): CrewError =>
-  new CrewError("BAD_FILE", `${titleOf(file)} is larger than ${MOST_MEGABYTES} MB.`, "Give a smaller one.");
+  new CrewError("BAD_FILE", `${titleOf(file)} is larger than ${MOST_MEGABYTES} MB.`, "Give a smaller file.");
 
 async function readStdin(): Promise<string> {
   const chunks: Buffer[] = [];
@@ -70,7 +70,7 @@ function malformed(file: string, text: string, error: unknown): CrewError {
     return new CrewError(
       "PLAN_DUPLICATE_ID",
       `${titleOf(file)} has the key "${key}" twice${line}.`,
-      "Give each its own name.",
+      "Give each key another name.",
     );
   }
   return new CrewError(
@@ -87,8 +87,9 @@ function unreadable(file: string, { code, message }: NodeJS.ErrnoException): Cre
       `There is no file "${file}".`,
       "Check the path; it starts from the folder you are in.",
     );
-  if (code === "EISDIR") return new CrewError("BAD_FILE", `"${file}" is a folder.`, "Name a file in it.");
-  if (code === "EACCES") return new CrewError("BAD_FILE", `"${file}" may not be read.`, "Check its permissions.");
+  if (code === "EISDIR") return new CrewError("BAD_FILE", `"${file}" is a folder.`, "Name a file in this folder.");
+  if (code === "EACCES")
+    return new CrewError("BAD_FILE", `"${file}" may not be read.`, "Check the permissions of the file.");
   return new CrewError("BAD_FILE", `"${file}" cannot be read: ${message}.`, "Check the path.");
 }
 

@@ -28,7 +28,7 @@ function inline(text: string, flag: string): unknown {
     throw new CrewError(
       "BAD_INPUT",
       `${flag}: the text is not JSON: ${messageOf(error)}.`,
-      `Put single quotes around it, as in ${flag} '{"type": "object"}', or name a file.`,
+      `Put single quotes around the schema, as in ${flag} '{"type": "object"}', or name a file.`,
     );
   }
 }

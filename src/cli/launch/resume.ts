@@ -39,7 +39,7 @@ export const resumeCommand: CliCommand = {
   ],
   examples: [
     ["subcrew resume run_4k2x", "the beginning of an id is enough"],
-    ["subcrew resume run_4k2x --max-usd 5", "raise the limit of a run, also of one that is parked at it"],
+    ["subcrew resume run_4k2x --max-usd 5", "raise the limit of a run, also of a run that is parked at the limit"],
     ["subcrew resume nightly --retry-failed", "by its name, retrying failed tasks"],
     ["subcrew resume nightly/docs --retry-failed", "retry one failed task; the others stay as they are"],
     ['subcrew resume run_4k2x/build "Now also for Windows."', "continue the conversation of a task that has ended"],
@@ -49,7 +49,7 @@ export const resumeCommand: CliCommand = {
       throw new CrewError(
         "BAD_INPUT",
         "No run given.",
-        "Give its id, the beginning of it, its name, or `last` for the newest; `subcrew runs` lists them.",
+        "Give the id of the run, the beginning of the id, the name of the run, or `last` for the newest run; `subcrew runs` lists them.",
       );
     const [
       { watchRun },
@@ -82,7 +82,7 @@ export const resumeCommand: CliCommand = {
       throw new CrewError(
         "BAD_FILE",
         `The folder of the run no longer exists: ${cwd}.`,
-        "Restore it, or give its new location with --cwd.",
+        "Restore the folder, or give its new location with --cwd.",
       );
     // Recorded permissions apply unless a flag changes them.
     const all: Flags = { ...permissionFlagsOf(permissions), ...(cwd !== "" && { cwd }), ...flags };
@@ -131,7 +131,7 @@ export const resumeCommand: CliCommand = {
 const claimedElsewhere = (id: string, host: string): CrewError =>
   new CrewError(
     "RUN_BUSY",
-    `The machine "${host}" works on "${id}", according to the last record.`,
+    `The machine "${host}" works on the run "${id}", according to the last record.`,
     `Stop the run there. If that machine no longer works on it: \`subcrew resume ${id} --force\`.`,
   );
 
@@ -146,8 +146,8 @@ async function goOn(
   if (path === undefined && !paused && !isRetried)
     throw new CrewError(
       "RUN_BUSY",
-      `Another process is working on "${id}".`,
-      `Watch it: \`subcrew attach ${id}\`, or pause it first: \`subcrew stop ${id}\`.`,
+      `Another process is working on the run "${id}".`,
+      `Watch the run: \`subcrew attach ${id}\`, or pause the run first: \`subcrew stop ${id}\`.`,
     );
   const command = { do: "resume" as const, ...defined({ path }), ...(retryFailed && { retryFailed }) };
   const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });

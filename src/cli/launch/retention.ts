@@ -31,7 +31,7 @@ export async function expireRuns(
     if (isTold) await kept.expire(now - days * DAY_MS);
     else
       say?.(
-        `note    Runs and their transcripts are deleted ${days} days after they ended. Change it with \`subcrew config set runs.keepDays N\`; 0 keeps them for ever.`,
+        `note    Runs and their transcripts are deleted ${days} days after they ended. Change the number of days with \`subcrew config set runs.keepDays N\`; 0 keeps them for ever.`,
       );
   } catch {
     return; // the run itself reports a state folder that cannot be written

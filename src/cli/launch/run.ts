@@ -30,7 +30,7 @@ export const runCommand: ModeCommand = {
         throw new CrewError(
           "BAD_INPUT",
           "--image cannot be combined with --plan.",
-          "Give a task of the plan its `images`, or run one agent.",
+          "List the images under `images` of a task of the plan, or run one agent.",
         );
       if (agent !== undefined)
         throw new CrewError(
@@ -64,6 +64,6 @@ export const run = running(runCommand);
 function noPrompt(agent: string): CrewError {
   const hint = /\s/.test(agent)
     ? 'An agent comes before the prompt, as in `subcrew run explore "..."`.'
-    : `Give it after the agent, as in \`subcrew run ${agent} "..."\`, or - to read it from standard input.`;
+    : `Give the prompt after the agent, as in \`subcrew run ${agent} "..."\`, or - to read the prompt from standard input.`;
   return new CrewError("BAD_INPUT", "The prompt is missing.", hint);
 }

@@ -77,7 +77,7 @@ async function contextPath(file: string, workspace: string): Promise<string> {
   throw new CrewError(
     "BAD_FILE",
     `--context-file: "${file}" is outside of the working folder.`,
-    "Choose a folder above it with --cwd, or give its text with --context.",
+    "Choose a folder with --cwd that contains the file, or give its text with --context.",
   );
 }
 
@@ -90,7 +90,7 @@ export function modelsOfFlag(text: string): string | string[] {
         .map((part) => part.trim())
         .filter((part) => part !== "");
   const [only, ...more] = names.map(modelName);
-  if (only === undefined) throw new CrewError("BAD_INPUT", "--model is empty.", "Give one, as in --model offline.");
+  if (only === undefined) throw new CrewError("BAD_INPUT", "--model is empty.", "Give a model, as in --model offline.");
   return more.length === 0 ? only : [only, ...more];
 }
 

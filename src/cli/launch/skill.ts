@@ -18,12 +18,12 @@ const agentOption = (): Option =>
 /** `subcrew skill NAME ARGUMENTS` */
 export const skillCommand: CliCommand = running({
   mode: "single",
-  description: "Runs a skill: its text, with the arguments, is given to the agent that it names.",
+  description: "Runs a skill: its text, with the arguments, is given to the agent that the skill names.",
   words: "[skill] [arguments...]",
   usage: "NAME [ARGUMENTS]",
   options: [agentOption()],
   examples: [
-    ["subcrew skill code-review", "what is not committed yet"],
+    ["subcrew skill code-review", "review uncommitted changes"],
     ["subcrew skill code-review src/cli --agent reviewer", "with arguments, by an agent of your choice"],
   ],
   notes: "In the text, $ARGUMENTS is everything after the name, $0 the first argument, $1 the second.",
@@ -32,13 +32,13 @@ export const skillCommand: CliCommand = running({
     const found = named(await crewOf(flags, "skills"), name, "skill");
     return inputFor(found, expandSkill(found.instructions, words), flags);
   },
-  missing: new CrewError("BAD_INPUT", "No skill given.", "Give its name; `subcrew skills` lists them."),
+  missing: new CrewError("BAD_INPUT", "No skill given.", "Give the name of a skill; `subcrew skills` lists them."),
 });
 
 /** `subcrew command NAME ARGUMENTS` */
 export const commandCommand: CliCommand = running({
   mode: "single",
-  description: "Runs a workflow command: its prompt, with what follows its name, is given to an agent.",
+  description: "Runs a workflow command: gives its prompt, with the arguments, to an agent.",
   words: "[workflow] [arguments...]",
   usage: "NAME [ARGUMENTS]",
   options: [agentOption()],
@@ -49,7 +49,11 @@ export const commandCommand: CliCommand = running({
     const found = named(await crewOf(flags, "commands"), name, "command");
     return inputFor(found, expandCommand(found.instructions, words), flags);
   },
-  missing: new CrewError("BAD_INPUT", "No workflow command given.", "Give its name; `subcrew commands` lists them."),
+  missing: new CrewError(
+    "BAD_INPUT",
+    "No workflow command given.",
+    "Give the name of a workflow command; `subcrew commands` lists them.",
+  ),
 });
 
 async function crewOf<K extends "skills" | "commands">(

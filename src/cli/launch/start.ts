@@ -107,7 +107,7 @@ type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"
 export function runOptionsOf(flags: Flags, { attended }: { attended: boolean }): RunOptions {
   const { unattended, yes, bg = false, answerTimeout, maxRunTime, placementTimeout } = flags;
   if (flags.deltas && !flags.json && flags.output !== "stream-json")
-    throw new CrewError("BAD_INPUT", "--deltas requires --json.", "Add --json, or leave it out.");
+    throw new CrewError("BAD_INPUT", "--deltas requires --json.", "Add --json, or leave out --deltas.");
   return {
     ...runFlagsIn(flags),
     unattended: !yes && (unattended === true || !(attended || bg)),

@@ -28,7 +28,8 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
     for (const read of serversAt(place)) {
       const what = `${read.name}  (${place.file})`;
       if ("problem" in read) say(`skip    ${what}: ${read.problem}`);
-      else if (isOurselves(read.server)) say(`skip    ${what}: it is subcrew itself, whose agents are here already`);
+      else if (isOurselves(read.server))
+        say(`skip    ${what}: this server is subcrew itself, whose agents can be used without it`);
       else if (known.has(read.name) || fresh.has(read.name))
         say(`skip    ${what}: a server of this name already exists`);
       else fresh.set(read.name, { ...read, file: place.file });
@@ -80,8 +81,8 @@ function placesFor(from: string | undefined, { cwd, home }: { cwd: string; home:
     const tools = [...new Set(mcpFiles.map((each) => each.from))];
     throw new CrewError(
       "BAD_FILE",
-      `"${from}" is neither a known tool nor a file.`,
-      suggestion(from ?? "", tools, "Known tools"),
+      `"${from}" is neither a known program nor a file.`,
+      suggestion(from ?? "", tools, "Known programs"),
     );
   }
   const alike =

@@ -33,7 +33,7 @@ export async function listServers(flags: Flags): Promise<number> {
   );
   if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
   else if (rows.length === 0)
-    process.stderr.write("No MCP servers are configured. `subcrew mcp import` imports those of other tools.\n");
+    process.stderr.write("No MCP servers are configured. `subcrew mcp import` imports those of other programs.\n");
   else {
     const shown = rows.map(({ name, status, login = "", tools, what }) => ({
       name,

@@ -75,12 +75,12 @@ const WORDS: Readonly<Record<Awaited<ReturnType<typeof logOut>>, (name: string) 
 function serverAt(name: string, crew: Crew): McpServer {
   const server = serverNamed(name, crew);
   const problem =
-    serverProblem(server) ?? (server.url === undefined ? "it is a local program and has no login" : undefined);
+    serverProblem(server) ?? (server.url === undefined ? "the server is a local program and has no login" : undefined);
   if (problem === undefined) return server;
   throw new CrewError(
     "BAD_INPUT",
     `Cannot log in to "${name}": ${problem}.`,
-    "Correct its definition with `subcrew config edit`.",
+    "Correct the definition of the server with `subcrew config edit`.",
   );
 }
 

@@ -65,7 +65,7 @@ const parts: NonNullable<CliCommand["commands"]> = {
 /** `subcrew mcp`: serves over MCP, prints the setup for other tools, and manages the servers that agents use. */
 export const mcpCommand = (streams?: GreetedStreams): CliCommand => ({
   description:
-    "Offers the agents of this folder to a coding tool over MCP, on standard input and output. Coding tools start it; the subcommands are for people.",
+    "Offers the agents of this folder to another agent program over MCP, on standard input and output. That program starts this command; the subcommands are for people.",
   words: "[command]",
   usage: "[COMMAND]",
   options: [
@@ -87,12 +87,12 @@ export const mcpCommand = (streams?: GreetedStreams): CliCommand => ({
   ],
   examples: [
     ["subcrew mcp --setup claude-code", "print the configuration for Claude Code"],
-    ["subcrew mcp --http --port 7777", "for a tool that wants an address"],
-    ["subcrew mcp --as Task", "with the delegation tools that some tools know already"],
+    ["subcrew mcp --http --port 7777", "for a client that needs a URL"],
+    ["subcrew mcp --as Task", "with the delegation tools that some programs know already"],
   ],
   commands: parts,
-  notes: `Runs that a client starts are ordinary runs: \`subcrew ps\` lists them, \`subcrew inbox\` answers what they ask,
-and \`subcrew resume\` goes on with those that the client left behind.`,
+  notes: `Runs that a client starts are ordinary runs: \`subcrew ps\` lists them, \`subcrew inbox\` answers their questions,
+and \`subcrew resume\` continues those that the client left unfinished.`,
   act: async ([unknown], flags) => {
     if (unknown !== undefined) throw unknownCommand(unknown, Object.keys(parts));
     if (flags.setup !== undefined) return (await import("./setup.ts")).printSetup(flags.setup);

@@ -17,4 +17,4 @@ export function serverNamed(name: string, { settings }: Crew): McpServer {
 }
 
 const NONE_YET =
-  "No MCP servers are configured: `subcrew mcp import` imports those of other tools; add your own under `mcpServers` in the settings.";
+  "No MCP servers are configured: `subcrew mcp import` imports those of other programs; add your own under `mcpServers` in the settings.";

@@ -52,11 +52,11 @@ export async function serverPromptText(
         "BAD_INPUT",
         `The MCP server "${server}" has no prompt "${prompt}".`,
         all.length === 0
-          ? "It offers none."
+          ? "The server offers no prompts."
           : suggestion(
               prompt,
               all.map(({ name }) => name),
-              "Its prompts",
+              "Prompts of the server",
             ),
       );
     const values = promptArguments(
@@ -68,7 +68,7 @@ export async function serverPromptText(
       throw new CrewError(
         "BAD_INPUT",
         `The prompt "${prompt}" needs ${missing.map(({ name }) => name).join(", ")}.`,
-        `Write them in order, or by name: /mcp__${server}__${prompt} ${missing.map(({ name }) => `${name}=...`).join(" ")}`,
+        `Write the arguments in order, or by name: /mcp__${server}__${prompt} ${missing.map(({ name }) => `${name}=...`).join(" ")}`,
       );
     const { messages } = await session.client.getPrompt({ name: prompt, arguments: values }, { signal });
     const said = messages.map(({ role, content }) => {
@@ -76,7 +76,7 @@ export async function serverPromptText(
       return messages.length === 1 ? text : `${role}: ${text}`;
     });
     if (said.join("").trim() === "")
-      throw new CrewError("BAD_INPUT", `The prompt "${prompt}" is empty.`, "Ask in your own words.");
+      throw new CrewError("BAD_INPUT", `The prompt "${prompt}" is empty.`, "Write the request in your own words.");
     return said.join("\n\n");
   });
 }

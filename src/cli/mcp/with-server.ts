@@ -44,7 +44,7 @@ export async function withServer<T>(
     throw new CrewError(
       "WORKER_FAILED",
       `The server "${name}" could not be used: ${messageOf(cause)}.`,
-      "Correct its definition with `subcrew config edit`.",
+      "Correct the definition of the server with `subcrew config edit`.",
       { cause },
     );
   }

@@ -16,13 +16,14 @@ export const cancel: CliCommand = {
   usage: "RUN[/TASK]",
   options: [jsonOption()],
   examples: [
-    ["subcrew cancel nightly", "`subcrew stop` pauses it instead"],
-    ["subcrew cancel nightly/docs", "end one task; tasks that need it are skipped"],
+    ["subcrew cancel nightly", "`subcrew stop` pauses a run instead"],
+    ["subcrew cancel nightly/docs", "end one task; tasks that depend on it are skipped"],
   ],
   act: async ([word], flags) => {
     const which = await findRun(word);
     const { id, life } = which.run;
-    if (isEnded(life)) throw new CrewError("RUN_BUSY", `"${id}" has ended (${life}).`, `See \`subcrew result ${id}\`.`);
+    if (isEnded(life))
+      throw new CrewError("RUN_BUSY", `The run "${id}" has ended (${life}).`, `See \`subcrew result ${id}\`.`);
     return which.path === undefined ? cancelRun(which, flags) : cancelTask(which, which.path, flags);
   },
 };

@@ -15,7 +15,7 @@ export async function findRun(word: string | undefined, what = "No run given."):
     throw new CrewError(
       "BAD_INPUT",
       what,
-      "Give its id, the beginning of it, its name, or `last` for the newest; `subcrew ps` lists them.",
+      "Give the id of the run, the beginning of the id, the name of the run, or `last` for the newest run; `subcrew ps` lists them.",
     );
   const crew = await crewFor({});
   const cut = word.indexOf("/");
@@ -25,7 +25,7 @@ export async function findRun(word: string | undefined, what = "No run given."):
     throw new CrewError(
       "RUN_DAMAGED",
       `The journal of "${id}" cannot be read: ${run.problems.join(" ")}`,
-      `Look into ${run.place}.`,
+      `Look at the files in ${run.place}.`,
     );
   const typed = cut < 0 ? undefined : word.slice(cut + 1);
   const path = typed === undefined ? undefined : asPath(typed);
@@ -46,15 +46,15 @@ export async function whichActive(word: string | undefined): Promise<NamedRun> {
     throw new CrewError(
       "RUN_DAMAGED",
       `The journal of "${id}" is damaged: ${which.run.problems.join(" ")}`,
-      `See what can be read of it: \`subcrew logs ${id}\`.`,
+      `Print its readable part: \`subcrew logs ${id}\`.`,
     );
   if (life === "interrupted" || (life === "paused" && which.run.owner === undefined))
     throw new CrewError(
       "RUN_BUSY",
-      `"${id}" is ${life}: no process is running it.`,
-      `Resume it: \`subcrew resume ${id}\`.`,
+      `The run "${id}" is ${life}: no process is running it.`,
+      `Resume the run: \`subcrew resume ${id}\`.`,
     );
   if (which.run.owner === undefined)
-    throw new CrewError("RUN_BUSY", `"${id}" has ended (${life}).`, `See \`subcrew result ${id}\`.`);
+    throw new CrewError("RUN_BUSY", `The run "${id}" has ended (${life}).`, `See \`subcrew result ${id}\`.`);
   return which;
 }

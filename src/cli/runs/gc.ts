@@ -13,7 +13,7 @@ export const gc: CliCommand = {
   description:
     "Deletes old runs, and the oldest ones when all runs use too much space. Running runs are never deleted.",
   options: [
-    new Option("--older-than <duration>", "runs that ended longer ago than this (default: 7d)").argParser(
+    new Option("--older-than <duration>", "delete runs that ended longer ago than this (default: 7d)").argParser(
       spanOf("--older-than", "7d"),
     ),
     new Option("--max-size <size>", "maximum size of all runs together, e.g. 500MB or 1GB").argParser(sizeOf),

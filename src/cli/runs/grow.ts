@@ -18,9 +18,9 @@ export const growCommand: CliCommand = {
   examples: [["subcrew grow nightly --input more.json", "add the tasks of a file"]],
   notes: `The file, as JSON or YAML:
   newTasks             nodes to add, by id, as in a plan: {"docs": {"kind": "task", "task": {"agent": "general", "prompt": "..."}}}
-  into                 the join that collects them (default: the output of the plan)
-  updateDependencies   what tasks that have not started need from now on: {"docs": ["build"]}
-  markFailed           tasks to give up, with the reason: {"build": "not needed"}`,
+  into                 the join node that collects the new tasks (default: the output of the plan)
+  updateDependencies   new dependencies of tasks that have not started: {"docs": ["build"]}
+  markFailed           tasks to cancel, with the reason: {"build": "not needed"}`,
   act: async ([word], flags) => {
     const [{ whichActive }, { readData }] = await Promise.all([
       import("./find-run.ts"),
@@ -28,12 +28,16 @@ export const growCommand: CliCommand = {
     ]);
     const { crew, run } = await whichActive(word);
     if (flags.input === undefined)
-      throw new CrewError("BAD_INPUT", "No change given.", `Give it as a file: \`subcrew grow ${word} --input FILE\`.`);
+      throw new CrewError(
+        "BAD_INPUT",
+        "No change given.",
+        `Give the change as a file: \`subcrew grow ${word} --input FILE\`.`,
+      );
     const asked = parseAs(change, await readData(flags.input), { code: "BAD_INPUT", what: "change" });
     const signal = new AbortController().signal;
     const receipt = (await crew.kept.tell(run.id, { do: "change", change: asked }, { waitMs: WAIT_MS, signal })) ?? {
       done: false,
-      text: "The change is queued; it is made when the run continues.",
+      text: "The change is queued; it takes effect when the run continues.",
     };
     if (flags.json) process.stdout.write(`${jsonText({ id: run.id, ...receipt })}\n`);
     else process[receipt.done ? "stdout" : "stderr"].write(`${receipt.text}\n`);

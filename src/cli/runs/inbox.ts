@@ -25,7 +25,7 @@ export const inbox: CliCommand = {
   description: "Lists open questions, approvals and permission requests of all your runs, wherever they were started.",
   options: [jsonOption(), colorOption()],
   examples: [
-    ["subcrew inbox", "list what waits for an answer"],
+    ["subcrew inbox", "list open questions"],
     ["subcrew inbox allow run_4k2x", "approve the only open question of a run"],
     ['subcrew inbox answer run_4k2x/lead "Use the second one."', "answer in words"],
     ['subcrew inbox deny run_4k2x/page.1/approval "Make it shorter."', "deny, and say what to change"],
@@ -59,16 +59,16 @@ export const inbox: CliCommand = {
           throw new CrewError(
             "BAD_INPUT",
             "No answer text was given.",
-            'Give it after the run, as in `subcrew inbox answer RUN "..."`.',
+            'Give the answer after the run, as in `subcrew inbox answer RUN "..."`.',
           );
         return { approve: true, text };
       },
     ),
     allow: answerCommand(
       "allow",
-      "Approves what a run asks for.",
+      "Approves a request of a run.",
       "RUN[/TASK]",
-      ["run_4k2x --always", "approve, also the same call later in this run"],
+      ["run_4k2x --always", "approve the call, also when it is repeated in this run"],
       [
         new Option("--always", "do not ask about exactly the same call again"),
         new Option(
@@ -79,7 +79,7 @@ export const inbox: CliCommand = {
       ],
       (text, { always, scope, withNetwork }) => {
         if (scope !== undefined && !always)
-          throw new CrewError("BAD_INPUT", "--scope requires --always.", "Add --always, or leave it out.");
+          throw new CrewError("BAD_INPUT", "--scope requires --always.", "Add --always, or leave out --scope.");
         return {
           approve: true,
           ...(text !== "" && { text }),
@@ -90,7 +90,7 @@ export const inbox: CliCommand = {
     ),
     deny: answerCommand(
       "deny",
-      "Denies what a run asks for; the words after it say what to change.",
+      "Denies a request of a run; the words after the run say what to change.",
       'RUN[/TASK] ["TEXT"]',
       ['run_4k2x/page.1/approval "Make it shorter."', "deny, and say what to change"],
       [],
@@ -137,7 +137,7 @@ async function send(
 ): Promise<Readonly<{ done: boolean; text: string; waits: boolean }>> {
   const problem = misfit(answerKind({ call, wants }), answer, offersNetwork);
   if (problem !== undefined)
-    throw new CrewError("BAD_INPUT", problem, "`subcrew inbox` shows what the question wants.");
+    throw new CrewError("BAD_INPUT", problem, "`subcrew inbox` shows which kind of answer the question needs.");
   const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
   const signal = new AbortController().signal;
   const receipt = await crew.kept.tell(run, command, { waitMs: owned ? WAIT_MS : 0, signal });
@@ -170,7 +170,7 @@ function answerCommand(
         throw new CrewError(
           "BAD_INPUT",
           `"${question.run}/${question.path}" asks for an answer in words.`,
-          `Give it with \`subcrew inbox answer ${question.run}/${question.path} "..."\`, or refuse with \`inbox deny\`.`,
+          `Give the answer with \`subcrew inbox answer ${question.run}/${question.path} "..."\`, or refuse with \`inbox deny\`.`,
         );
       return hand(which, question, answer, flags);
     },
@@ -183,7 +183,7 @@ function theQuestion({ run, path }: NamedRun): Question {
   const [only, ...others] = path === undefined ? open : open.filter((one) => one.path === path);
   if (only === undefined) {
     const view = path === undefined ? undefined : run.state.nodes.get(path);
-    const who = view?.answer ? ` It was already answered by ${view.answer.by ?? "somebody else"}.` : "";
+    const who = view?.answer ? ` The question was already answered by ${view.answer.by ?? "another person"}.` : "";
     throw new CrewError(
       "UNKNOWN_GATE",
       `"${run.id}${path === undefined ? "" : `/${path}`}" has no open question.${who}`,

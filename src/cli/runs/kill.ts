@@ -43,7 +43,11 @@ async function endWork({ kept }: Crew, id: string, background: boolean): Promise
   if (owner?.pid === undefined) return false;
   const { pid, host, sole = false } = owner;
   if (host !== undefined)
-    throw new CrewError("RUN_BUSY", `"${id}" runs on the machine "${host}".`, `Kill it there: \`subcrew kill ${id}\`.`);
+    throw new CrewError(
+      "RUN_BUSY",
+      `The run "${id}" runs on the machine "${host}".`,
+      `Kill the run on that machine: \`subcrew kill ${id}\`.`,
+    );
   if (!sole) await kept.tell(id, { do: "kill", pid }, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });
   else if (background) signalGroup(pid, "SIGKILL");
   else signalAll([pid], "SIGKILL");

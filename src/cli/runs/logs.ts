@@ -17,8 +17,8 @@ export const logs: CliCommand = {
     colorOption(),
   ],
   examples: [
-    ["subcrew logs -f nightly", "until it ends"],
-    ["subcrew logs run_4k2x/build -v", "one task, with everything it said and read"],
+    ["subcrew logs -f nightly", "follow the run until it ends"],
+    ["subcrew logs run_4k2x/build -v", "one task, with prompts, answers and tool results"],
     ["subcrew logs run_4k2x --json", "every event as it was recorded"],
   ],
   act: async ([word], flags) => {

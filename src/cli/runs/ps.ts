@@ -29,9 +29,9 @@ export const ps: CliCommand = {
   ],
   examples: [
     ["subcrew ps", "list current runs"],
-    ["subcrew ps --here --status waiting,parked", "what needs you, in this folder"],
+    ["subcrew ps --here --status waiting,parked", "runs of this folder that wait for a person, a provider or a limit"],
     ["subcrew ps login --all", "every run whose name or prompt has this text"],
-    ["subcrew ps --all --json", "everything, for a program"],
+    ["subcrew ps --all --json", "all runs as JSON"],
   ],
   act: async ([text], flags) => {
     const [{ crewFor }, { table }, { stdoutLook }] = await Promise.all([

@@ -22,7 +22,9 @@ export const replay: CliCommand = {
   words: "[run]",
   usage: "RUN | FILE.jsonl",
   options: [
-    new Option("--speed <factor>", "how many times faster than it was; 0 for at once (default: 10)").argParser(speedOf),
+    new Option("--speed <factor>", "playback speed as a factor; 0 prints everything at once (default: 10)").argParser(
+      speedOf,
+    ),
     ...outputOptions().filter(({ long }) => long !== "--deltas"),
   ],
   examples: [
@@ -96,12 +98,16 @@ async function fileRecord(file: string): Promise<Record> {
     throw new CrewError(
       "BAD_FILE",
       `"${file}" is neither the journal of a run nor the log of a pegasus task.`,
-      "Give a journal.jsonl, a pegasus task log, or a run; `subcrew runs` lists those that were kept.",
+      "Give a journal.jsonl, a pegasus task log, or a run; `subcrew runs` lists stored runs.",
     );
   }
   const events = eventsOfPegasusLog(basename(file, ".jsonl"), lines);
   if (events[0]?.type === "run.started") return { id: events[0].run, events, problems: [], settings };
-  throw new CrewError("BAD_FILE", `"${file}" does not begin with TASK_CREATED.`, "Give the whole log of the task.");
+  throw new CrewError(
+    "BAD_FILE",
+    `"${file}" does not begin with TASK_CREATED.`,
+    "Give the complete log file of the task, from its first line on.",
+  );
 }
 
 /** Parses a line. A line that is not JSON, as a crash leaves one at the end, is skipped. */
@@ -119,6 +125,6 @@ function speedOf(text: string): number {
   throw new CrewError(
     "BAD_INPUT",
     `--speed cannot be "${text}".`,
-    "Give a factor, as in --speed 10, or 0 for at once.",
+    "Give a factor, as in --speed 10, or 0 to print everything at once.",
   );
 }

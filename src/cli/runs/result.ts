@@ -15,7 +15,7 @@ export const result: CliCommand = {
   options: [jsonOption()],
   examples: [
     ["subcrew result nightly", "the result of a run"],
-    ["subcrew result run_4k2x/build", "of one of its tasks"],
+    ["subcrew result run_4k2x/build", "the result of one task of a run"],
   ],
   act: async ([word], flags) => {
     const [{ findRun, warnOfDamage }, { outputOfRun }] = await Promise.all([
@@ -31,10 +31,10 @@ export const result: CliCommand = {
       const partial = idle ? (path === undefined ? partialOf(state) : (state.nodes.get(path)?.partial ?? "")) : "";
       const hint =
         life === "damaged"
-          ? `Its journal is damaged: see \`subcrew logs ${id}\`.`
+          ? `The journal of the run is damaged: see \`subcrew logs ${id}\`.`
           : idle
-            ? `Resume it: \`subcrew resume ${id}\`.`
-            : `Wait for it: \`subcrew wait ${id}\`.`;
+            ? `Resume the run: \`subcrew resume ${id}\`.`
+            : `Wait for the result: \`subcrew wait ${id}\`.`;
       if (partial === "") throw new CrewError("RUN_UNFINISHED", `"${word}" has no result yet.`, hint);
       process.stdout.write(
         flags.json ? `${jsonText({ id, status: life, partial })}\n` : `${sanitize(partial).trimEnd()}\n`,

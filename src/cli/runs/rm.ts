@@ -11,13 +11,13 @@ export const rm: CliCommand = {
   words: "[runs...]",
   usage: "RUN...",
   options: [new Option("--yes", "also delete runs that could be resumed, without asking"), jsonOption()],
-  examples: [["subcrew rm run_4k2x nightly", "two of them"]],
+  examples: [["subcrew rm run_4k2x nightly", "delete two runs"]],
   act: async (words, flags) => {
     if (words.length === 0)
       throw new CrewError(
         "BAD_INPUT",
         "No run given.",
-        "Give its id, the beginning of it, its name, or `last` for the newest.",
+        "Give the id of the run, the beginning of the id, the name of the run, or `last` for the newest run.",
       );
     const { crewFor } = await import("../launch/start.ts");
     const crew = await crewFor({});

@@ -22,7 +22,7 @@ export const runs: CliCommand = {
   ],
   examples: [
     ["subcrew runs --limit 5", "the last five"],
-    ["subcrew runs failed", "those that failed"],
+    ["subcrew runs failed", "runs that failed"],
   ],
   act: async (words, flags) => {
     const [{ crewFor }, { table }, { stdoutLook }] = await Promise.all([

@@ -18,8 +18,8 @@ export const send: CliCommand = {
     jsonOption(),
   ],
   examples: [
-    ['subcrew send nightly "Leave the tests alone."', "to the only task that runs"],
-    ['subcrew send run_4k2x/build "Stop, and build it for Node 20." --interrupt', "to one of several, at once"],
+    ['subcrew send nightly "Leave the tests alone."', "to the only running task"],
+    ['subcrew send run_4k2x/build "Stop, and build it for Node 20." --interrupt', "to one of several tasks, at once"],
   ],
   act: async ([word, ...words], flags) => {
     const { whichActive } = await import("./find-run.ts");
@@ -29,7 +29,7 @@ export const send: CliCommand = {
       throw new CrewError(
         "BAD_INPUT",
         "No message given.",
-        `Give it after the run, as in \`subcrew send ${word} "..."\`.`,
+        `Give the message after the run, as in \`subcrew send ${word} "..."\`.`,
       );
     const running = shownNodes(run.state).filter(({ status, kind }) => status === "running" && kind === "task");
     const [only, ...others] = path === undefined ? running.map((view) => view.path) : [path];

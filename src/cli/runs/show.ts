@@ -18,8 +18,8 @@ export const showCommand: CliCommand = {
   ],
   examples: [
     ["subcrew show last", "read what the newest run did"],
-    ["subcrew show run_4k2x/build --full", "one task, with everything its tools returned"],
-    ["subcrew show nightly --html > nightly.html", "keep it as a page"],
+    ["subcrew show run_4k2x/build --full", "one task, with the complete results of its tools"],
+    ["subcrew show nightly --html > nightly.html", "save the transcript as a page"],
   ],
   notes: "On a terminal the text opens in $PAGER (less by default). Naming a task includes the agents that it started.",
   act: async ([word], flags) => {

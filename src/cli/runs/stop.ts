@@ -16,8 +16,8 @@ export const stop: CliCommand = {
   usage: "RUN[/TASK]",
   options: [jsonOption()],
   examples: [
-    ["subcrew stop nightly", "`subcrew resume nightly` goes on with it"],
-    ["subcrew stop nightly/docs", "pause one task; tasks that need it wait, the others go on"],
+    ["subcrew stop nightly", "`subcrew resume nightly` continues the run"],
+    ["subcrew stop nightly/docs", "pause one task; tasks that depend on it wait, the others continue"],
   ],
   act: async ([word], flags) => {
     const { whichActive } = await import("./find-run.ts");

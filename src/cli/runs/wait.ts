@@ -34,21 +34,23 @@ export const wait: CliCommand = {
     )
       .choices(["ended", "parked", "question"])
       .default("ended"),
-    new Option("--timeout <duration>", "wait no longer than this; exit code 4").argParser(spanOf("--timeout", "10m")),
+    new Option("--timeout <duration>", "maximum time to wait; when it is over, the exit code is 4").argParser(
+      spanOf("--timeout", "10m"),
+    ),
     jsonOption(),
   ],
   examples: [
-    ["subcrew wait nightly --timeout 30m && subcrew result nightly", "wait for one, then show its result"],
-    ["subcrew wait nightly --until question || subcrew inbox", "until it needs you"],
+    ["subcrew wait nightly --timeout 30m && subcrew result nightly", "wait for a run, then print its result"],
+    ["subcrew wait nightly --until question || subcrew inbox", "wait until the run needs you"],
   ],
   notes:
-    "A paused or interrupted run does not continue by itself, so the command does not wait for it: exit code 1. It waits for a parked run and prints the reason.",
+    "A paused or interrupted run does not continue by itself, so the command does not wait for it: exit code 1. The command waits for a parked run and prints the reason.",
   act: async (words, flags) => {
     if (words.length === 0)
       throw new CrewError(
         "BAD_INPUT",
         "No run given.",
-        "Give its id, the beginning of it, its name, or `last` for the newest; `subcrew ps` lists them.",
+        "Give the id of the run, the beginning of the id, the name of the run, or `last` for the newest run; `subcrew ps` lists them.",
       );
     const { findRun } = await import("./find-run.ts");
     const over = new AbortController();
@@ -99,7 +101,7 @@ function codeUntil(run: KeptRun, until: Flags["until"]): number {
 /** Short text about what a run is doing or waiting for. */
 function waitsFor({ state, life }: KeptRun): string {
   const [question] = openQuestions(state);
-  if (question) return `it asks a question, see \`subcrew inbox\``;
+  if (question) return `the run asks a question, see \`subcrew inbox\``;
   return [life, ...progressWords(progressOf(state)), doingOf(state)].filter((part) => part !== "").join(", ");
 }
 
@@ -108,7 +110,7 @@ function parkedText({ why, helps, command, ...when }: ParkedRun, id: string): st
   return [
     `${id}  parked: ${terminalLine(why)}${until === "" ? "" : ` (${until})`}`,
     ...(helps === "" ? [] : [`  ${terminalLine(helps)}`]),
-    `  to go on now: ${command}`,
+    `  to continue now: ${command}`,
   ].join("\n");
 }
 

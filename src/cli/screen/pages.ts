@@ -41,8 +41,8 @@ const nothing: Readonly<Record<PageTab, string>> = {
   transcript: "Nothing has happened yet.",
   tools: "No tool was called.",
   diff: "No changes were recorded.",
-  prompt: "It has not begun.",
-  timeline: "It has not begun.",
+  prompt: "The task has not begun.",
+  timeline: "The task has not begun.",
 };
 
 /** Agent definitions by hash. The first event with a hash, of any task, carries the definition. */

@@ -203,7 +203,9 @@ async function tellIfOverruled(key: string, value: unknown): Promise<void> {
   const { origins } = (await crewFor({ quiet: true })).settings;
   if (origins.get(key) !== "environment") return;
   const variable = configVariables().find(({ path }) => path.join(".") === key);
-  process.stderr.write(`warn    ${variable?.name ?? "A variable"} is set and wins over ${valueText(value)}.\n`);
+  process.stderr.write(
+    `warn    ${variable?.name ?? "A variable"} is set and takes precedence over ${valueText(value)}.\n`,
+  );
 }
 
 function unsetKeys(set: ReadonlySet<string>): { key: string; meaning: string }[] {

@@ -55,7 +55,7 @@ const SCRIPTS: Readonly<Record<string, string>> = {
   bash: `_subcrew() {
   local line value words=() word
   COMPREPLY=()
-  # COMP_WORDS splits at ":" and "="; put such words together again.
+  # COMP_WORDS splits at ":" and "="; join such words again.
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD}"; do
     if (( \${#words[@]} > 0 )) && [[ $word == [:=]* || \${words[-1]} == *[:=] ]]; then words[-1]+=$word; else words+=("$word"); fi
   done

@@ -70,7 +70,7 @@ async function settings({ settings: { files, warnings } }: Crew): Check {
 
 async function agents(crew: Crew): Check {
   const { agents: found, skipped } = await crew.agents();
-  const text = `${found.length} agents can run`;
+  const text = `${found.length === 1 ? "1 agent" : `${found.length} agents`} can run`;
   if (skipped.length === 0) return [{ state: "ok", about: "agents", text }];
   const fix = "Run `subcrew agents --all` for the reasons, `subcrew agents lint` for the lines.";
   return [{ state: "note", about: "agents", text: `${text}; ${skipped.length} files were skipped`, fix }];
@@ -132,7 +132,7 @@ async function state(): Check {
         state: "broken",
         about,
         text: `${folder} cannot be written`,
-        fix: `Make it writable, or set SUBCREW_HOME to another folder.`,
+        fix: `Make the folder writable, or set SUBCREW_HOME to another folder.`,
       },
     ];
   }
@@ -168,7 +168,7 @@ async function runs(crew: Crew): Check {
             state: "note",
             about: "runs",
             text: `${interrupted.length} interrupted`,
-            fix: `Continue one with \`subcrew resume ${interrupted[0]!.id}\`, or delete it with \`subcrew rm\`.`,
+            fix: `Continue a run with \`subcrew resume ${interrupted[0]!.id}\`, or delete it with \`subcrew rm\`.`,
           } as const,
         ]
       : []),
@@ -178,7 +178,7 @@ async function runs(crew: Crew): Check {
           state: "broken",
           about: "runs",
           text: `the journal of ${id} is damaged`,
-          fix: `Look at it with \`subcrew logs ${id}\`, or delete it with \`subcrew rm ${id}\`.`,
+          fix: `Look at the run with \`subcrew logs ${id}\`, or delete it with \`subcrew rm ${id}\`.`,
         }) as const,
     ),
   ];
@@ -216,7 +216,7 @@ async function servers({ settings: { config } }: Crew): Check {
       state: "broken",
       about: "mcp",
       text: `${name}: ${problem}`,
-      fix: "Correct it with `subcrew config edit`, or install the program.",
+      fix: "Correct the server with `subcrew config edit`, or install the program.",
     };
   });
 }
@@ -224,7 +224,7 @@ async function servers({ settings: { config } }: Crew): Check {
 function missingProgram(command: string | undefined): string | undefined {
   if (command === undefined || command.includes("$") || findProgram(command, process.env["PATH"], []) !== undefined)
     return undefined;
-  return `its program "${command}" was not found`;
+  return `the program "${command}" was not found`;
 }
 
 async function hosts(): Check {
@@ -232,12 +232,12 @@ async function hosts(): Check {
   return hostsHere(home, process.env["PATH"]).map(
     ({ name, registered, file }): Finding =>
       registered
-        ? { state: "ok", about: "host", text: `${name} knows subcrew (${join(home, file)})` }
+        ? { state: "ok", about: "host", text: `${name} has subcrew registered (${join(home, file)})` }
         : {
             state: "note",
             about: "host",
-            text: `${name} is installed and does not know subcrew`,
-            fix: `\`subcrew mcp --setup ${name}\` prints how to configure it.`,
+            text: `${name} is installed, but subcrew is not registered there`,
+            fix: `\`subcrew mcp --setup ${name}\` prints the configuration for it.`,
           },
   );
 }

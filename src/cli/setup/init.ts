@@ -129,7 +129,7 @@ async function registrations(
   const steps: Step[] = [];
   for (const host of hosts ?? (isAsked ? all.filter(({ registered }) => !registered) : [])) {
     if (host.registered) {
-      steps.push({ about: "host", text: `${host.name}: knows subcrew already` });
+      steps.push({ about: "host", text: `${host.name}: subcrew is already registered` });
       continue;
     }
     if (hosts === undefined && !(await agree(`Register subcrew in ${host.name} (~/${host.file})?`))) continue;
@@ -167,7 +167,8 @@ function wantedHosts(found: readonly Host[], names: readonly string[] | undefine
 }
 
 function foundText({ agents, keys, servers, hosts, model = "offline" }: Survey, wanted: string | undefined): string {
-  const now = model === "offline" ? "offline: it searches and quotes, it does not reason" : model;
+  const now =
+    model === "offline" ? "offline: the built-in model, which searches and quotes but does not reason" : model;
   const origins = Object.entries(agents).map(([origin, count]) => `${count} ${origin}`);
   const lines = [
     ["Agents", origins.join(", ")],
@@ -185,7 +186,7 @@ function foundText({ agents, keys, servers, hosts, model = "offline" }: Survey, 
         ])),
     ...(hosts.length === 0
       ? [["Hosts", "no MCP host found"]]
-      : hosts.map(({ name, registered }) => ["Host", `${name}${registered ? ", knows subcrew" : ""}`])),
+      : hosts.map(({ name, registered }) => ["Host", `${name}${registered ? ", subcrew is registered" : ""}`])),
     ["Model", wanted === undefined ? now : `${wanted} can be the default (until now: ${model})`],
   ];
   return lines.map(([title = "", text = ""]) => `${title.padEnd(8)} ${terminalLine(text)}\n`).join("");

@@ -12,7 +12,7 @@ export const permissionsCommand: CliCommand = {
   options: [jsonOption()],
   examples: [
     ["subcrew permissions", "the rules that hold in this project"],
-    ["subcrew permissions remove 2", "by the number in the list, or by the rule itself"],
+    ["subcrew permissions remove 2", "remove a rule by its number in the list, or by its text"],
   ],
   act: async (_, flags) => {
     const rules = await approvedRules(process.cwd());
@@ -21,11 +21,11 @@ export const permissionsCommand: CliCommand = {
   },
   commands: {
     remove: {
-      description: "Removes one approved rule; the next call of its kind is asked about again.",
+      description: "Removes one approved rule; the next call that it covered needs your approval again.",
       words: "[rule...]",
       usage: "NUMBER | RULE",
       options: [],
-      examples: [["subcrew permissions remove 'bash(npm test *)'", "by the rule itself"]],
+      examples: [["subcrew permissions remove 'bash(npm test *)'", "remove a rule by its text"]],
       act: async (words) => {
         process.stdout.write(`${await removeRule(words.join(" "), process.cwd())}\n`);
         return 0;
@@ -54,7 +54,7 @@ export async function removeRule(word: string, project: string): Promise<string>
     throw new CrewError(
       "BAD_INPUT",
       `There is no approved rule "${word}".`,
-      "`subcrew permissions` lists them with their numbers; in a chat, /permissions.",
+      "`subcrew permissions` lists the approved rules with their numbers; in a chat, /permissions.",
     );
   return `Removed: allow ${terminalLine(rule)}`;
 }

@@ -71,7 +71,7 @@ export async function answerGates(
       if (event.type === "gate.answered")
         withdraw(
           keyOf(event),
-          `already ${event.answer.approve ? "approved" : "rejected"} by ${event.answer.by ?? "somebody else"}`,
+          `already ${event.answer.approve ? "approved" : "rejected"} by ${event.answer.by ?? "another person"}`,
         );
       if (event.type === "node.ended")
         for (const [key, { asked }] of open) if (asked.path === event.path) withdraw(key, "the question was withdrawn");

@@ -17,7 +17,7 @@ const KEYS =
 /** `subcrew top` */
 export const topCommand: CliCommand = {
   description:
-    "Shows all runs on one screen: what needs you, what failed, what works, what waits and for what, what is done. Answers, messages, pausing, cancelling and retrying are keys of the selected row.",
+    "Shows all runs on one screen: runs that need you, have failed, work, wait (and for what) or are done. With the keys of the selected row you answer, send messages, pause, cancel and retry.",
   options: [new Option("--all", "runs of all projects, not only of this one"), ...shared()],
   examples: [
     ["subcrew top", "the runs of this project"],
@@ -47,7 +47,7 @@ async function show(flags: Flags, instead: string, { word, one, everywhere }: Sh
   const [{ terminal }, { crewFor }] = await Promise.all([import("../base/terminal.ts"), import("../launch/start.ts")]);
   const { live, attended } = terminal(flags);
   if (!live || !attended)
-    throw new CrewError("BAD_INPUT", "This command needs a terminal.", `Without one, use \`${instead}\`.`);
+    throw new CrewError("BAD_INPUT", "This command needs a terminal.", `Without a terminal, use \`${instead}\`.`);
   const run = one ? await runFor(word) : undefined;
   const [crew, { showTop }] = await Promise.all([crewFor({}), import("../screen/show-top.ts")]);
   return showTop(crew, { look: terminal(flags, crew.settings.config).look, run, everywhere, notify: flags.notify });
@@ -61,6 +61,6 @@ async function runFor(word: string | undefined): Promise<string> {
   const crew: Crew = await crewFor({});
   const [newest] = await crew.runs();
   if (newest === undefined)
-    throw new CrewError("UNKNOWN_RUN", "There are no runs yet.", 'Start one: `subcrew run explore "..."`.');
+    throw new CrewError("UNKNOWN_RUN", "There are no runs yet.", 'Start a run: `subcrew run explore "..."`.');
   return newest;
 }

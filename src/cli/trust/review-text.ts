@@ -35,7 +35,7 @@ function sourceLines(source: ProjectSource, store: TrustStore | undefined, look:
   const shade = state === "same" ? colors.dim : colors.yellow;
   return [
     `  ${shade(state.padEnd(9))} ${[kind, ...names].map(reveal).join(" ")}  ${colors.dim(showHidden(file))}`,
-    ...(hidden ? [`            ${colors.red("It contains hidden characters.")}`] : []),
+    ...(hidden ? [`            ${colors.red("The file contains hidden characters.")}`] : []),
     ...(kind === "agent" ? found.flatMap(wishesOf).map((wish) => `            ${wish}`) : []),
     ...(state === "changed" && store ? diffOf(source, store, look) : []),
   ];
@@ -45,8 +45,8 @@ function sourceLines(source: ProjectSource, store: TrustStore | undefined, look:
 function diffOf({ path, file, before }: ProjectSource, store: TrustStore, { colors }: Look): string[] {
   const old = before === undefined ? undefined : store.textOf(before);
   const text = currentText(path);
-  if (old === undefined || text === undefined) return ["            Its previous content is not known."];
-  if (old === text) return ["            A file that it names has changed."];
+  if (old === undefined || text === undefined) return ["            The previous content is not known."];
+  if (old === text) return ["            A file that this file names has changed."];
   const shades: Readonly<Record<string, (line: string) => string>> = {
     "+": colors.green,
     "-": colors.red,

@@ -80,7 +80,7 @@ async function agree(store: TrustStore, reviews: readonly TrustReview[], flags: 
       process.stderr.write(
         reviews.length === 0
           ? "This project has no files that need trust.\n"
-          : "Nothing changed since you trusted it.\n",
+          : "Nothing changed since you trusted this project.\n",
       );
     await grant();
     return 0;
@@ -99,7 +99,7 @@ async function isAgreed(flags: Flags): Promise<boolean> {
   if (flags.json || !terminal(flags).attended)
     throw new CrewError(
       "UNTRUSTED",
-      "There is no terminal to confirm it on.",
+      "There is no terminal on which you could confirm this.",
       "Look at the list, then run `subcrew trust --yes`.",
     );
   return askYes("Trust these files as they are now?");

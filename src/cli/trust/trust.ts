@@ -20,7 +20,7 @@ export const trust: CliCommand = {
     ["subcrew trust --yes", "in a script, after a review"],
     ["subcrew trust --revoke", "stop using the files of this project"],
   ],
-  notes: `What is trusted is the project's folder, and in it each file as it is now: a file that changes or comes
-later has to be agreed to again. Files of a project that is not trusted are listed and never run.`,
+  notes: `Trust applies to the project's folder and to each file in its current state: a file that changes or is added
+later must be trusted again. Files of a project that is not trusted are listed and never run.`,
   act: async (_, flags) => (await import("./trust-project.ts")).trustProject(flags),
 };

@@ -24,7 +24,7 @@ export const ownCommand: OwnCommand = (words) =>
           new CrewError(
             "BAD_INPUT",
             err.trim().split("\n").at(-1) || "The command failed.",
-            `Try it in a terminal: subcrew ${words.join(" ")}`,
+            `Try the command in a terminal: subcrew ${words.join(" ")}`,
           ),
         );
       done(out);

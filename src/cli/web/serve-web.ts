@@ -20,7 +20,7 @@ export async function serveWeb(flags: Flags): Promise<number> {
   const { state } = homes();
   const assets = join(import.meta.dirname, "web");
   if (!existsSync(join(assets, "index.html")))
-    throw new CrewError("BAD_FILE", "The files of the page are missing.", "Build them: npm run build.");
+    throw new CrewError("BAD_FILE", "The files of the page are missing.", "Build the files: npm run build.");
   const record = await readWebRecord(state);
   if (record && (flags.port === undefined || flags.port === record.port) && (await isServed(record))) {
     say(`The page is already served by process ${record.pid}; here is another link.\n`);
@@ -64,7 +64,7 @@ const say = (text: string): void => void process.stderr.write(text);
 async function announce(secrets: WebSecrets, port: number, flags: Flags): Promise<string | undefined> {
   process.stdout.write(`${signInLink(secrets, port, "full")}\n`);
   if (flags.shareReadonly) {
-    say("For others, who can only look:\n");
+    say("Read-only link for other people:\n");
     process.stdout.write(`${signInLink(secrets, port, "read")}\n`);
   }
   if (!flags.open) return undefined;

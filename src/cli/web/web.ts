@@ -5,20 +5,20 @@ import { portNumber } from "../base/flags.ts";
 /** `subcrew web` */
 export const webCommand: CliCommand = {
   description:
-    "Serves a page for all runs on this machine: what needs you, every run with its tasks, transcripts, diffs and costs, and a form to start new ones. Only this machine can reach it, and only with the link that is printed.",
+    "Serves a page for all runs on this machine: open questions, every run with its tasks, transcripts, diffs and costs, and a form to start new runs. Only this machine can reach the page, and only with the link that is printed.",
   options: [
     new Option("--open", "open the page in your browser"),
-    new Option("--port <n>", "the port to listen on (default: the one of last time, or a free one)").argParser(
+    new Option("--port <n>", "the port to listen on (default: the port of last time, or a free one)").argParser(
       portNumber,
     ),
-    new Option("--share-readonly", "also print a link for others, who can only look"),
+    new Option("--share-readonly", "also print a read-only link for other people"),
     new Option("--cwd <folder>", "the project whose agents are listed (default: this folder)"),
   ],
   examples: [
     ["subcrew web --open", "open the page"],
-    ["subcrew web --port 7070 --share-readonly", "a port of your own, and a second link that can only look"],
+    ["subcrew web --port 7070 --share-readonly", "a port of your own, and a second, read-only link"],
   ],
   notes:
-    "Runs that are started from the page are background runs: they go on when the page and this command end.\nThe link works once. Run `subcrew web` again for another one, also while the page is being served.",
+    "Runs that are started from the page are background runs: they continue when the page and this command end.\nThe link works once. Run `subcrew web` again for another link, also while the page is being served.",
   act: async (_, flags) => (await import("./serve-web.ts")).serveWeb(flags),
 };

@@ -38,7 +38,7 @@ export function hiddenCharacters(text: string): Problem | undefined {
   const message = `The file holds ${many} hidden character${count === 1 ? "" : "s"}; the first is U+${code}, column ${before.at(-1)!.length + 1}.`;
   return problem("hidden-characters", message, {
     line: before.length,
-    hint: "Look at the file with an editor that shows them.",
+    hint: "Look at the file with an editor that shows hidden characters.",
   });
 }
 

@@ -28,17 +28,19 @@ const tierModels = tier
 const agent = z.strictObject({
   enabled: z.boolean().optional().describe("false: the agent is listed but cannot be started"),
   model: models.optional().describe("the model, or several in order of preference"),
-  thinking: thinking.optional().describe("thinking level of its model"),
+  thinking: thinking.optional().describe("thinking level of the agent's model"),
   tools: z.array(z.string()).optional().describe("tools of the agent, replacing those of its file"),
   disallowedTools: z.array(z.string()).optional().describe("tools to remove"),
   limits: resourceLimits.optional().describe("limits on time, turns and tool calls"),
   cacheMs: count
     .optional()
-    .describe("how long its results may be reused, in milliseconds; only for agents that cannot change anything"),
+    .describe(
+      "how long the results of the agent may be reused, in milliseconds; only for agents that cannot change anything",
+    ),
   projectInstructions: z
     .enum(["on", "off"])
     .optional()
-    .describe("whether it reads the project's instructions (AGENTS.md, CLAUDE.md, GEMINI.md)"),
+    .describe("whether the agent reads the project's instructions (AGENTS.md, CLAUDE.md, GEMINI.md)"),
   temperature: z.number().min(0).max(2).optional().describe("sampling temperature"),
   topP: z.number().min(0).max(1).optional().describe("nucleus sampling (top_p), from 0 to 1"),
 });
@@ -56,7 +58,7 @@ const provider = z.strictObject({
   type: z.enum(["openai", "openai-responses", "anthropic", "google"]).optional().describe("protocol"),
   baseURL: z.string().optional().describe("base URL"),
   apiKey: z.string().optional().describe("API key; better kept in an environment variable, see apiKeyEnv"),
-  apiKeyEnv: z.string().optional().describe("name of the variable that holds its key"),
+  apiKeyEnv: z.string().optional().describe("name of the environment variable that holds the API key"),
   headers: z.record(z.string(), z.string()).optional().describe("headers added to every request"),
   silenceMs: count.optional().describe("idle timeout: how long the provider may send nothing, in milliseconds"),
   prices: z.record(z.string(), price).optional().describe("prices by model name; * matches every model"),
@@ -138,7 +140,9 @@ export const config = z.strictObject({
   toolNames: z
     .enum(toolNameStyles)
     .optional()
-    .describe("names under which models see tools: subcrew's own (canonical, default) or those of that program"),
+    .describe(
+      "names under which models see tools: those of subcrew (canonical, default) or those of another program (claude, gemini, ...)",
+    ),
   durations: z
     .enum(["tight", "spaced"])
     .optional()
@@ -149,7 +153,7 @@ export const config = z.strictObject({
     .enum(["parallel", "serial"])
     .optional()
     .describe(
-      "tasks that refer to each other: only those that refer wait (parallel, default), or one task runs at a time",
+      "when tasks refer to each other: only tasks with references wait (parallel, default), or tasks run one at a time (serial)",
     ),
   output: z
     .strictObject({
@@ -232,7 +236,7 @@ export const config = z.strictObject({
         .string()
         .min(1)
         .describe("command that checks the project, e.g. npx tsc --noEmit; it runs in the task's folder"),
-      agents: names.optional().describe("agents that get its output after they change files; default: code"),
+      agents: names.optional().describe("agents that get the checker's output after they change files; default: code"),
       timeoutMs: count.optional().describe("timeout in milliseconds"),
     })
     .optional()
@@ -257,8 +261,11 @@ export const config = z.strictObject({
   webSearch: z
     .strictObject({
       backend: z.enum(["searxng", "brave", "tavily"]).describe("search engine"),
-      url: z.string().optional().describe("URL of the engine; SearXNG has no default"),
-      keyEnv: z.string().optional().describe("name of the variable that holds its key"),
+      url: z.string().optional().describe("URL of the search engine; SearXNG has no default"),
+      keyEnv: z
+        .string()
+        .optional()
+        .describe("name of the environment variable that holds the key of the search engine"),
     })
     .optional()
     .describe("the search engine behind web_search"),

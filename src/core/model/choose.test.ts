@@ -116,7 +116,7 @@ test("an agent file alone does not choose a local server that was not confirmed;
   const where: Catalogue = {
     ...catalogue,
     provider: (name) =>
-      name === "ollama" ? { usable: true, because: "it needs no key", isUnconfirmed: true } : catalogue.provider(name),
+      name === "ollama" ? { usable: true, because: "no key is needed", isUnconfirmed: true } : catalogue.provider(name),
   };
   expect(chosen("ollama/x", [], where)).toEqual(["offline"]);
   expect(chooseModel([{ by: "agent", names: "ollama/x" }], where).warnings.join()).toContain("was not confirmed");

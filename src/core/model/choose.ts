@@ -182,7 +182,7 @@ function expand(text: string, looking: Looking): Found {
     return { candidates: [], missed: [unknown(text, parts?.provider, catalogue)] };
   const full = `${parts.provider}/${parts.id}`;
   if (!status.usable) {
-    const hint = status.hint ?? "Name another one with --model.";
+    const hint = status.hint ?? "Name another model with --model.";
     return { candidates: [], missed: [{ name: full, code: "MISSING_KEY", because: status.because, hint }] };
   }
   const why = `${full} (${status.because})`;

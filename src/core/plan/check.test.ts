@@ -115,13 +115,17 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       [
         "PLAN_DUPLICATE_ID",
         'The name of node "a.2" clashes with a later round of another node.',
-        "Give it a name that does not end in a dot and a number.",
+        "Give the node a name that does not end in a dot and a number.",
       ],
     ],
     [
       "more successes than nodes",
       { nodes: { a: task(), j: { kind: "join", needs: ["a"], pick: "first", count: 2 } }, output: "j" },
-      ["PLAN_INVALID", 'Node "j" wants 2 successes and depends on only 1.', "Lower `count` or add nodes to its needs."],
+      [
+        "PLAN_INVALID",
+        'Node "j" requires 2 successful nodes but depends on only 1.',
+        "Lower `count` or add nodes to its needs.",
+      ],
     ],
     [
       "a join of nothing",

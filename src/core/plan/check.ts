@@ -111,7 +111,7 @@ export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Pl
     throw new CrewError(
       "PLAN_DUPLICATE_ID",
       `The name of node "${id}" clashes with a later round of another node.`,
-      "Give it a name that does not end in a dot and a number.",
+      "Give the node a name that does not end in a dot and a number.",
     );
   }
   const foreign = node.kind === "join" ? node.needs.find((need) => !has(need)) : undefined;
@@ -125,7 +125,7 @@ export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Pl
   if (node.kind === "join" && node.pick === "first" && (node.count ?? 1) > new Set(node.needs).size) {
     throw new CrewError(
       "PLAN_INVALID",
-      `Node "${id}" wants ${node.count} successes and depends on only ${new Set(node.needs).size}.`,
+      `Node "${id}" requires ${node.count} successful nodes but depends on only ${new Set(node.needs).size}.`,
       "Lower `count` or add nodes to its needs.",
     );
   }

@@ -45,7 +45,7 @@ export const taskSettings = {
   runner: runnerName
     .optional()
     .describe(
-      "where the task runs: in this process, in a thread or process of its own, in another tool, or as an ACP agent (acp:COMMAND)",
+      "where the task runs: in this process, in a thread or process of its own, in another agent program, or as an ACP agent (acp:COMMAND)",
     ),
   isolation: z
     .enum(isolationKinds)
@@ -57,7 +57,7 @@ export const taskSettings = {
     .union([z.boolean(), z.string().regex(/^[^/]+\/./, "a task is named by its run and its path, as run_id/path")])
     .optional()
     .describe(
-      "true: it starts from the conversation of the agent that starts it; RUN/TASK: from the conversation of that task",
+      "true: the task starts from the conversation of the agent that starts it; RUN/TASK: from the conversation of that task",
     ),
   writes: z
     .array(z.string().min(1))

@@ -48,7 +48,7 @@ test("the refusal of an agent file says what the agent may do, if anything", () 
   const deny: AgentRule = { tool: "write_file", says: "deny" };
   expect(why(deny)).toBe("the file of a forbids it");
   expect(why(deny, { tool: "write_file", pattern: "docs/**", says: "allow" })).toBe(
-    "a may only do write_file(docs/**)",
+    "a may only use write_file(docs/**)",
   );
 });
 

@@ -114,8 +114,8 @@ export function outsideLease({ of, globs }: Lease): Verdict {
   return {
     decision: "deny",
     rule: `writes of ${of}`,
-    why: `${of} only writes ${globs.join(", ")}`,
-    hint: `Add it to the \`writes\` of ${of}.`,
+    why: `${of} may only write ${globs.join(", ")}`,
+    hint: `Add the file to the \`writes\` of ${of}.`,
   };
 }
 
@@ -132,7 +132,7 @@ function closedTo(policy: Policy, tool: string, subject: LocatedSubject | undefi
       decision: "deny",
       rule: "state folder",
       why: "subcrew keeps its settings, logins and journals there, and no agent may touch them",
-      hint: "Keep the state folder outside of what agents work on.",
+      hint: "Keep the state folder outside of the folders that agents work in.",
     };
   return {
     decision: "deny",
@@ -231,7 +231,7 @@ export function boundVerdict(
   const hint = `Change the ${key} of ${of}.`;
   if (fitting.says === "ask") return { decision: "ask", rule, why: `the file of ${of} requires approval`, hint };
   const left = rulesFor(rules, tool).filter(({ says }) => says === "allow");
-  const why = left.length > 0 ? `${of} may only do ${left.map(ruleText).join(", ")}` : `the file of ${of} forbids it`;
+  const why = left.length > 0 ? `${of} may only use ${left.map(ruleText).join(", ")}` : `the file of ${of} forbids it`;
   return { decision: "deny", rule, why, hint };
 }
 
@@ -337,7 +337,7 @@ export function byMode(
       decision,
       rule,
       why: `${WHY[does]}, and only reading is allowed here`,
-      hint: "Run it without plan mode.",
+      hint: "Run the task without plan mode.",
     };
   const also = does === "write" ? ", or accept all edits with --permission-mode acceptEdits" : "";
   return { decision, rule, why: WHY[does], hint: `Allow it with --allow '${suggestedRule(tool, subject)}'${also}.` };

@@ -66,8 +66,8 @@ test("a task with a lease runs no commands without a sandbox, and the refusal na
   expect(judged(policy, "make all", waived)).toEqual({
     decision: "deny",
     rule: "writes of worker",
-    why: "worker only writes docs/**, and no sandbox is available that restricts commands to these files",
-    hint: "Add it to the `writes` of worker.",
+    why: "worker may only write docs/**, and no sandbox is available that restricts commands to these files",
+    hint: "Add the file to the `writes` of worker.",
   });
 });
 

@@ -191,8 +191,8 @@ function forbidden(policy: Policy, ask: CallToJudge, command: string, line: Line
     return {
       decision: "deny",
       rule: `deny ${ruleText(bans[0])}`,
-      why: `there are rules against commands, and this one cannot be read with certainty: ${line.problem}`,
-      hint: "Write it as plain commands.",
+      why: `there are rules against commands, and this one cannot be parsed reliably: ${line.problem}`,
+      hint: "Write it with plain commands only.",
     };
   }
   return undefined;
@@ -393,7 +393,7 @@ const outsideVerdict = (does: string): Verdict => ({
   decision: "deny",
   rule: "outside",
   why: `it ${does} a file outside of the working folder`,
-  hint: "Use a path inside it.",
+  hint: "Use a path inside the working folder.",
 });
 const OUTSIDE = { write: outsideVerdict("writes to"), read: outsideVerdict("reads") } as const;
 

@@ -148,7 +148,7 @@ test("an agent that may write nothing is told so, and one that may write some fi
   expect(outsideLease({ of: "worker", globs: ["docs/**"] })).toMatchObject({
     decision: "deny",
     rule: "writes of worker",
-    why: "worker only writes docs/**",
+    why: "worker may only write docs/**",
   });
 });
 

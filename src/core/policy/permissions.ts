@@ -15,7 +15,9 @@ export const permissions = z.strictObject({
   allowWeaker: z
     .boolean()
     .optional()
-    .describe("run a task in another tool even if it cannot enforce all of the agent's restrictions"),
+    .describe(
+      "run a task in another agent program even if that program cannot enforce all of the agent's restrictions",
+    ),
   network: z.boolean().optional().describe("commands may use the network"),
   delegation: z
     .enum(["own", "ceiling"])

@@ -22,7 +22,7 @@ export const runLimits = z.strictObject({
     .describe(
       "on an engine: how long a task waits for a worker before it fails, unless it may wait for ever, in milliseconds",
     ),
-  budget: budgetLimits.optional().describe("budget of one run and everything below it"),
+  budget: budgetLimits.optional().describe("budget of one run and everything that it starts"),
   onLimit: z
     .enum(["park", "end"])
     .optional()

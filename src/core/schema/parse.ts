@@ -96,7 +96,7 @@ function unknownKey(place: string, key: string, known: readonly string[]): Said 
 function oneOf(place: string, found: unknown, values: readonly unknown[]): Said {
   const names = values.map(String);
   const close = typeof found === "string" ? nearest(found, names) : undefined;
-  const list = names.length === 1 ? `It has to be ${names[0]}.` : `It is one of: ${names.join(", ")}.`;
+  const list = names.length === 1 ? `Use ${names[0]}.` : `Use one of: ${names.join(", ")}.`;
   const message = found === undefined ? `${place} is missing.` : `${place} cannot be ${shown(found)}.`;
   return { message, hint: close === undefined ? list : `Did you mean "${close}"?` };
 }
@@ -114,7 +114,7 @@ function unionSaid(
   return {
     message:
       types.length > 0 ? `${place} has to be ${types.join(" or ")}, not ${kindOf(found)}.` : `${place} is not valid.`,
-    hint: about("Correct it."),
+    hint: about("Correct this value."),
   };
 }
 
@@ -156,5 +156,5 @@ function shown(value: unknown): string {
 
 function sentence(text: string): string {
   const trimmed = text.replace(/\.$/, "");
-  return trimmed === "" ? "Correct it." : `${trimmed[0]?.toUpperCase()}${trimmed.slice(1)}.`;
+  return trimmed === "" ? "Correct this value." : `${trimmed[0]?.toUpperCase()}${trimmed.slice(1)}.`;
 }

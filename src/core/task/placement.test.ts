@@ -36,7 +36,7 @@ describe("choosePlace", () => {
     [wish({ servers: ["mail"] }), 'no worker has the MCP server "mail"'],
     [wish({ sandbox: true }), "no worker has a sandbox for commands"],
     [wish({}, "/other"), "no worker has the workspace /other"],
-    [wish({}, "/w", 2), "no worker has protocol 2 (it speaks 1)"],
+    [wish({}, "/w", 2), "no worker has protocol 2 (the worker supports 1)"],
   ])("%# says what is missing", (asked, why) => {
     expect(choosePlace(asked, classes({}))).toEqual({ why });
   });

@@ -31,7 +31,8 @@ export type PlacementWish = Pick<Job, "needs" | "workspace"> & Readonly<{ protoc
 /** Why a worker cannot serve a job, in words; `undefined`: the worker can. */
 export function placementMisfit(wish: PlacementWish, worker: Announcement): string | undefined {
   const { needs, workspace, protocol } = wish;
-  if (!worker.protocols.includes(protocol)) return `protocol ${protocol} (it speaks ${worker.protocols.join(", ")})`;
+  if (!worker.protocols.includes(protocol))
+    return `protocol ${protocol} (the worker supports ${worker.protocols.join(", ")})`;
   if (!worker.runners.includes(needs.runner) && !ownRunners.some((own) => own === needs.runner))
     return `the runner "${needs.runner}"`;
   if (needs.sandbox && worker.sandbox === "none") return "a sandbox for commands";

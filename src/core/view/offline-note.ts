@@ -3,5 +3,5 @@
  * variables.
  */
 export const offlineNote =
-  "No key of a model provider was found, so the offline model answered: it searches and quotes, and does not reason. " +
-  "Set a key such as ANTHROPIC_API_KEY. Where another tool started subcrew, let it pass the key on (`subcrew mcp --setup TOOL`).";
+  "No key of a model provider was found, so the offline model answered: it searches files and quotes them, and does not reason. " +
+  "Set a key such as ANTHROPIC_API_KEY. If another program starts subcrew, let that program pass the key on (`subcrew mcp --setup TOOL`).";

@@ -23,7 +23,7 @@ export function groupOfRun(state: State, life: RunStatus | "damaged"): Placed {
     case "cancelled":
       return placed("done");
     case "interrupted":
-      return placed("waiting", "interrupted: no process works on it");
+      return placed("waiting", "interrupted: no process is working on the task");
     case "paused":
       return placed("waiting", `paused${state.pausedFor === undefined ? "" : `: ${state.pausedFor}`}`);
     default:

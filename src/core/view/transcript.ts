@@ -119,8 +119,8 @@ function addTo(draftOf: (event: KeptEvent) => Draft, event: KeptEvent): void {
       break;
     case "below.ended":
       note(
-        "run below",
-        `${event.below} used ${event.usage.turns} turns, ${formatCost(event.cost)}. This counts for this run.`,
+        "child run",
+        `${event.below} used ${event.usage.turns} turns, ${formatCost(event.cost)}. This usage counts for this run.`,
       );
       break;
     case "context.compacted":

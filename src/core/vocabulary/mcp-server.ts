@@ -96,14 +96,15 @@ export function describeServer({ command, args = [], url, env = {} }: McpServer)
 
 /** Why an MCP server cannot be started, in words; `undefined`: it can. */
 export function serverProblem({ command, url, oauth: login }: McpServer): string | undefined {
-  if (command === undefined && url === undefined) return "it has neither a command nor a url";
-  if (command !== undefined && url !== undefined) return "it has both a command and a url";
-  if (url !== undefined && !(/^https?:\/\//i.test(url) && URL.canParse(url))) return "its url is not http or https";
-  if (login && url === undefined) return "its oauth needs a url, and it has none";
+  if (command === undefined && url === undefined) return "the server has neither a command nor a url";
+  if (command !== undefined && url !== undefined) return "the server has both a command and a url";
+  if (url !== undefined && !(/^https?:\/\//i.test(url) && URL.canParse(url)))
+    return "the url of the server is not http or https";
+  if (login && url === undefined) return "oauth needs a url, and the server has none";
   if (login?.clientSecret !== undefined && login.clientId === undefined)
-    return "its oauth has a clientSecret without a clientId";
+    return "oauth has a clientSecret without a clientId";
   if (login?.grant === "client-credentials" && !(login.clientId && (login.clientSecret ?? login.privateKeyFile)))
-    return "its oauth has client-credentials as grant, which needs clientId and clientSecret or privateKeyFile";
+    return "grant: client-credentials needs clientId and clientSecret or privateKeyFile";
   return undefined;
 }
 

@@ -49,7 +49,7 @@ test("names of runners", () => {
 
 test.each<[who: string, wishes: RunnerWishes, depth: number, from: string | undefined, why: RegExp | undefined]>([
   ["a person may name anything", { task: "acp:x" }, 0, "project", undefined],
-  ["a model may not", { task: "claude" }, 1, "user", /by itself/],
+  ["a model may not", { task: "claude" }, 1, "user", /on its own/],
   ["a model may repeat what the agent is", { task: "claude", agent: "claude" }, 1, "user", undefined],
   ["a file of one's own may", { agent: "acp:x" }, 0, "user", undefined],
   ["a file of a project may name a tool", { agent: "claude" }, 0, "project", undefined],

@@ -72,9 +72,9 @@ export function strangeRunner(
   { task, agent }: RunnerWishes,
   { depth, from }: { depth: number; from: string | undefined },
 ): string | undefined {
-  if (depth > 0 && isForeign(task) && task !== agent) return "no agent may hand a task to another program by itself";
+  if (depth > 0 && isForeign(task) && task !== agent) return "no agent may start another agent program on its own";
   const wished = depth === 0 ? (task ?? agent) : agent;
   if (task === undefined && wished?.startsWith(ACP) && (from === "project" || from === "plugin"))
-    return `its file belongs to a ${from} and names a command to run`;
+    return `the agent file belongs to a ${from} and names a command to run`;
   return undefined;
 }

@@ -75,7 +75,7 @@ export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: Shar
       const why = await taking(helper, tree, { run: call.run, store });
       taken += 1;
       if (why === undefined) continue;
-      const text = `The changes of "${helper}" conflict with the files of "${call.path}", so none was applied: ${sanitize(why)}. Apply them with: subcrew apply ${call.run}/${helper}`;
+      const text = `The changes of "${helper}" conflict with the files of "${call.path}", so none of them was applied: ${sanitize(why)}. Apply them with: subcrew apply ${call.run}/${helper}`;
       conflicts.push(text);
       warn({ type: "warning", code: "CHANGES_KEPT", text });
     }

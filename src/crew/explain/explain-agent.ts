@@ -194,7 +194,7 @@ function explainTool({ name, server, found, agent, options, trace }: Asked): Exp
 
   function listOrigin(): FieldOrigin {
     if (options.call.tools !== undefined) return { from: "call", key: options.call.flags.tools ?? "tools" };
-    if (agent.tools === undefined) return { from: "default", rule: "no list of tools" };
+    if (agent.tools === undefined) return { from: "default", rule: "the agent has no list of tools" };
     return toolOrigin(found, "tools", name, trace);
   }
 }
@@ -211,7 +211,7 @@ const shuttings: Readonly<
     return { rule: "the server is disabled", origin: { from: "settings", key, ...placeOf(key) } };
   },
   unlisted: (_, { found, trace }) => ({
-    rule: "the server is not among those of the agent",
+    rule: "the server is not among the servers of the agent",
     origin: trace(found, "mcpServers"),
   }),
 };
@@ -239,11 +239,11 @@ function ruleOf({ name, allowed, denied, shut, rule, agent, server }: Decided): 
   if (name === DELEGATION_TOOL) return delegationRule(agent, allowed);
   const lead = leadOf(name);
   if (lead !== undefined && !covers(agent.tools, name))
-    return allowed ? `comes along with ${lead}` : `goes with ${lead}, which the agent does not have`;
+    return allowed ? `included with ${lead}` : `needs ${lead}, which the agent does not have`;
   if (agent.tools === undefined) return "no list of tools: everything but delegation";
   if (!allowed && server) return `not in the list of tools; add ${wholeServer(server.name)} to let it in`;
   if (!allowed) return "not in the list of tools";
-  return covers(agent.tools, name) ? "in the list of tools" : "comes along with a tool in the list";
+  return covers(agent.tools, name) ? "in the list of tools" : "included with a tool in the list";
 }
 
 /** Why an agent may start others, or not. */

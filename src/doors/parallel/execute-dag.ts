@@ -188,7 +188,7 @@ function modify(
     updateDependencies: Object.fromEntries(
       Object.entries(updateDependencies).map(([id, needs]) => [asId(id), needs.map(asId)]),
     ),
-    markFailed: Object.fromEntries(markFailed.map((id) => [asId(id), "It was marked as failed."])),
+    markFailed: Object.fromEntries(markFailed.map((id) => [asId(id), "The task was marked as failed."])),
   };
   for (const { id } of newTasks) nodes.set(id, after.get(id)!);
   try {

@@ -22,7 +22,7 @@ export async function raceWithAbort<T>(
   tasks: readonly Contestant<T>[],
   signal: AbortSignal = new AbortController().signal,
 ): Promise<RaceResult<T>> {
-  if (tasks.length === 0) throw new CrewError("BAD_INPUT", "No tasks to race", "Give at least one.");
+  if (tasks.length === 0) throw new CrewError("BAD_INPUT", "No tasks to race", "Give at least one task.");
   const plan = race({ mode: "race", race: { task: "race", models: tasks.map(({ id }) => id) } });
   const paths = plan.nodes[plan.output]?.needs ?? [];
   const contestants = new Map(paths.map((path, index) => [path, tasks[index]!]));

@@ -97,8 +97,8 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
         type: "note",
         text:
           ended.lost === "died"
-            ? "Its worker shows no sign of life; another one continues from what was recorded."
-            : "Its worker ends and gave it back; another one continues.",
+            ? "The worker of this task shows no sign of life; another worker continues from what was recorded."
+            : "The worker of this task is shutting down and returned it; another worker continues.",
       });
     known = undefined;
   }
@@ -131,7 +131,7 @@ const firstClass = (classes: readonly WorkerClass[], job: Job): ChosenClass | un
 
 const poisoned = ({ path }: Call): FailedOutcome =>
   failed("CRASHED", `"${path}" ended ${POISON} workers, one after the other, without any progress.`, {
-    hint: "Check what the task does before you run it again: it may use up the memory of its worker. It is not retried automatically.",
+    hint: "Check what the task does before you run it again: it may use up the memory of the worker. The task is not retried automatically.",
   });
 
 /**
@@ -175,7 +175,8 @@ async function placed(at: CallEpoch, context: PerformContext, parts: CallParts):
   }
 }
 
-const HELPS = "Start a worker that has it: subcrew worker --engine URL. `subcrew engine status` lists the workers.";
+const HELPS =
+  "Start a worker that can run the task: subcrew worker --engine URL. `subcrew engine status` lists the workers.";
 
 async function parkUntilFit(
   at: CallEpoch,
@@ -184,10 +185,10 @@ async function parkUntilFit(
   parts: CallParts,
 ): Promise<true | Outcome> {
   await parts.table.park(at, why);
-  const text = `It waits for a worker: ${why}.`;
+  const text = `The task waits for a worker: ${why}.`;
   if (context.parks) {
     const goesOn = await context.parks.park({ why: text, waitsFor: "worker", helps: HELPS }, (signal) =>
-      workerFits(parts, signal).then((fits) => (fits ? "a worker for it is available now" : "")),
+      workerFits(parts, signal).then((fits) => (fits ? "a worker for the task is available now" : "")),
     );
     return goesOn || { status: "cancelled", reason: reasonOf(context.signal) };
   }

@@ -16,8 +16,8 @@ export async function loadDbos(): Promise<DbosSdk> {
   } catch (cause) {
     throw new CrewError(
       "MISSING_PEER",
-      "An engine with workers needs the DBOS library, which is not installed.",
-      `Install it beside subcrew: ${INSTALL_ENGINE}.`,
+      "An engine (--engine) with workers needs the DBOS library, which is not installed.",
+      `Install the library beside subcrew: ${INSTALL_ENGINE}.`,
       { cause },
     );
   }

@@ -73,7 +73,7 @@ function keyIn(env: S3Options["env"], region: string): SigningKey {
   if (!id || !secret)
     throw new CrewError(
       "BAD_INPUT",
-      "SUBCREW_ARTIFACTS names a bucket, and there is no key for it.",
+      "SUBCREW_ARTIFACTS names a bucket, and there is no access key for it.",
       "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
     );
   return { id, secret, region, service: "s3", ...(session && { session }) };
@@ -89,5 +89,5 @@ const failure = (method: string, place: string, said: string): CrewError =>
   new CrewError(
     "ENGINE_UNREACHABLE",
     `The store of large results failed: ${method} ${place}: ${said}.`,
-    "Check SUBCREW_ARTIFACTS, its keys, and that the bucket exists.",
+    "Check SUBCREW_ARTIFACTS, the access keys, and that the bucket exists.",
   );

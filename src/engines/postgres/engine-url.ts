@@ -10,7 +10,7 @@ export function parseEngineUrl(text: string): URL {
   throw new CrewError(
     "BAD_INPUT",
     "The address of the engine is not a Postgres URL.",
-    "Write it as postgres://HOST/DATABASE, with user and password before the host; `subcrew engine dev` starts one.",
+    "Write the address as postgres://HOST/DATABASE, with user and password before the host; `subcrew engine dev` starts a database on this machine.",
   );
 }
 

@@ -144,8 +144,8 @@ const INSERT = `
 const replaced = (run: string): CrewError =>
   new CrewError(
     "RUN_BUSY",
-    `Another process took over "${run}".`,
-    "This process did not reach the database for some time, so the other one continues the run.",
+    `Another process took over the run "${run}".`,
+    "This process did not reach the database for some time, so the other process continues the run.",
   );
 
 const unwritable = (run: string, cause: unknown): CrewError =>

@@ -18,7 +18,7 @@ export function explainRefusal(error: unknown, shown: string): unknown {
   if (/does not support SSL/i.test(said))
     return new CrewError(
       "ENGINE_UNREACHABLE",
-      `The engine at ${shown} does not encrypt connections, and its address demands it.`,
+      `The engine at ${shown} does not encrypt connections, and the address demands encryption (sslmode).`,
       "Switch TLS on in the database, or leave sslmode out of the address.",
       { cause: error },
     );
@@ -33,7 +33,7 @@ export function explainRefusal(error: unknown, shown: string): unknown {
     return new CrewError(
       "ENGINE_UNREACHABLE",
       `There is no such database at ${shown}: ${said}.`,
-      "Create it (createdb NAME), then run `subcrew engine migrate`.",
+      "Create the database (createdb NAME), then run `subcrew engine migrate`.",
       { cause: error },
     );
   if (code === "42501")

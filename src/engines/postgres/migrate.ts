@@ -66,7 +66,7 @@ export async function demandSchema(database: Database): Promise<void> {
 const newer = ({ shown }: Database, { applied, known }: Pick<SchemaState, "applied" | "known">): CrewError =>
   new CrewError(
     "ENGINE_OUTDATED",
-    `The tables at ${shown} are newer than this version of subcrew (step ${applied}, and it knows ${known}).`,
+    `The tables at ${shown} are newer than this version of subcrew (step ${applied}, this version knows ${known}).`,
     "Update subcrew on this machine: npm install -g subcrew.",
   );
 

@@ -154,7 +154,7 @@ function busy(run: string, owner: RunOwner | undefined): CrewError {
   const who = owner?.host === undefined ? `process ${owner?.pid ?? ""}` : `process ${owner.pid} on "${owner.host}"`;
   return new CrewError(
     "RUN_BUSY",
-    `"${run}" is being worked on by ${who.trim()}.`,
-    "Wait for it to end, or stop it, then try again.",
+    `Another process is working on the run "${run}": ${who.trim()}.`,
+    "Wait for the run to end, or stop it, then try again.",
   );
 }

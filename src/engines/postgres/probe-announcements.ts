@@ -6,7 +6,7 @@ const LONGEST_MS = 2_000;
 
 /** The warning for a connection that loses notifications. */
 export const POLLING =
-  "Announcements of the database do not arrive, as behind a pooler: changes are noticed once a second.";
+  "Notifications of the database (LISTEN/NOTIFY) do not arrive, as behind a connection pooler: changes are noticed once a second.";
 
 /**
  * True when database notifications reach this process. A connection pooler accepts LISTEN without an error but delivers

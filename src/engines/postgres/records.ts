@@ -54,7 +54,7 @@ export function recordedEvents(database: Database): Omit<RunRecords, "place"> {
       for await (const part of read(run)) for (const event of part.events) events.push(event);
       const [damage] = gaps(events, 0);
       if (damage !== undefined)
-        throw new CrewError("RUN_DAMAGED", damage, "It can be looked at with `subcrew logs`, but not resumed.");
+        throw new CrewError("RUN_DAMAGED", damage, "The run can be looked at with `subcrew logs`, but not resumed.");
       return { events, problems: [] };
     },
     follow: async function* (run, { after = 0, until, signal }) {

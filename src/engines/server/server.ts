@@ -182,6 +182,6 @@ async function report(what: string, error: unknown, log?: string): Promise<never
   const said = log === undefined ? "" : await readRegularText(log).catch(() => "");
   const { stderr = "" } = error as { stderr?: string };
   const line = (stderr.trim() || said.trim() || messageOf(error)).split("\n").slice(-3).join(" ");
-  const hint = "Look at its log, or name another one with --engine URL.";
+  const hint = "Look at the log of the database, or name another database with --engine URL.";
   throw new CrewError("ENGINE_UNREACHABLE", `Postgres ${what}: ${line}`, hint, { cause: error });
 }

@@ -109,7 +109,7 @@ function checkTask(
     throw new CrewError(
       "PLAN_UNKNOWN_NEED",
       `Task "${id}" depends on unknown task "${unknown}"`,
-      "Name a task of the team.",
+      "Name a task of the team under `depends`.",
     );
   if (assignee !== undefined && !members.has(assignee)) {
     throw new CrewError(

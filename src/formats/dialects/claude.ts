@@ -69,10 +69,10 @@ function settle(draft: Draft, { metadata }: Data, place: FilePlace): void {
   if (agent.description === undefined && typeof described === "string") {
     agent.description = described;
     from["description"] = "metadata";
-    addProblem(draft, "missing-description", 'The description is in "metadata", where only subcrew looks for it.', {
+    addProblem(draft, "missing-description", 'The description is in "metadata", where only subcrew reads it.', {
       field: "metadata",
       severity: "warning",
-      hint: 'Move it to "description".',
+      hint: 'Move the description to "description".',
     });
   }
 }

@@ -112,7 +112,7 @@ export const codexDialect: Dialect = {
  */
 const ONLY_NAMED = problem(
   "no-effect",
-  "The file has neither name nor description; `[agents.ROLE]` of config.toml may name it.",
+  "The file has neither name nor description; it can only be used if `[agents.ROLE]` of config.toml names it.",
 );
 
 /** True for Codex's settings file, as opposed to a role called `config` in a folder of roles. */

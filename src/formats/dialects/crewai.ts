@@ -48,7 +48,9 @@ export const crewaiDialect: Dialect = {
   read: (source, place): ParsedFile => {
     const read = readYaml(source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), LONG_YAML);
     if (!read.ok)
-      return failedReading(problem("bad-yaml", `The agents cannot be read: ${read.reason}.`, { severity: "warning" }));
+      return failedReading(
+        problem("bad-yaml", `The file of CrewAI agents is not valid YAML: ${read.reason}.`, { severity: "warning" }),
+      );
     const agents = isRecord(read.value) ? Object.entries(read.value).filter(isAgent) : [];
     return joinReadings(agents.map(([name, data]) => readAgent(name, data, place)));
   },

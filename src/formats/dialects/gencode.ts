@@ -77,9 +77,12 @@ export const gencodeDialect: Dialect = {
 function readJsonAgent(text: string, place: FilePlace): ParsedFile {
   const read = readJson(text);
   if (!read.ok)
-    return failedReading(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
+    return failedReading(
+      problem("bad-json", `The GenCode agent file is not valid JSON: ${read.reason}.`, { line: read.line }),
+    );
   const data = asData(read.value);
-  if (data === undefined) return failedReading(problem("bad-json", "The file is not one JSON object.", { line: 1 }));
+  if (data === undefined)
+    return failedReading(problem("bad-json", "The agent file does not contain a single JSON object.", { line: 1 }));
   return readRecord(fields, data, { place, freeName: true, defaultName: stemOf(place.relative), settle: needsPrompt });
 }
 

@@ -19,11 +19,14 @@ export function readRecipe(source: string, place: FilePlace): ParsedFile {
   const read = place.relative.endsWith(".json") ? readJson(source) : readYaml(withPlainLines(source), LONG_YAML);
   if (!read.ok) {
     const line = read.line === undefined ? {} : { line: read.line };
-    return failedReading(problem("bad-yaml", `The recipe cannot be read: ${read.reason}.`, line));
+    return failedReading(
+      problem("bad-yaml", `The goose recipe in this file is not valid YAML or JSON: ${read.reason}.`, line),
+    );
   }
   const whole = asData(read.value);
   const data = asData(whole?.["recipe"]) ?? whole;
-  if (data === undefined) return failedReading(problem("bad-definition", "The file is not one recipe."));
+  if (data === undefined)
+    return failedReading(problem("bad-definition", "The file does not contain a goose recipe (one object)."));
   const defaultName = stemOf(place.relative);
   return readRecord(fields, data, { place, freeName: true, defaultName, settle: (draft) => settle(draft, data) });
 }
@@ -94,7 +97,7 @@ function settle(draft: Draft, { prompt: first }: Data): void {
   else if (first !== undefined)
     kept("is the first message in goose; in subcrew the task takes its place")(draft, first, "prompt");
   if (agent.instructions === undefined)
-    return addProblem(draft, "bad-definition", 'The recipe has neither "instructions" nor a "prompt".');
+    return addProblem(draft, "bad-definition", 'The goose recipe has neither "instructions" nor a "prompt".');
   const inputs = agent.inputs ?? {};
   agent.instructions = agent.instructions.replace(/\{\{\s*(\w+)\s*\}\}/g, (written, name: string) =>
     Object.hasOwn(inputs, name) ? `\${${name}}` : written,
@@ -103,6 +106,6 @@ function settle(draft: Draft, { prompt: first }: Data): void {
     addProblem(
       draft,
       "no-effect",
-      "Conditions and loops in its template are not evaluated; the model reads them as they are written.",
+      "Conditions and loops in the template of this goose recipe are not evaluated; the model gets them as plain text.",
     );
 }

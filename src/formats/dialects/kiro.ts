@@ -90,9 +90,12 @@ export const kiroDialect: Dialect = {
 function readJsonAgent(source: string, place: FilePlace): ParsedFile {
   const read = readJson(source);
   if (!read.ok)
-    return failedReading(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
+    return failedReading(
+      problem("bad-json", `The Kiro agent file is not valid JSON: ${read.reason}.`, { line: read.line }),
+    );
   const data = asData(read.value);
-  if (data === undefined) return failedReading(problem("bad-json", "The file is not one JSON object.", { line: 1 }));
+  if (data === undefined)
+    return failedReading(problem("bad-json", "The agent file does not contain a single JSON object.", { line: 1 }));
   const fields = fieldsFor(promptOrFile(place));
   return readRecord(fields, data, {
     place,

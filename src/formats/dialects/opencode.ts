@@ -80,7 +80,9 @@ export const opencodeDialect: Dialect = {
 function readSettings(source: string, place: FilePlace): ParsedFile {
   const read = readJson(source);
   if (!read.ok)
-    return failedReading(problem("bad-json", `The JSON cannot be read: ${read.reason}.`, { line: read.line }));
+    return failedReading(
+      problem("bad-json", `The opencode file is not valid JSON: ${read.reason}.`, { line: read.line }),
+    );
   const settings = asData(read.value) ?? {};
   const entries = [settings["agent"], settings["mode"]].filter(isRecord).flatMap((agents) => Object.entries(agents));
   const fields = fieldsFor(promptOrFile(place));

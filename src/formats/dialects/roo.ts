@@ -27,14 +27,14 @@ const GROUPS = {
 const groups: KeyReader = (draft, value, key) => {
   if (!Array.isArray(value)) {
     allow(draft, [], key);
-    return bad(draft, key, "a list of groups; the agent gets none");
+    return bad(draft, key, "a list of groups; the agent gets no tools");
   }
   const names: string[] = [];
   for (const entry of value as unknown[]) {
     const [name, limits] = Array.isArray(entry) ? (entry as unknown[]) : [entry];
     const limited = asData(limits)?.["fileRegex"];
     if (typeof name !== "string") {
-      addProblem(draft, "bad-value", `${JSON.stringify(entry)} of "${key}" is not a group; it is left out.`, {
+      addProblem(draft, "bad-value", `${JSON.stringify(entry)} of "${key}" is not a group; this entry is left out.`, {
         field: key,
       });
       continue;
@@ -83,7 +83,9 @@ export const rooDialect: Dialect = {
       : readYaml(source.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n"), LONG_YAML);
     if (!read.ok) {
       const line = read.line === undefined ? {} : { line: read.line };
-      return failedReading(problem("bad-yaml", `The modes cannot be read: ${read.reason}.`, line));
+      return failedReading(
+        problem("bad-yaml", `The file of Roo Code modes is not valid YAML or JSON: ${read.reason}.`, line),
+      );
     }
     const modes = asData(read.value)?.["customModes"];
     if (!Array.isArray(modes)) return failedReading(problem("bad-definition", 'The file has no list "customModes".'));
@@ -105,7 +107,7 @@ function readMode(mode: unknown, place: FilePlace): ParsedFile {
       const { agent, from } = draft;
       if (data["groups"] === undefined) {
         allow(draft, [], "groups");
-        addProblem(draft, "no-tools", 'The mode has no "groups", which Roo Code requires; it gets no tools.', {
+        addProblem(draft, "no-tools", 'The mode has no "groups", which Roo Code requires; the mode gets no tools.', {
           hint: 'Add "groups: [read]".',
         });
       }

@@ -20,7 +20,7 @@ export const subagentDialect: Dialect = markdown({
     const { name } = draft.agent;
     if (name === undefined || name === folderOf(place)) return;
     const message = `The name "${name}" differs from the folder "${folderOf(place)}".`;
-    addProblem(draft, "name-differs", message, { field: "name", hint: "Rename one of them." });
+    addProblem(draft, "name-differs", message, { field: "name", hint: "Rename the agent or the folder." });
   },
   fields: defineFields({
     ...narrowing(),

@@ -24,7 +24,7 @@ export const disallowedTools =
     const entries = isRecord(value) ? deniedIn(value) : toolEntries(value);
     if (entries !== undefined && sizeOf(entries) > MAX_TOOLS) return tooMany(draft, key);
     if (entries === undefined || entries.unread.length > 0) {
-      addProblem(draft, "bad-value", `"${key}" cannot be read as a list of tools; the agent gets none.`, {
+      addProblem(draft, "bad-value", `"${key}" cannot be read as a list of tools; the agent gets no tools.`, {
         field: key,
         hint: "Write the names of the tools, separated by commas.",
       });
@@ -56,8 +56,8 @@ export function denyEntries(draft: Draft, written: readonly string[], { key, gro
     if (isNone(entry)) return [];
     const found = deniedBy(entry, groups);
     if (found.includes(DELEGATION_TOOL) && entry.includes("(")) {
-      const message = `"${entry}" of "${key}" takes delegation away, because subcrew cannot exclude single agents.`;
-      addProblem(draft, "tool-rule", message, { field: key, hint: "List the agents that it may start." });
+      const message = `"${entry}" of "${key}" removes all delegation tools, because subcrew cannot exclude single agents.`;
+      addProblem(draft, "tool-rule", message, { field: key, hint: "List the agents that this agent may start." });
     }
     if (found.length > 0) return found;
     unknownTool(draft, entry, key);
@@ -119,7 +119,9 @@ export function deny(draft: Draft, names: readonly string[], key: string): void 
 
 /** Reports a list that is too long to read; the agent gets no tools. */
 export function tooMany(draft: Draft, key: string): void {
-  addProblem(draft, "bad-value", `"${key}" names more than ${MAX_TOOLS} tools; the agent gets none.`, { field: key });
+  addProblem(draft, "bad-value", `"${key}" names more than ${MAX_TOOLS} tools; the agent gets no tools.`, {
+    field: key,
+  });
   allow(draft, [], key);
 }
 

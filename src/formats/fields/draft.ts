@@ -106,10 +106,15 @@ const MOST_NAMED = 5;
 /** Sets a field once. A second key for the same field does not replace the first. */
 export function put<K extends keyof Agent>(draft: Draft, field: K, value: Agent[K], key: string): void {
   if (draft.agent[field] !== undefined) {
-    addProblem(draft, "duplicate-key", `"${key}" means the same as "${draft.from[field]}"; the latter is used.`, {
-      field: key,
-      severity: "warning",
-    });
+    addProblem(
+      draft,
+      "duplicate-key",
+      `"${key}" means the same as "${draft.from[field]}"; "${draft.from[field]}" is used.`,
+      {
+        field: key,
+        severity: "warning",
+      },
+    );
     return;
   }
   draft.agent[field] = value;

@@ -61,7 +61,7 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
     from["name"] = FILE_NAME;
   }
   if (agent.name === undefined)
-    return addProblem(draft, "missing-name", 'The agent has no "name".', { hint: "Add one." });
+    return addProblem(draft, "missing-name", 'The agent has no "name".', { hint: "Add a name." });
   agent.name = agent.name.normalize("NFC");
   const isRefused = agent.name.includes(",") || agent.name === "__proto__"; // such a text is a list of names, or cannot be a name
   if (freeName && !isRefused && nameFault(agent.name, nameRule) === "bad-name") rename(draft, agent.name);
@@ -72,7 +72,7 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   if (mixed !== undefined)
     addProblem(draft, "mixed-scripts", `"${mixed}" in the name mixes letters of several scripts that look alike.`, {
       field: "name",
-      hint: "Use letters of one script, so that it cannot be confused with another agent.",
+      hint: "Use letters of one script, so that the agent cannot be confused with another agent.",
     });
   if (fault === "bad-name") {
     addProblem(draft, fault, `"${agent.name.slice(0, 80)}" cannot be the name of an agent.`, {

@@ -27,4 +27,4 @@ export const inputs: KeyReader = (draft, value, key) => {
 };
 
 export const reservedInputProblem = (name: string): string =>
-  `"${name}" cannot be an input: the tools that start agents use it themselves. Choose another name.`;
+  `"${name}" cannot be an input: the tools that start agents use this name themselves. Choose another name.`;

@@ -36,7 +36,7 @@ export const tools =
     }
     const entries = toolEntries(value);
     if (entries === undefined && value !== null && value !== false) {
-      addProblem(draft, "bad-value", `"${key}" cannot be read as a list of tools; the agent gets none.`, {
+      addProblem(draft, "bad-value", `"${key}" cannot be read as a list of tools; the agent gets no tools.`, {
         field: key,
       });
     }
@@ -166,7 +166,8 @@ function byRecord(
     if (name === "*" && wanted === false) closed = true;
     else if (wanted === true) on.push(name);
     else if (wanted === false) off.push(name);
-    else addProblem(draft, "bad-value", `"${name}" of "${key}" has to be true or false; it is off.`, { field: key });
+    else
+      addProblem(draft, "bad-value", `"${name}" of "${key}" has to be true or false; false is used.`, { field: key });
     if (wanted === undefined) off.push(name);
   }
   const named = canonical(draft, on, { key, groups });
@@ -188,7 +189,7 @@ function noTools(draft: Draft, key: string): void {
   addProblem(draft, "no-tools", `"${key}" is empty, so the agent has no tools.`, {
     field: key,
     severity: "info",
-    hint: `Leave "${key}" out to give it every tool.`,
+    hint: `Leave "${key}" out to give the agent every tool.`,
   });
 }
 

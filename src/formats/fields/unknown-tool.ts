@@ -29,7 +29,7 @@ export function unknownTools(draft: Draft, names: readonly string[], key: string
       : `There are no tools ${listed(strange)}; they have an effect only if the caller provides them.`;
   addProblem(draft, "unknown-tool", message, {
     field: key,
-    hint: "Remove it, or write `mcp__SERVER__TOOL` for the tool of a server.",
+    hint: "Remove the name, or write `mcp__SERVER__TOOL` for the tool of a server.",
   });
 }
 

@@ -34,7 +34,7 @@ export const claudeWriter: Writer = {
   file: (name) => `${fileName(name)}.md`,
   carries: "mcpServers hooks color initialPrompt metadata version author license tags".split(" "),
   notes: {
-    spawns: "Claude Code reads it from Agent(...) in a list of tools",
+    spawns: "Claude Code reads this field from Agent(...) in a list of tools",
     model: "Claude Code knows only its own models",
   },
   write: (read, extra) => {

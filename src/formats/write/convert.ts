@@ -53,7 +53,7 @@ export function convert(read: ReadAgent, to: string): ConvertedAgent {
 const mayUse = ({ agent }: ReadAgent, tool: string): boolean =>
   permit(agent, tool).allowed || (tool === DELEGATION_TOOL && delegationToolsOf(agent).length > 0);
 
-const NO_AGENT: Problem = problem("bad-definition", "it contains no agent");
+const NO_AGENT: Problem = problem("bad-definition", "the file contains no agent");
 
 const OWN = "own";
 /** File formats that support remote agents. */
@@ -63,11 +63,11 @@ const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
   new CrewError(
     "BAD_AGENT",
     `"${agent.name}" is a remote agent, which ${to} cannot express.`,
-    "Convert it to gemini or own.",
+    "Convert the agent to gemini or own.",
   );
 
 const unknownDialect = (to: string): CrewError =>
-  new CrewError("BAD_INPUT", `There is no dialect "${to}".`, `It is one of: ${Object.keys(writers).join(", ")}.`);
+  new CrewError("BAD_INPUT", `There is no dialect "${to}".`, `Use one of: ${Object.keys(writers).join(", ")}.`);
 
 /** Keys that have the same name in several tools but different contents. */
 const FOREIGN: ReadonlySet<string> = new Set(["mcpservers", "hooks"]);
@@ -79,7 +79,12 @@ type Along = Readonly<{ extra: Readonly<Record<string, unknown>>; lost: readonly
 function leftBehind({ raw }: ReadAgent, { extra, lost }: Along): Along {
   const keys = Object.keys(raw).filter((key) => Object.keys(extra).some((name) => foldName(name) === foldName(key)));
   const dropped = keys.map(
-    (field): Loss => ({ field, kind: "dropped", was: raw[field], note: "the target format does not accept its value" }),
+    (field): Loss => ({
+      field,
+      kind: "dropped",
+      was: raw[field],
+      note: "the target format does not accept the value of this field",
+    }),
   );
   return { extra: {}, lost: [...lost.filter(({ field }) => !keys.includes(field)), ...dropped] };
 }
@@ -96,7 +101,7 @@ function comingAlong({ kept, raw }: ReadAgent, { carries }: Writer, isOwn: boole
         field: key,
         kind: "dropped",
         was: raw[key],
-        note: "it has no effect in subcrew and no equivalent in the target format",
+        note: "this field has no effect in subcrew and no equivalent in the target format",
       });
     else extra[name] = raw[key];
     if (name !== undefined && !isOwn && FOREIGN.has(foldName(name)))

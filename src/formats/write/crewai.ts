@@ -10,7 +10,7 @@ export const crewaiWriter: Writer = {
   notes: {
     instructions: "CrewAI builds the prompt from role, backstory and goal",
     displayName: "an agent of CrewAI has a role",
-    tools: "CrewAI gives tools in code; these are names for that",
+    tools: "CrewAI gives tools in code; the names are listed for that code",
   },
   write: ({ agent }, extra) => {
     const { maxTurns, maxDurationMs } = agent.limits ?? {};

@@ -9,7 +9,7 @@ export const gencodeWriter: Writer = {
   folder: ".gen/agents",
   file: (name) => `${fileName(name)}.md`,
   carries: "mcpServers hooks color permissionConfig".split(" "),
-  notes: { spawns: "GenCode reads it from Task(...) in a list of tools" },
+  notes: { spawns: "GenCode reads this field from Task(...) in a list of tools" },
   write: (read, extra) => {
     const { agent, tools, denied } = formOf(read, gencodeTools, { denies: true });
     const keys = {

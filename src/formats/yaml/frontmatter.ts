@@ -35,13 +35,13 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
   if (read.ok) return isRecord(read.value) ? { data: read.value, body, problems: NONE } : withoutKeys(read.value, body);
   const where = read.line === undefined ? {} : { line: read.line + 1 };
   if (strict || read.kind === "limit") {
-    return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${read.reason}.`, where));
+    return nothing(body, problem("bad-yaml", `The frontmatter is not valid YAML: ${read.reason}.`, where));
   }
   if (read.kind === "syntax") {
     const repair = repaired(indentedFlows(yaml));
     const again = readYaml(repair.yaml);
     if (!again.ok && again.kind === "limit")
-      return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${again.reason}.`, where));
+      return nothing(body, problem("bad-yaml", `The frontmatter is not valid YAML: ${again.reason}.`, where));
     if (again.ok && isRecord(again.value)) {
       const note = problem(
         "repaired",
@@ -125,7 +125,7 @@ function byLines(
   const { data, conflict } = readLines(yaml);
   if (conflict !== undefined) {
     const message = `The key "${conflict}" is given more than once, with different values.`;
-    return nothing(body, problem("duplicate-key", message, { field: conflict, hint: "Keep one of them." }));
+    return nothing(body, problem("duplicate-key", message, { field: conflict, hint: "Keep one of the values." }));
   }
   if (Object.keys(data).length === 0)
     return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${reason}.`, where));

@@ -22,8 +22,8 @@ test.each([
   ["[1 2]", '"," or "]" is expected', 1],
   ["[,]", '"," is not expected here', 1],
   ["{", "a key in double quotes is expected", 1],
-  ["", "it ends too early", 1],
-  ["1 2", "something follows the end", 1],
+  ["", "the text ends too early", 1],
+  ["1 2", "text follows after the end of the JSON value", 1],
   ["[".repeat(70), "nested deeper than 64 levels", 1],
 ])("%s: %s", (text, reason, line) => expect(readJson(text)).toEqual({ ok: false, reason, line }));
 

@@ -58,12 +58,12 @@ export function readJson(text: string): JsonResult {
     if (is("[")) return list(depth);
     const token = take(STRING) ?? take(NUMBER) ?? take(WORD);
     if (token !== undefined) return JSON.parse(token);
-    throw new JsonFault(at >= source.length ? "it ends too early" : `"${source[at]}" is not expected here`);
+    throw new JsonFault(at >= source.length ? "the text ends too early" : `"${source[at]}" is not expected here`);
   };
   try {
     const read = value(0);
     take(SPACE);
-    if (at < source.length) throw new JsonFault("something follows the end");
+    if (at < source.length) throw new JsonFault("text follows after the end of the JSON value");
     return { ok: true, value: read };
   } catch (error) {
     if (!(error instanceof JsonFault)) throw error;

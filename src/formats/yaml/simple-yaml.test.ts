@@ -173,7 +173,7 @@ test.each([
 });
 
 test.each([
-  ["name: a\ndescription: Use it: always\n", 'the value of "description" holds ": " and is not in quotes', 2],
+  ["name: a\ndescription: Use it: always\n", 'the value of "description" contains ": " and is not in quotes', 2],
   ["tools: *\n", 'the "*" of "tools" is not in quotes', 1],
 ])("%j is a mistake that it names", (text, broken, line) => {
   expect(readSimpleYaml(text, MAX_KEYS)).toEqual({ broken, line });

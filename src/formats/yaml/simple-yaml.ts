@@ -100,7 +100,7 @@ function below(reader: Reader, indent: number, level: number): unknown {
 function mistakeIn(key: string, written: string): string | undefined {
   if (written === "*") return `the "*" of "${key}" is not in quotes`;
   const unquoted = startsPlain(written) && /: |:$/.test(written.replace(/ #.*$/, ""));
-  return unquoted ? `the value of "${key}" holds ": " and is not in quotes` : undefined;
+  return unquoted ? `the value of "${key}" contains ": " and is not in quotes` : undefined;
 }
 
 function lineOf({ text, at }: Reader): number {

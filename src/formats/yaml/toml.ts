@@ -10,7 +10,7 @@ export function readToml(source: string): TomlResult {
     return { data: plain(parse(source), 0) as Data };
   } catch (error) {
     const line = error instanceof TomlError ? { line: error.line } : {};
-    return { problem: problem("bad-toml", `The TOML cannot be read: ${firstLine(error)}`, line) };
+    return { problem: problem("bad-toml", `The file is not valid TOML: ${firstLine(error)}`, line) };
   }
 }
 

@@ -17,14 +17,15 @@ export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
   const wrongShape = /TypeValidation|JSONParse|InvalidResponseData|EmptyResponseBody|NoContentGenerated/.test(
     String(name),
   );
-  if (wrongShape) return badAnswer("it does not have the expected structure", endpoint);
+  if (wrongShape) return badAnswer("the answer does not have the expected structure", endpoint);
   if (/LoadAPIKey|LoadSetting/.test(String(name))) {
     const fault = faultOfStatus({ status: 401, headers: {}, body: wordsOf(error) }, endpoint);
     return { ...fault, message: `There is no key for ${endpoint.provider}.` };
   }
   if (typeof statusCode === "number") {
     const body = typeof responseBody === "string" && responseBody !== "" ? responseBody : wordsOf(error);
-    if (statusCode >= 200 && statusCode < 300) return badAnswer("it does not have the expected structure", endpoint);
+    if (statusCode >= 200 && statusCode < 300)
+      return badAnswer("the answer does not have the expected structure", endpoint);
     return faultOfStatus({ status: statusCode, headers: headersOf(responseHeaders), body }, endpoint);
   }
   return error instanceof Error ? badAnswer(wordsOf(error), endpoint) : faultOfEvent(error, endpoint);
@@ -52,5 +53,5 @@ export function faultOfFinish(finish: FinishPart | undefined, endpoint: Endpoint
   const reason = finishReasonOf(finish);
   if (reason === "none") return brokenOff(endpoint);
   if (reason === "content-filter") return refused(endpoint);
-  return reason === "error" ? badAnswer("it ended with an error", endpoint) : undefined;
+  return reason === "error" ? badAnswer("the answer ended with an error", endpoint) : undefined;
 }

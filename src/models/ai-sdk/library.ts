@@ -23,7 +23,7 @@ export function streamOnly({ proxy, ca }: Pick<Endpoint, "proxy" | "ca">): typeo
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok || response.body === null || type.includes("text/event-stream")) return response;
     await response.body.cancel();
-    throw new NotAStreamError(`it is ${type || "of no type"} and not a stream`);
+    throw new NotAStreamError(`the answer has ${type ? `the type ${type}` : "no type"} and is not a stream`);
   };
 }
 

@@ -123,7 +123,7 @@ test("a request on a connection that the provider closes at that moment is sent 
 
 test("a new connection that is closed without an answer is a failure, and nothing is sent twice", async () => {
   const { url, opened } = await rawServer((socket) => socket.once("data", () => socket.end()));
-  await expect(connectProvider(url).post("/", post)).rejects.toThrow("it was closed without an answer");
+  await expect(connectProvider(url).post("/", post)).rejects.toThrow("the connection was closed without an answer");
   expect(opened()).toBe(1);
 });
 

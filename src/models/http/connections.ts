@@ -150,7 +150,7 @@ async function connect(
       socket.on("error", () => {}); // a failed connection may report more than one error
       reject(error);
     };
-    const closed = (): void => fail(new Error("it was closed at once"));
+    const closed = (): void => fail(new Error("the connection was closed at once"));
     const begin = (): void => {
       end();
       resolve(socket);

@@ -72,7 +72,7 @@ export class Exchange implements ConnectionUser, ResponseListener, ProviderAnswe
   onClose(error: NodeJS.ErrnoException | undefined): void {
     if (!this.#hasBytes && this.#connection.isReused && isStale(error)) this.#fail(new StaleError());
     else if (error) this.#fail(error);
-    else if (!this.#hasBytes) this.#fail(new ClosedError("it was closed without an answer"));
+    else if (!this.#hasBytes) this.#fail(new ClosedError("the connection was closed without an answer"));
     else this.#attempt(() => this.#parser.close());
   }
 

@@ -47,7 +47,7 @@ export function summaryText({ question, sections, quoted, canSearch }: AnswerPar
     return `Offline model, no reasoning. Lines quoted from the text that came with the task: ${quoted.length}.`;
   return canSearch
     ? `Offline text search, no reasoning. Nothing was found for "${short(question.text, 120)}".`
-    : "Offline model: it has no tool to search with, so it found nothing.";
+    : "Offline model: the agent has no search tool, so nothing was found.";
 }
 
 /** The tool calls so far, as a list of steps. */
@@ -61,7 +61,9 @@ export function stepsText({ question, evidence }: AnswerParts): string[] {
 }
 
 function wishText({ wants }: ParsedQuestion): string[] {
-  return wants === "change" ? ["It cannot write or change anything. These are places to start from."] : [];
+  return wants === "change"
+    ? ["The offline model cannot write or change anything. These are places to start from."]
+    : [];
 }
 
 function searchedText({ question, evidence, canSearch }: AnswerParts): string {
@@ -87,15 +89,15 @@ function nothingText({ question, evidence, quoted, canSearch }: AnswerParts): st
   if (allTerms(question).length === 0 && question.paths.length === 0) {
     return quoted.length > 0
       ? ""
-      : "There is nothing in this to search for. Ask about something in this project by its words: names, files, messages.";
+      : "The question contains no words to search for. Use words that occur in this project: names, files, messages.";
   }
-  if (!canSearch) return "It has no tool to search with: give the agent grep_files, glob, list_files or read_file.";
+  if (!canSearch) return "The agent has no search tool: give the agent grep_files, glob, list_files or read_file.";
   const top = evidence.tree.split("\n").filter((row) => row !== "" && !/^[\s[]/.test(row));
   const holds =
     top.length > 0
       ? ` The folder holds: ${top.slice(0, 12).join(", ")}${top.length > 12 ? ", ..." : ""}`
       : " The folder seems to be empty.";
-  return `Nothing was found. Try other words, or names as they stand in the code.${holds}`;
+  return `Nothing was found. Try other words, or names as they are written in the code.${holds}`;
 }
 
 function sectionText({ title: asked, findings, more }: Section, titled: boolean): string {

@@ -126,7 +126,7 @@ test("asked for something it cannot do, it says so and returns its findings", as
     cwd: shop(),
     with: tools,
   });
-  expect(text).toContain("It cannot write or change anything.");
+  expect(text).toContain("The offline model cannot write or change anything.");
   expect(text).toContain("src/auth/login.ts:5");
 });
 
@@ -135,14 +135,14 @@ test.each(["hello!", "Thanks, what can you do?", "", "???"])(
   async (prompt) => {
     const { text, calls } = await drive(offline, { prompt, cwd: shop(), with: tools });
     expect(text).toContain("This is the offline model");
-    expect(text).toContain("Ask about something in this project by its words");
+    expect(text).toContain("Use words that occur in this project");
     expect(calls).toEqual([]);
   },
 );
 
 test("without tools it says so", async () => {
   const { text, calls } = await drive(offline, { prompt: "Where is the login?", cwd: shop() });
-  expect(text).toContain("It has no tool to search with");
+  expect(text).toContain("The agent has no search tool");
   expect(calls).toEqual([]);
 });
 
@@ -217,7 +217,7 @@ test("as a reviewer it lets work pass and says that it cannot judge", async () =
     .replace("{output}", "It is in src/auth/login.ts:5");
   const { text, calls } = await drive(offline, { prompt, cwd: shop(), with: tools });
   expect(parseReview(text).approved).toBe(true);
-  expect(text).toContain("It cannot judge work.");
+  expect(text).toContain("The offline model cannot review work.");
   expect(calls).toEqual([]);
 });
 

@@ -1,16 +1,15 @@
 /** The first sentence of the offline model's answers, by which it also recognises its own answers in a prompt. */
 export const INTRODUCTION =
-  "This is the offline model: a fixed search without any reasoning. " +
-  "It quotes places; what they mean is for you to judge.";
+  "This is the offline model: a fixed search without any reasoning. It quotes places; you decide what they mean.";
 
 export const ADVICE =
-  "For an answer that was thought through, set the key of a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY, ...) " +
+  "For an answer with reasoning, set the key of a provider (ANTHROPIC_API_KEY, OPENAI_API_KEY, ...) " +
   "or name a model with --model.";
 
 export const SEARCHED = "Searched for:";
 
 export const VERDICT =
-  "It cannot judge work. It lets this pass so that the plan goes on; have it reviewed by a model or a person.\n\nAPPROVED";
+  "The offline model cannot review work. It approves this so that the plan continues; let a model or a person review the work.\n\nAPPROVED";
 
 /** Removes the sentences that the offline model writes about itself at the beginning and the end of an answer. */
 export function withoutVoice(text: string): string {

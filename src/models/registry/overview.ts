@@ -50,7 +50,7 @@ export function overviewOf(registry: ModelRegistry): ModelOverview {
     return {
       name,
       model: first.name,
-      because: (first.provider && registry.provider(first.provider)?.status.because) ?? "it is built in",
+      because: (first.provider && registry.provider(first.provider)?.status.because) ?? "built in",
     };
   };
   return {

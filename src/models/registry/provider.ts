@@ -65,7 +65,7 @@ export function providerFor(
   const from = row.baseURLFrom.find((variable) => isSet(env[variable]));
   const given = settings?.baseURL ?? (from === undefined ? row.baseURL : env[from]!);
   if (given === "") {
-    throw new CrewError("BAD_INPUT", `The provider "${name}" has no address.`, "Give it a `baseURL`.");
+    throw new CrewError("BAD_INPUT", `The provider "${name}" has no address.`, "Give the provider a `baseURL`.");
   }
   const keys = settings?.apiKeyEnv === undefined ? row.keys : [settings.apiKeyEnv];
   const keyName = settings?.apiKey === undefined ? keys.find((variable) => isSet(env[variable])) : undefined;
@@ -118,8 +118,8 @@ type Keys = Readonly<{ local: boolean; keys: readonly string[]; key: string | un
 
 function statusOf({ local, keys, key, keyName }: Keys): ProviderStatus {
   if (keyName !== undefined) return { usable: true, because: `${keyName} is set` };
-  if (key !== undefined) return { usable: true, because: "its key is configured" };
-  if (local || keys.length === 0) return { usable: true, because: "it needs no key" };
+  if (key !== undefined) return { usable: true, because: "the key is configured" };
+  if (local || keys.length === 0) return { usable: true, because: "no key is needed" };
   const because = `${keys[0]} is not set`;
-  return { usable: false, because, hint: `${because}: export it, or use --model ollama/...` };
+  return { usable: false, because, hint: `${because}: export the key, or use --model ollama/...` };
 }

@@ -27,7 +27,7 @@ export function atRecordedAddress(
   const { address, digest } = before;
   const same = holdKey(address, key, headers) === digest ? reopen(address) : undefined;
   if (same) return same;
-  const because = `its address was ${address} when the run began and is ${withoutLogin(baseURL)} now, and ${digest === undefined ? "its record does not say which key was used there" : "its key is another one"}`;
+  const because = `the address of the provider was ${address} when the run began and is ${withoutLogin(baseURL)} now, and ${digest === undefined ? "the record of the run does not say which key was used there" : "the key has changed"}`;
   const where = now.baseURLFrom ?? `providers.${now.name}.baseURL`;
   return { ...now, status: { usable: false, because, hint: `Set ${where} to ${address} again, or start a new run.` } };
 }

@@ -382,14 +382,14 @@ function partsOf(spec: string): { provider: string; id: string } {
 }
 
 function unknownProvider(name: string, { names }: Catalogue): CrewError {
-  const hint = `Set it up under providers, or use one of ${names.filter((one) => !one.endsWith(":")).join(", ")}.`;
+  const hint = `Add the provider under \`providers\` in the settings, or use one of ${names.filter((one) => !one.endsWith(":")).join(", ")}.`;
   return new CrewError("UNKNOWN_MODEL", `Provider "${name}" not found in llm.providers`, hint);
 }
 
 /** The error for a missing model, with a hint. */
 export function noModel(misses: readonly Miss[]): CrewError {
   const [first] = misses;
-  return new CrewError(first?.code ?? "UNKNOWN_MODEL", missed(misses), first?.hint ?? "Name one with --model.");
+  return new CrewError(first?.code ?? "UNKNOWN_MODEL", missed(misses), first?.hint ?? "Name a model with --model.");
 }
 
 function missed(misses: readonly Miss[]): string {

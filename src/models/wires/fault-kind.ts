@@ -55,7 +55,7 @@ export const kinds: Readonly<Record<FaultKind, (endpoint: Pick<Endpoint, "provid
     }),
     context: () => ({
       code: "MODEL_CONTEXT",
-      hint: "Give it less to read, split the task, or choose a model with a larger window.",
+      hint: "Give the agent less to read, split the task, or choose a model with a larger window.",
       retryable: false,
     }),
     refused: () => ({
@@ -70,7 +70,7 @@ export const kinds: Readonly<Record<FaultKind, (endpoint: Pick<Endpoint, "provid
     }),
     redirect: ({ provider }) => ({
       code: "MODEL_NETWORK",
-      hint: `The address of ${provider} has moved: set the new one; a key is not sent to another place by itself.`,
+      hint: `The address of ${provider} has moved: set the new address; the key is not sent to another address automatically.`,
       retryable: false,
     }),
   };

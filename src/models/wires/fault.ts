@@ -57,7 +57,7 @@ export function faultOfNetwork(thrown: unknown, endpoint: Endpoint): Fault {
 
 /** The fault of an answer that cannot be parsed. */
 export function badAnswer(why: string, { provider }: Pick<Endpoint, "provider">): Fault {
-  const hint = "Try again; if it keeps failing, check the base URL and that the model can use tools.";
+  const hint = "Try again; if the error remains, check the base URL and that the model can use tools.";
   return {
     code: "MODEL_BAD_ANSWER",
     message: `${provider} sent an invalid answer: ${why}.`,

@@ -126,7 +126,9 @@ async function notAStream(response: ProviderAnswer, endpoint: Endpoint): Promise
   const body = await textOf(response);
   if (status < 200 || status >= 300) return faultOfStatus({ status, headers, body }, endpoint);
   return badAnswer(
-    body === "" ? `the answer ${status} is empty` : `it is ${type || "of no type"} and not a stream`,
+    body === ""
+      ? `the answer ${status} is empty`
+      : `the answer has ${type ? `the type ${type}` : "no type"} and is not a stream`,
     endpoint,
   );
 }

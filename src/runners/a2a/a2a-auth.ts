@@ -127,7 +127,7 @@ function parseAuth(auth: Readonly<Record<string, unknown>>): Scheme {
     );
   const schema =
     typeof type === "string" && Object.hasOwn(schemes, type) ? schemes[type as keyof typeof schemes] : undefined;
-  if (!schema) throw badAuth(`its type has to be one of ${Object.keys(schemes).join(", ")}`);
+  if (!schema) throw badAuth(`\`type\` has to be one of ${Object.keys(schemes).join(", ")}`);
   const parsed = schema.safeParse({ ...given, type });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -136,7 +136,7 @@ function parseAuth(auth: Readonly<Record<string, unknown>>): Scheme {
 
 const camel = (key: string): string => key.replace(/[_-]([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const badAuth = (what: string, hint = "Correct it in the agent's file; docs/a2a.md shows each way."): Error =>
+const badAuth = (what: string, hint = "Correct `auth` in the agent's file; docs/a2a.md describes each type."): Error =>
   remoteFailure("REMOTE_AUTH", `the \`auth\` of the agent cannot be used: ${what}`, hint);
 
 /**
@@ -151,7 +151,7 @@ export function signedFetch(inner: typeof fetch, credentials: Credentials | unde
       throw remoteFailure(
         "REMOTE_AUTH",
         `${at.host} does not use https, so no secret is sent to it`,
-        "Use its https address.",
+        "Use the https address of the agent.",
       );
     for (const [name, value] of Object.entries(credential.query ?? {})) at.searchParams.set(name, value);
     const headers = new Headers(init.headers);

@@ -64,7 +64,7 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
           : remoteFailure(
               "REMOTE_CARD",
               messageOf(error),
-              "Only agents that speak JSON-RPC or HTTP+JSON can be reached.",
+              "Only agents that support JSON-RPC or HTTP+JSON can be reached.",
             );
       });
     },
@@ -76,13 +76,13 @@ const keyOf = (place: RemotePlace): string => createHash("sha256").update(stable
 
 /** The agent card, from the agent's file or from the card's address. The first request has no credentials. */
 async function fetchCard(place: RemotePlace, how: SignIn, credentials: Credentials | undefined): Promise<AgentCard> {
-  if (place.cardJson !== undefined) return readCard(parsed(place.cardJson, "the card in its file"));
+  if (place.cardJson !== undefined) return readCard(parsed(place.cardJson, "the card in the agent's file"));
   const url = place.cardUrl ?? "";
   const at = url.endsWith(".json") ? [url] : [url, `${url.replace(/\/+$/, "")}/${WELL_KNOWN}`];
   let last: unknown;
   for (const address of at) {
     try {
-      return await readCard(parsed(await textAt(address, how, credentials), `what is at ${address}`));
+      return await readCard(parsed(await textAt(address, how, credentials), `the document at ${address}`));
     } catch (error) {
       if (last === undefined || !isMissing(error)) last = error;
     }
@@ -105,7 +105,11 @@ function parsed(text: string, what: string): unknown {
   } catch {
     // the invalid card is reported after this block
   }
-  throw remoteFailure("REMOTE_CARD", `${what} is not an agent card`, "Give the address of its agent-card.json.");
+  throw remoteFailure(
+    "REMOTE_CARD",
+    `${what} is not an agent card`,
+    "Give the address of the agent's agent-card.json.",
+  );
 }
 
 const isMissing = (error: unknown): boolean =>

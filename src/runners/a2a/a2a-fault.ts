@@ -46,36 +46,36 @@ const STATUSES: readonly Readonly<{
   {
     fits: (status) => status === 401 || status === 403,
     code: "REMOTE_AUTH",
-    what: "it rejected the authentication",
+    what: "the remote agent rejected the authentication",
     hint: "Check `auth` in the agent's file: its type, and where the secret comes from.",
     retryable: false,
   },
   {
     fits: (status) => status === 404 || status === 410,
     code: "REMOTE_CARD",
-    what: "nothing was found at its address",
-    hint: "Check the address of its card, and that the server runs.",
+    what: "nothing was found at the address of the remote agent",
+    hint: "Check the address of the agent's card, and that the server runs.",
     retryable: false,
   },
   {
     fits: (status) => status === 429 || status === 503,
     code: "REMOTE_BUSY",
-    what: "it is busy",
-    hint: "Try again later, or let `retry` do so.",
+    what: "the remote agent is busy",
+    hint: "Try again later, or set `retry` for the task.",
     retryable: true,
   },
   {
     fits: (status) => status >= 500,
     code: "REMOTE_FAILED",
-    what: "its server failed",
-    hint: "Ask its operator to look into it.",
+    what: "the server of the remote agent failed",
+    hint: "Ask the operator of the remote agent to look into it.",
     retryable: false,
   },
   {
     fits: () => true,
     code: "REMOTE_FAILED",
-    what: "it did not accept the request",
-    hint: "Check that it speaks the A2A protocol at this address.",
+    what: "the remote agent did not accept the request",
+    hint: "Check that the server at this address supports the A2A protocol.",
     retryable: false,
   },
 ];
@@ -108,19 +108,24 @@ export function remoteFault(error: unknown, { sent, name }: { sent: boolean; nam
     });
   const code = protocolCode(error);
   if (code !== undefined)
-    return failed("REMOTE_FAILED", message, { hint: HINTS[code] ?? "Ask its operator to look into it." });
+    return failed("REMOTE_FAILED", message, {
+      hint: HINTS[code] ?? "Ask the operator of the remote agent to look into it.",
+    });
   if (sent && !neverConnected(error))
     return failed("REMOTE_LOST", message, {
       hint: "The remote agent may have received the task: ask its operator before you retry.",
     });
-  return failed("REMOTE_NETWORK", message, { hint: "Check its address and your network.", retryable: true });
+  return failed("REMOTE_NETWORK", message, {
+    hint: "Check the address of the remote agent and your network.",
+    retryable: true,
+  });
 }
 
 const HINTS: Readonly<Record<number, string>> = {
-  [-32001]: "It no longer knows the task; start a new one.",
-  [-32004]: "It does not support the requested operation.",
-  [-32005]: "It does not accept text.",
-  [-32009]: "It speaks another version of the A2A protocol; subcrew supports 1.0 and 0.3.",
+  [-32001]: "The remote agent no longer knows the task; start a new task.",
+  [-32004]: "The remote agent does not support the requested operation.",
+  [-32005]: "The remote agent does not accept text.",
+  [-32009]: "The remote agent uses another version of the A2A protocol; subcrew supports 1.0 and 0.3.",
 };
 
 function isFailure(error: unknown): error is RemoteFailure {

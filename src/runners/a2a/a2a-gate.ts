@@ -45,7 +45,8 @@ export function createGate(
     const about = { url, agent: agent.name, prompt, ...defined({ signsInWith }) };
     const approved = await approve(sending, about, REMOTE, { assignment, context });
     if ("judged" in approved) return;
-    const { rule, text } = "problem" in approved ? { rule: "its address", text: approved.problem } : approved;
+    const { rule, text } =
+      "problem" in approved ? { rule: "the address of the agent", text: approved.problem } : approved;
     context.emit({ type: "tool.denied", call: REMOTE, tool: REMOTE, rule, text });
     throw remoteFailure(
       "DENIED",

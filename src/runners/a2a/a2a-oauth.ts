@@ -119,7 +119,7 @@ function placesOf(scheme: OAuthScheme, { schemes }: SignIn): Places {
   if (!tokenUrl)
     throw remoteFailure(
       "REMOTE_AUTH",
-      "neither its `auth` nor its card says where tokens come from",
+      "neither `auth` nor the agent's card names the address that issues tokens",
       "Add token_url to `auth`.",
     );
   for (const url of [tokenUrl, ...(authorizationUrl === undefined ? [] : [authorizationUrl])])
@@ -127,10 +127,14 @@ function placesOf(scheme: OAuthScheme, { schemes }: SignIn): Places {
       throw remoteFailure(
         "REMOTE_AUTH",
         `${url} is not an https address, so no secret is sent there`,
-        "Use its https address.",
+        "Use the https address.",
       );
   if (authorizationUrl === undefined && scheme.clientSecret === undefined)
-    throw remoteFailure("REMOTE_AUTH", "its `auth` has no client_secret and no authorization_url", "Add one of them.");
+    throw remoteFailure(
+      "REMOTE_AUTH",
+      "`auth` has no client_secret and no authorization_url",
+      "Add client_secret or authorization_url.",
+    );
   return {
     tokenUrl,
     scopes: scheme.scopes ?? named?.scopes ?? [],
@@ -148,8 +152,8 @@ function inBrowser(
   if (!show)
     throw remoteFailure(
       "NEEDS_ANSWER",
-      "it needs a sign-in in a browser, and there is no terminal",
-      "Run it once in a terminal.",
+      "the agent needs a sign-in in a browser, and there is no terminal",
+      "Run the agent once in a terminal.",
     );
   return signInWithBrowser({
     ...context,

@@ -156,7 +156,7 @@ async function load() {
     throw new CrewError(
       "MISSING_PEER",
       `Remote agents need the package @a2a-js/sdk, which cannot be loaded: ${messageOf(cause)}`,
-      "Install it: npm install @a2a-js/sdk",
+      "Install the package: npm install @a2a-js/sdk",
       { cause },
     );
   }

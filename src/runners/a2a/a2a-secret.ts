@@ -55,16 +55,16 @@ async function fromCommand(
     marker: `${MARKER}=${mark}`,
   });
   const { exit, cut } = await within(child, { timeoutMs: TIME_LIMIT_MS, signal });
-  const hint = "Run the command of its `auth` by hand and see what it prints.";
-  if (cut) throw remoteFailure("REMOTE_AUTH", "the command for its secret did not end in time", hint);
+  const hint = "Run the command in `auth` of the agent's file by hand and see what it prints.";
+  if (cut) throw remoteFailure("REMOTE_AUTH", "the command that prints the agent's secret did not end in time", hint);
   if (exit.code !== 0)
     throw remoteFailure(
       "REMOTE_AUTH",
-      `the command for its secret ended with ${exit.code ?? exit.signal ?? exit.problem}`,
+      `the command that prints the agent's secret ended with ${exit.code ?? exit.signal ?? exit.problem}`,
       hint,
     );
   const value = child.output.text().trim();
   if (value === "" || /[\r\n]/.test(value))
-    throw remoteFailure("REMOTE_AUTH", "the command for its secret did not print one line", hint);
+    throw remoteFailure("REMOTE_AUTH", "the command that prints the agent's secret did not print one line", hint);
   return value;
 }

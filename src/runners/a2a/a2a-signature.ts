@@ -89,14 +89,18 @@ const SCHEMES: Readonly<Record<string, Scheme>> = {
 
 function isValid({ header, signature, alg = "" }: CardSignature, payload: string, key: KeyObject): boolean {
   const scheme = Object.hasOwn(SCHEMES, alg) ? SCHEMES[alg] : undefined;
-  if (!scheme || scheme.type !== key.asymmetricKeyType) throw new Error(`its algorithm "${alg}" does not fit the key`);
+  if (!scheme || scheme.type !== key.asymmetricKeyType) throw new Error(`the algorithm "${alg}" does not fit the key`);
   const { hash, padding } = scheme;
   const how = { key, dsaEncoding: "ieee-p1363" as const, ...(padding !== undefined && { padding }) };
   return verify(hash, Buffer.from(`${header}.${payload}`), how, Buffer.from(signature, "base64url"));
 }
 
 const refused = (why: string): Error =>
-  remoteFailure("REMOTE_CARD", why, "Ask its owner for the right key (`signedBy`), or do not use this agent.");
+  remoteFailure(
+    "REMOTE_CARD",
+    why,
+    "Ask the owner of the agent for the right key (`signedBy`), or do not use this agent.",
+  );
 
 const isAtHome = (url: string | undefined, home: string): boolean =>
   url !== undefined && URL.canParse(url) && new URL(url).origin === new URL(home).origin;

@@ -33,11 +33,11 @@ export function verdictOf(
     case "rejected":
       return over(
         failed("REMOTE_REFUSED", `${name} refused the task${because}`, {
-          hint: "Give it another task, or ask its operator.",
+          hint: "Give the agent another task, or ask its operator.",
         }),
       );
     case "canceled":
-      return over(failed("AGENT_REPORTED", `${name} was cancelled on its side${because}`));
+      return over(failed("AGENT_REPORTED", `${name} cancelled the task${because}`));
     default:
       return finished(finishOf(answer, assignment, clean));
   }

@@ -135,7 +135,7 @@ function createTalk(
         context.emit({
           type: "warning",
           code: "REMOTE_WAITS",
-          text: clean(`${agent.name} waits for a sign-in on its side: ${extractTaskText(answer)}`),
+          text: clean(`${agent.name} waits for a sign-in at its own server: ${extractTaskText(answer)}`),
         });
       }
       const { id } = answer;
@@ -166,7 +166,12 @@ function createTalk(
       if (text === undefined) answer = await there.get(ids.taskId ?? "", clock.signal);
       else await send(there, text);
       await follow(there);
-      if (!answer) throw remoteFailure("REMOTE_FAILED", "it returned no answer", "Ask its operator to look into it.");
+      if (!answer)
+        throw remoteFailure(
+          "REMOTE_FAILED",
+          "the remote agent returned no answer",
+          "Ask the operator of the remote agent to look into it.",
+        );
       sent = false;
       ids = nextIds(ids, answer);
       const said = clean(remoteResult(answer).text);
@@ -186,7 +191,7 @@ function createTalk(
   const send = async (there: RemoteClient, text: string): Promise<void> => {
     turns += 1;
     answer = undefined;
-    const why = turns === 1 ? { why: `it runs at ${new URL(there.card.url).host}` } : {};
+    const why = turns === 1 ? { why: `the agent runs at ${new URL(there.card.url).host}` } : {};
     context.emit({ type: "turn.started", turn: turns, model, ...why });
     await context.durable(); // a message that may have arrived must be recorded as sent before that
     sent = true;
@@ -258,12 +263,13 @@ function createTalk(
 
   /** Forwards a question of the remote agent to the person or parent of this task. */
   const asked = async (question: string): Promise<string | Outcome> => {
-    const about = question.trim() === "" ? "It needs more information, but does not say what." : question;
+    const about =
+      question.trim() === "" ? "The remote agent needs more information, but does not say which." : question;
     const nobody = failed(
       "NEEDS_ANSWER",
       `${agent.name} asked a question, and nobody is available to answer: ${about}`,
       {
-        hint: "Run it in a terminal or with --bg, and answer there or with `subcrew inbox`.",
+        hint: "Run the task in a terminal or with --bg, and answer there or with `subcrew inbox`.",
       },
     );
     if (!context.attended) {

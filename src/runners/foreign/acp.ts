@@ -89,7 +89,9 @@ async function talkWith(
     return ownEntry(STOPS, stopReason)?.(called);
   };
   const gone = child.ended.then(({ code, signal, problem }): Outcome => {
-    const how = problem ?? (signal === undefined ? `it exited with code ${code}` : `it was killed by ${signal}`);
+    const how =
+      problem ??
+      (signal === undefined ? `the program exited with code ${code}` : `the program was killed by ${signal}`);
     const said = child.output.text().trim();
     return failed("CRASHED", `${called} did not finish: ${how}${said === "" ? "" : `: ${said.slice(-SAID_CHARS)}`}`, {
       retryable: true,
@@ -126,7 +128,7 @@ function abortOf(signal: AbortSignal): Promise<Outcome> {
 /** Faults for stop reasons; a reason that is not listed is a normal end. */
 const STOPS: Readonly<Record<string, (called: string) => Outcome>> = {
   max_turn_requests: (called) => failed("MAX_TURNS", `${called} stopped at its own limit of turns.`),
-  refusal: (called) => failed("MODEL_REFUSED", `${called} refused to do this.`),
+  refusal: (called) => failed("MODEL_REFUSED", `${called} refused the task.`),
   cancelled: () => ({ status: "cancelled", reason: "the agent stopped" }),
 };
 

@@ -64,7 +64,7 @@ export function boundsOf({ rights, policy, sandbox, checkedLater, closed }: Fore
   const leases =
     checkedLater || may.write_file === "no"
       ? []
-      : (policy.leases ?? []).map(({ of }) => `the files that ${of} said it writes`);
+      : (policy.leases ?? []).map(({ of }) => `the list of files that ${of} may write`);
   return {
     may,
     allow: about(policy.allow),
@@ -121,13 +121,13 @@ export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
     ...new Set(missing),
     ...[...deny, ...closed]
       .filter((rule) => !kept(rule))
-      .map((rule) => `it cannot enforce the rule against ${ruleText(rule)}`),
+      .map((rule) => `the program cannot enforce the rule against ${ruleText(rule)}`),
     ...(!keeps.sandbox && does(may.bash) ? aboutFiles : []).map(
-      (rule) => `its commands do not keep the rule against ${ruleText(rule)}`,
+      (rule) => `its shell commands do not follow the rule against ${ruleText(rule)}`,
     ),
-    ...own.map((what) => `it cannot enforce ${what}`),
-    ...(!keeps.places && does(may.write_file) ? ["it can write files anywhere"] : []),
-    ...(!keeps.sandbox && sandbox && does(may.bash) ? ["its commands run outside of the sandbox"] : []),
+    ...own.map((what) => `the program cannot enforce ${what}`),
+    ...(!keeps.places && does(may.write_file) ? ["the program can write files anywhere"] : []),
+    ...(!keeps.sandbox && sandbox && does(may.bash) ? ["its shell commands run outside of the sandbox"] : []),
   ];
 }
 
@@ -136,7 +136,7 @@ const FILES: ReadonlySet<ToolClass> = new Set(["read", "write"]);
 /** The abilities that a tool may use unrestricted because it decides itself when to ask. */
 function unasked(may: Bounds["may"]): string[] {
   const bound = abilityNames.filter((name) => may[name] !== "yes");
-  return bound.length === 0 ? [] : [`it decides itself when to ask, so nothing prevents ${bound.join(", ")}`];
+  return bound.length === 0 ? [] : [`the program itself decides when to ask, so nothing prevents ${bound.join(", ")}`];
 }
 
 const does = (may: "yes" | "some" | "ask" | "no"): boolean => may === "yes" || may === "some";

@@ -1,7 +1,7 @@
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type ForeignTool, field, numberIn, textIn, together, withoutProvider } from "./tool.ts";
 
-const SHELL = "it reads by running commands, so it cannot be kept from running them";
+const SHELL = "the program reads files by running commands, so commands cannot be forbidden";
 
 /** Codex, headless: all its actions are commands in its own sandbox, without questions. */
 export const codexTool: ForeignTool = {

@@ -36,7 +36,7 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
     const file = findProgram(tool.program, parts.env["PATH"], writtenBy(assignment));
     if (file === undefined)
       return failed("UNSUPPORTED", `"${tool.program}" was not found, so ${name} cannot run the task.`, {
-        hint: `Install it: ${tool.install}. It has to be in PATH, outside of the working folder.`,
+        hint: `Install the program: ${tool.install}. It must be in PATH, outside of the working folder.`,
       });
     const folder = await mkdtemp(join(tmpdir(), "subcrew-rules-"));
     const usageFile = join(folder, "usage.json");
@@ -62,7 +62,7 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
       stop(
         failed("INVALID_OUTPUT", `The output of ${name} cannot be read: ${why}.`, {
           retryable: true,
-          hint: "Check its version, or use another runner.",
+          hint: "Check the version of the program, or use another runner.",
         }),
       ),
     );
@@ -153,7 +153,8 @@ function environment(
 /** The fault of a program that exited with an error. */
 function crashed(name: string, { code, signal, problem }: Exit, said: string): Outcome | undefined {
   if (code === 0) return undefined;
-  const how = problem ?? (signal === undefined ? `it exited with code ${code}` : `it was killed by ${signal}`);
+  const how =
+    problem ?? (signal === undefined ? `the program exited with code ${code}` : `the program was killed by ${signal}`);
   const words = said.trim() === "" ? "" : `: ${said.trim().slice(-SAID_CHARS)}`;
   return failed("CRASHED", `${name} did not finish: ${how}${words}`, { retryable: true });
 }

@@ -58,7 +58,7 @@ export function handOver(
     const last = (wanted: string): number => past.findLastIndex(({ type }) => type === wanted);
     if (last("turn.started") > last("node.parked"))
       return failed("CRASHED", `"${who}" was running in ${name} when the run was interrupted.`, {
-        hint: "`subcrew resume --retry-failed` starts it again from the beginning.",
+        hint: "`subcrew resume --retry-failed` starts the task again from the beginning.",
       });
     const { sandbox, weaker } = access?.demands ?? { sandbox: "auto", weaker: false };
     const policy = access?.policy() ?? createPolicy("default");
@@ -67,11 +67,11 @@ export function handOver(
     const bounds = boundsOf({ rights, policy, sandbox, checkedLater: call.worktree !== undefined, closed });
     const missing = [
       ...lacking(bounds, keeps),
-      ...found(obeys, cwd, (await topOf(cwd)) ?? cwd).map((file) => `it reads ${file} of the project`),
+      ...found(obeys, cwd, (await topOf(cwd)) ?? cwd).map((file) => `the program reads ${file} of the project`),
     ];
     const text = `${name} cannot enforce all restrictions of "${who}": ${missing.join("; ")}.`;
     if (missing.length > 0 && !weaker)
-      return failed("DENIED", text, { hint: "Accept that with --allow-weaker, or choose another runner." });
+      return failed("DENIED", text, { hint: "Accept this with --allow-weaker, or choose another runner." });
     if (missing.length > 0) context.emit({ type: "warning", code: "WEAKER", text });
     const begin = (): Promise<Outcome> => work({ assignment, context, bounds, asked: askedOf(assignment) });
     return parkWhileRefused(name, { assignment, context }, begin);

@@ -60,7 +60,7 @@ const LOOKING = new Set([
 
 function refusedBy(refusal: BudgetRefusal): FailedOutcome {
   const text = `The task was stopped: ${refusal.refused}.`;
-  if ("unpriced" in refusal) return failed("BUDGET", text, { hint: "Limit it with --max-tokens." });
+  if ("unpriced" in refusal) return failed("BUDGET", text, { hint: "Limit the run with --max-tokens." });
   const { limit } = refusal;
   return { ...failed(codeOfLimit(limit), text, { hint: "Raise the limit of the run." }), limit };
 }
@@ -100,7 +100,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
   const exceeded = (what: string): void => {
     if (isCut) return;
     isCut = true;
-    stop(failed("INVALID_OUTPUT", `${called} was stopped: ${what}.`, { hint: "Ask it for less at once." }));
+    stop(failed("INVALID_OUTPUT", `${called} was stopped: ${what}.`, { hint: "Split the task into smaller tasks." }));
   };
   /** Books usage when it becomes known, which is only after the turn. A task that exceeds its budget is ended. */
   const book = async (tokens: number, usd: number | undefined): Promise<void> => {
@@ -129,7 +129,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
       if (isCut) return;
       const now = begun();
       if (now.text.length + piece.length > MOST_TEXT)
-        return exceeded(`it wrote more than ${MOST_TEXT} characters in one turn`);
+        return exceeded(`the program wrote more than ${MOST_TEXT} characters in one turn`);
       now.text += piece;
       context.live({ type: "text.delta", text: piece });
     },
@@ -140,7 +140,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     call: ({ id, name, input = {} }) => {
       if (running.has(id) || isCut) return;
       const { calls } = begun();
-      if (calls.length >= MOST_CALLS) return exceeded(`it made more than ${MOST_CALLS} calls in one turn`);
+      if (calls.length >= MOST_CALLS) return exceeded(`the program made more than ${MOST_CALLS} calls in one turn`);
       calls.push({ id, name, input });
       running.set(id, { name, began: performance.now() });
       addCount(tools, name);

@@ -76,6 +76,6 @@ export function keepLimits(
 
 const HINTS = {
   MEMORY: "Allow more with --max-memory.",
-  CPU: "Allow more with maxCpuSeconds in its resourceLimits.",
+  CPU: "Allow more with maxCpuSeconds in the task's resourceLimits.",
   TIMEOUT: "Allow more with --max-time.",
 } as const;

@@ -168,10 +168,11 @@ function cannotCross(
   const tool = [...tools.keys()].find((name) => code.tools.has(name) && permit(rights, name).allowed);
   const who = call.task.agent ?? rights.name;
   if (tool !== undefined) {
-    const hint = "Name its module in `toolModules`, take the tool from the agent's list, or use the runner `local`.";
+    const hint =
+      "Name the module of the tool in `toolModules`, remove the tool from the agent's list, or use the runner `local`.";
     return failed(
       "UNSUPPORTED",
-      `"${who}" cannot run ${where}: its tool "${tool}" is defined in code and cannot be passed to it.`,
+      `"${who}" cannot run ${where}: its tool "${tool}" is defined in code and cannot be passed to a child.`,
       { hint },
     );
   }
@@ -179,7 +180,7 @@ function cannotCross(
   const hint = "Choose a model by name, as in provider/model, or use the runner `local`.";
   return failed(
     "UNSUPPORTED",
-    `"${who}" cannot run ${where}: its model "${model.name}" is defined in code and cannot be passed to it.`,
+    `"${who}" cannot run ${where}: its model "${model.name}" is defined in code and cannot be passed to a child.`,
     { hint },
   );
 }

@@ -319,7 +319,7 @@ function isPlainFolder(folder: string): boolean {
 
 const OFF: SandboxLevel = {
   level: "none",
-  text: "sandbox: off - it is disabled. Shell commands run with your full rights.",
+  text: "sandbox: off - the sandbox is disabled. Shell commands run with your full rights.",
 };
 
 /** Throws when a sandbox is required but not available. */

@@ -28,7 +28,7 @@ const MOST = 10;
 
 /** A sentence that names the top-level node whose agent is told that the task ended. */
 function hearsOfIt({ plan }: State, path: string): string {
-  return plan ? `"${topNodeOf(plan, path)}", which started it, is told.` : "";
+  return plan ? `"${topNodeOf(plan, path)}", which started the task, is told.` : "";
 }
 
 function knownIn(state: State, ask: (known: KnownOutcomes) => string[]): string[] {

@@ -29,7 +29,7 @@ export async function launchRun(
   if (log === undefined)
     throw new CrewError(
       "BAD_INPUT",
-      "Runs without a home folder cannot go on in the background.",
+      "A run without a home folder cannot continue in the background.",
       "Create the crew with a `home` folder.",
     );
   const started = await reserveSlot(store, id, most);
@@ -97,10 +97,11 @@ export async function startProcess(
     if (there && (ended !== undefined || (await store.owner(id)) !== undefined)) return;
     if (ended !== undefined)
       throw (
-        (await saidBy(logFile)) ?? new CrewError("WORKER_FAILED", `The run did not start: ${ended}.`, `See ${logFile}.`)
+        (await saidBy(logFile)) ??
+        new CrewError("WORKER_FAILED", `The background process did not start the run: ${ended}.`, `See ${logFile}.`)
       );
   }
-  throw new CrewError("WORKER_FAILED", "The run did not start in time.", `See ${logFile}.`);
+  throw new CrewError("WORKER_FAILED", "The background process did not start the run in time.", `See ${logFile}.`);
 }
 
 /** The last error that the process reported before it ended. */

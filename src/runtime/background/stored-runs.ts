@@ -137,7 +137,11 @@ export function keptRuns(store: RunStore): KeptRuns {
   };
   const remove = async (id: string): Promise<void> => {
     if ((await store.owner(id)) !== undefined || (await store.isAnnounced(id)))
-      throw new CrewError("RUN_BUSY", `"${id}" is running.`, `Stop it first: \`subcrew stop ${id}\`.`);
+      throw new CrewError(
+        "RUN_BUSY",
+        `The run "${id}" is still running.`,
+        `Stop the run first: \`subcrew stop ${id}\`.`,
+      );
     const worktrees = store.local(id, "worktrees");
     if (worktrees !== undefined) await removeWorktrees(worktrees, { all: true }); // git would otherwise still list the worktrees in their repositories
     await store.remove(id);
@@ -245,7 +249,7 @@ export function keptRuns(store: RunStore): KeptRuns {
           if (kept) continue; // the run was just resumed
         }
         total -= bytes;
-        collected.push({ id, bytes, why: old ? "too old" : "too much" });
+        collected.push({ id, bytes, why: old ? "too old" : "too much space used" });
       }
       if (!dryRun) await store.sweep();
       return collected;
@@ -261,7 +265,7 @@ async function folded(store: RunStore, id: string): Promise<FoldedJournal> {
   try {
     const journal = await foldJournal(id, store.read(id));
     const empty = journal.state.seq === 0 && journal.tornBytes > 0 && journal.damage.length === 0;
-    return empty ? { ...journal, damage: ["The journal holds no whole record."] } : journal;
+    return empty ? { ...journal, damage: ["The journal contains no complete record."] } : journal;
   } catch (error) {
     const nothing = { state: emptyState(id), damage: [], tornBytes: 0 };
     const missing = isCrewError(error) && error.code === "UNKNOWN_RUN";

@@ -79,7 +79,7 @@ function parseCassette(text: string, file: string): Cassette {
   try {
     value = parseJson(text, DEEPEST_RECORD);
   } catch {
-    throw new CrewError("BAD_FILE", `The recording ${file} is not JSON.`, "Make a new one with --record.");
+    throw new CrewError("BAD_FILE", `The recording ${file} is not JSON.`, "Make a new recording with --record.");
   }
   return parseAs<Cassette>(cassette, value, { code: "BAD_FILE", what: "recording" });
 }
@@ -91,7 +91,7 @@ export const taskKey = ({ path, attempt }: Readonly<{ path: string; attempt: num
 export const ACCEPTANCE = "--accept-cmd";
 
 /** Recorded instead of a result when another task won the race while the acceptance command ran. */
-export const CUT_OFF = "cut off: another contender had won";
+export const CUT_OFF = "cut off: another contender won the race";
 
 /** The key under which a request for a model is found in a recording. */
 export const wishKey = (wished: Parameters<ModelSource["choose"]>, same: Sameness): string =>

@@ -98,7 +98,7 @@ export function replayingFrom(
         fault: {
           code: "DRIFT",
           message: `Not in the recording: ${turn.drift}`,
-          hint: "Record it again with --record.",
+          hint: "Record the run again with --record.",
           retryable: false,
         },
       };
@@ -153,7 +153,7 @@ export function replayingFrom(
       }
       const said =
         ("found" in looked ? looked.found.threw : undefined) ??
-        "Its acceptance check is not in the recording, so the command was not run.";
+        "The acceptance check of this task is not in the recording, so its command was not run.";
       return { ...outcome, ...failed("NOT_ACCEPTED", said) };
     },
   };
@@ -170,7 +170,7 @@ function shown(
     timeoutMs: PEER_TOOL_MS,
     run: async (input, context) => {
       const tool = (await real(context.signal)).find(({ name }) => name === offered.name);
-      if (!tool) throw new Error("the server no longer offers it");
+      if (!tool) throw new Error("the server no longer offers this tool");
       return tool.run(input, context);
     },
   };
@@ -212,7 +212,7 @@ const unavailable: Model = async function* () {
     type: "error",
     fault: {
       code: "MODEL_AUTH",
-      message: "The recording has ended, and its model is not available here.",
+      message: "The recording has ended, and the model that it names is not available here.",
       retryable: false,
     },
   };

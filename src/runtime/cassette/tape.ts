@@ -50,7 +50,11 @@ export function tapeServer({ tape }: Tape): NonNullable<PerformContext["tape"]> 
     const known: Readonly<Record<string, unknown>> = tape;
     const act = methods.some((name) => name === method) ? known[method] : undefined;
     if (typeof act !== "function")
-      throw new CrewError("BAD_INPUT", `A recording has no "${method}".`, "Update the worker.");
+      throw new CrewError(
+        "BAD_INPUT",
+        `A worker asked the recording for "${method}", which this version of subcrew does not know.`,
+        "Use the same version of subcrew for the run and its workers.",
+      );
     return (act as (...given: readonly unknown[]) => Promise<object | undefined>)(...values);
   };
 }

@@ -38,7 +38,7 @@ export function createRepositoryWatch(parts: WatchParts): ChangeRecorder["watch"
     );
     return async () => {
       const seen = await Promise.all(
-        looks.map((look) => look?.() ?? Promise.resolve({ files: [], unseen: "git cannot be asked" })),
+        looks.map((look) => look?.() ?? Promise.resolve({ files: [], unseen: "git could not be run" })),
       );
       return Object.assign({ ...unseen }, ...seen, { files: seen.flatMap(({ files }) => files) }) as SeenChanges;
     };
@@ -101,7 +101,7 @@ async function lookAt(git: Repository): Promise<Look | (SeenChanges & { unseen: 
     git.work(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
     git.work(["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"]),
   ]);
-  if (!status.ok) return { files: [], unseen: `git cannot be asked: ${status.reason}` };
+  if (!status.ok) return { files: [], unseen: `git could not be run: ${status.reason}` };
   const dirty = namesIn(status.text).map((line) => line.slice(3));
   if (status.cut || dirty.length > MOST_FILES) return TOO_MANY as SeenChanges & { unseen: string };
   return { head: head.ok ? head.text.trim() : undefined, dirty };

@@ -28,7 +28,7 @@ export function messageLines(input: Readable, reply: (line: string) => void): Re
   };
   const splitter = createLineSplitter(take, {
     longest: LONGEST,
-    tooLong: () => reply(fault(null, `The message is longer than ${LONGEST} characters. Send less at once.`)),
+    tooLong: () => reply(fault(null, `The message is longer than ${LONGEST} characters. Send a shorter message.`)),
   });
   const lines = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {

@@ -73,7 +73,9 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
       ended: async (key, { signal }) => context.background?.ended(key, signal),
       past: () => context.past(),
       workspace: async (have) =>
-        (await context.workspace?.(have ?? undefined)) ?? { unable: "the run does not share its workspace" },
+        (await context.workspace?.(have ?? undefined)) ?? {
+          unable: "the run does not share its workspace with workers",
+        },
       tape: async ({ method, values }) => context.tape?.(method, values),
       stop: async ({ key, reason }) => (await context.background?.stop(key, reason)) ?? false,
     };

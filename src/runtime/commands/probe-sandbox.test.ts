@@ -68,7 +68,7 @@ test.each([
 
 test.each<[string, string[], string]>([
   ["the network", ["--unshare-net"], "NOT isolated: network."],
-  ["its end", ["--die-with-parent"], "NOT isolated: ending with its parent."],
+  ["its end", ["--die-with-parent"], "NOT isolated: termination with the parent process."],
   ["the environment", ["--clearenv"], "NOT isolated: the environment."],
 ])("SBX-04: one that does not isolate %s is partial, and this is reported", async (_what, without, said) => {
   if (bwrap.missing !== undefined) return expect(bwrap.missing).toBeTruthy();
@@ -134,12 +134,15 @@ test("SBX-04: where a user may start few processes, the level is full or unknown
     // A user of its own for each number: only its processes count.
     const plain = { uid: 61_000 + most, gid: 61_000 };
     const text = await probedBy(["/usr/bin/prlimit", `--nproc=${most}:${most}`], plain);
-    levels.set(most, /sandbox: (?:full|none - it could not be checked|\S+.*)/.exec(text)?.[0] ?? "node did not start");
+    levels.set(
+      most,
+      /sandbox: (?:full|none - the sandbox could not be checked|\S+.*)/.exec(text)?.[0] ?? "node did not start",
+    );
   }
   expect(levels.get(40)).toBe("sandbox: full");
-  const honest = new Set(["sandbox: full", "sandbox: none - it could not be checked", "node did not start"]);
+  const honest = new Set(["sandbox: full", "sandbox: none - the sandbox could not be checked", "node did not start"]);
   expect([...levels].filter(([, text]) => !honest.has(text))).toEqual([]);
-  expect([...levels.values()]).toContain("sandbox: none - it could not be checked");
+  expect([...levels.values()]).toContain("sandbox: none - the sandbox could not be checked");
 }, 120_000);
 
 test("SBX-04: the probe passes as a plain user, too", async (context) => {

@@ -88,7 +88,7 @@ const STARVED = new RegExp(`Resource temporarily unavailable|EAGAIN|[Cc]annot fo
  */
 function starved(bwrap: string): SandboxLevel {
   const fix = "a higher limit of processes for this user (ulimit -u), or of the container";
-  const text = `sandbox: none - it could not be checked, because no more processes can be started, or the machine is too busy. Commands run in it, or fail. Needed: ${fix}.`;
+  const text = `sandbox: none - the sandbox could not be checked, because no more processes can be started, or the machine is too busy. Commands run in a sandbox, or fail. Needed: ${fix}.`;
   return { level: "none", text, fix, bwrap };
 }
 
@@ -98,14 +98,14 @@ function levelOf(
   bwrap: string,
   { files, network, processes, env, kernel, works, dies }: Seen & { dies: boolean },
 ): SandboxLevel {
-  if (!works) return broken("a command in it cannot write its own folder");
+  if (!works) return broken("a command in the sandbox cannot write to its working folder");
   const checks = {
     files,
     network,
     processes,
     "the environment": env,
     "interfaces of the kernel": kernel,
-    "ending with its parent": dies,
+    "termination with the parent process": dies,
   };
   const active = Object.entries(checks)
     .filter(([, holds]) => holds)
@@ -117,7 +117,12 @@ function levelOf(
     return { level: "full", text: "sandbox: full (bubblewrap: files, network, processes)", bwrap };
   if (active.length === 0) return broken("bubblewrap starts, but isolates nothing");
   const text = `sandbox: partial - ${active.join(", ")} only (bubblewrap). NOT isolated: ${missing.join(", ")}.`;
-  return { level: "partial", text, fix: "check which of its isolation features the kernel or container blocks", bwrap };
+  return {
+    level: "partial",
+    text,
+    fix: "check which of the isolation features of bubblewrap the kernel or container blocks",
+    bwrap,
+  };
 }
 
 /** The reason why the sandbox does not work, and the fix, from its error message. */

@@ -31,8 +31,8 @@ export function stateText({ found, state }: Definition): string | undefined {
     case "shadowed":
       return `Another agent of the same name takes precedence; use ${found.agent.source?.kind ?? "inline"}:${found.name} to reach this one.`;
     case "untrusted":
-      return `It cannot run: ${distrustText[found.distrust ?? "project"]}. See \`subcrew trust\`.`;
+      return `The agent cannot run: ${distrustText[found.distrust ?? "project"]}. See \`subcrew trust\`.`;
     case "disabled":
-      return "It is disabled, so it cannot run. Enable it with `subcrew agents enable`.";
+      return "The agent is disabled, so it cannot run. Enable it with `subcrew agents enable`.";
   }
 }

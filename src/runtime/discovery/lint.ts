@@ -47,7 +47,7 @@ export function readLintFile({ path, relative, dialect }: LintFile): FileReading
 const withoutPrompt = (agent: Parameters<typeof hasPrompt>[0], file: string): Problem[] =>
   hasPrompt(agent)
     ? []
-    : [problem("missing-prompt", "The agent has no prompt.", { file, hint: "Write one below the frontmatter." })];
+    : [problem("missing-prompt", "The agent has no prompt.", { file, hint: "Write a prompt below the frontmatter." })];
 
 const hasPrompt = ({ instructions, remote }: { readonly instructions: string; readonly remote?: unknown }): boolean =>
   instructions.trim() !== "" || remote !== undefined;
@@ -58,7 +58,7 @@ const hasPrompt = ({ instructions, remote }: { readonly instructions: string; re
  */
 function filesAt(path: string, dialects: Dialects, wanted: string | undefined): LintFile[] {
   const stats = statsOf(path);
-  if (stats === undefined) throw new CrewError("BAD_FILE", `There is no "${path}".`, "Check the path.");
+  if (stats === undefined) throw new CrewError("BAD_FILE", `There is no file or folder "${path}".`, "Check the path.");
   if (!stats.isDirectory()) return [lintFileAt(path, dialects, wanted)];
   const all = below(path);
   const known = all.flatMap((file) => knownFile(file, dialects));
@@ -101,11 +101,7 @@ const isSettings = (path: string, relative: string | undefined): boolean =>
 function dialectNamed(dialects: Dialects, id: string): Dialect {
   const dialect = Object.hasOwn(dialects, id) ? dialects[id] : undefined;
   if (dialect) return dialect;
-  throw new CrewError(
-    "BAD_INPUT",
-    `There is no dialect "${id}".`,
-    `It is one of: ${Object.keys(dialects).join(", ")}.`,
-  );
+  throw new CrewError("BAD_INPUT", `There is no dialect "${id}".`, `Use one of: ${Object.keys(dialects).join(", ")}.`);
 }
 
 const SKIPPED: ReadonlySet<string> = new Set(["node_modules", ".git"]);
@@ -120,7 +116,11 @@ function below(folder: string): string[] {
         return entry.isFile() || entry.isSymbolicLink() ? [path] : [];
       });
   } catch (error) {
-    throw new CrewError("BAD_FILE", `"${folder}" cannot be read: ${messageOf(error)}`, "Check its permissions.");
+    throw new CrewError(
+      "BAD_FILE",
+      `"${folder}" cannot be read: ${messageOf(error)}`,
+      "Check the permissions of the folder.",
+    );
   }
 }
 

@@ -66,7 +66,7 @@ function skippedRow({ name, file, problems }: SkippedFile): AgentListing {
   return {
     name: name ?? "",
     state: "skipped",
-    reason: wrong?.message ?? "it contains no agent",
+    reason: wrong?.message ?? "the file contains no agent",
     description: "",
     model: null,
     tools: null,

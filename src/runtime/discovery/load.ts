@@ -65,7 +65,7 @@ export async function loadPlace(
         problems: [
           problem(
             "link-outside",
-            `It is a symbolic link that points outside of the project, to ${file.real ?? "somewhere"}.`,
+            `The file is a symbolic link that points outside of the project, to ${file.real ?? "somewhere"}.`,
           ),
         ],
       });

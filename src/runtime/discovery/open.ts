@@ -41,7 +41,7 @@ export function openText(path: string, { scratch, stamped = true }: OpenOptions 
     if (short !== undefined) return short;
     const stats = fstatSync(descriptor);
     const stamp = stampOf(stats);
-    if (!stats.isFile()) return { stamp, problem: problem("unreadable", "It is not a regular file.") };
+    if (!stats.isFile()) return { stamp, problem: problem("unreadable", "The path does not lead to a regular file.") };
     if (stats.size > MAX_FILE_BYTES)
       return { stamp, problem: problem("too-big", `The file is longer than ${MAX_FILE_BYTES} bytes.`) };
     const buffer = scratch !== undefined && stats.size <= scratch.length ? scratch : Buffer.allocUnsafe(stats.size);

@@ -40,7 +40,9 @@ export function createBackgroundHelpers({
         const controller = new AbortController();
         const launched = await launch(what, parent, controller.signal);
         if (!("ended" in launched))
-          return launched.status === "failed" ? launched : failed("DENIED", `It was not started: ${launched.reason}.`);
+          return launched.status === "failed"
+            ? launched
+            : failed("DENIED", `The task was not started: ${launched.reason}.`);
         const { under, plan } = launched;
         const promised = filesOf(plan, async (id) => run.outputFile?.(under + id));
         const ended = launched.ended.then(async (delegated) => {

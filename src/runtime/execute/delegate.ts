@@ -124,7 +124,7 @@ export function createDelegation({
         hint:
           refused.why === "blocked"
             ? "The run was started from this agent, which must not start itself again."
-            : `Its \`spawns\` allows: ${allowedText(spawns)}.`,
+            : `The \`spawns\` list of the agent behind "${path}" allows: ${allowedText(spawns)}.`,
       });
     const tasks = Object.values(plan.nodes).filter(({ kind }) => kind === "task").length;
     for (let task = 0; task < tasks; task += 1) {

@@ -70,7 +70,7 @@ async function repeat(
     if (node.exhausted === "fail")
       return {
         ...failed("NOT_APPROVED", `"${path}" was not approved: ${why}.`, {
-          hint: "Its last version is in the run. Allow more rounds with `maxIterations`, or accept it with --review-exhausted accept.",
+          hint: "The last version is stored with the run. Allow more rounds with `maxIterations`, or accept the last version with --review-exhausted accept.",
         }),
         output: work.output,
         approved: false,

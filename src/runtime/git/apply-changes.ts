@@ -52,7 +52,7 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
   const files = changes.map(({ path }) => path);
   const what = `${files.length} ${files.length === 1 ? "file" : "files"} (${listNames(files)})`;
   const kept = (why: string): SettledChanges => {
-    const how = `Apply it with: ${applyCommand(proposal, working)}`;
+    const how = `Apply the patch with: ${applyCommand(proposal, working)}`;
     const text = `The changes of "${call.path}" to ${what} were not applied: ${why}. They are in ${patch}. ${how}`;
     context.emit({ type: "warning", code: "CHANGES_KEPT", text });
     return { changes: { files, applied: false, patch: artifact } };
@@ -77,7 +77,7 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
       );
       const why = each.length > 0 ? each.join("; ") : `git said: ${sanitize(done.reason)}`;
       const versions = await keepVersions(conflicts, proposal);
-      const message = `The changes of "${call.path}" to ${what} conflict with the workspace, so none was applied - ${why}.`;
+      const message = `The changes of "${call.path}" to ${what} conflict with the workspace, so none of them was applied - ${why}.`;
       const rest = files.filter((file) => !conflicts.includes(file));
       const command = applyCommand(proposal, working, conflicts);
       const hint = conflictHint({ rest, command, versions, patch, into: origin.tree.folder });

@@ -272,7 +272,7 @@ describe("GIT-04: repositories of other owners", () => {
   test("a repository of another user is refused as git refuses it", async (ctx) => {
     const folder = strangers(ctx);
     expect(await getGitContext(true, folder)).toBe(
-      "(git context left out: it belongs to another user, and git's safe.directory does not list it)",
+      "(git context left out: the repository belongs to another user, and git's safe.directory does not list it)",
     );
   });
 

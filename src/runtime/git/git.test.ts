@@ -40,7 +40,7 @@ test("a configuration with endless filters is refused", async () => {
     join(folder, ".git/config"),
     Array.from({ length: 300 }, (_, i) => `[filter "f${i}"]\n\tclean = false\n`).join(""),
   );
-  expect(await ask(folder, "status")).toBe("its configuration is too large");
+  expect(await ask(folder, "status")).toBe("the git configuration is too large");
 });
 
 test("a conditional configuration (includeIf) is refused, unless it is the user's own", async () => {
@@ -50,7 +50,7 @@ test("a conditional configuration (includeIf) is refused, unless it is the user'
   const opened = await openRepository(folder, { home });
   expect(opened.ok).toBe(true);
   appendFileSync(join(folder, ".git/config"), condition);
-  expect(await ask(folder, "status")).toMatch(/different things in different places/);
+  expect(await ask(folder, "status")).toMatch(/different values in different places/);
 });
 
 test.skipIf(!existsSync("/proc/self/task"))(

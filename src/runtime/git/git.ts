@@ -21,9 +21,9 @@ export async function openRepository(top: string, place: GitPlace = {}): Promise
   if (!listed.ok) return listed;
   const keys = keysIn(listed.text);
   const filters = new Set(keys.flatMap(({ key }) => FILTER.exec(key)?.[1] ?? []));
-  if (listed.cut || filters.size > MOST_FILTERS) return { ok: false, reason: "its configuration is too large" };
+  if (listed.cut || filters.size > MOST_FILTERS) return { ok: false, reason: "the git configuration is too large" };
   if (keys.some(({ scope, key }) => OWN.has(scope) && CONDITION.test(key)))
-    return { ok: false, reason: "its configuration says different things in different places (includeIf)" };
+    return { ok: false, reason: "the git configuration has different values in different places (includeIf)" };
   const named = await namedFiles(keys, (...args) => git(top, args, place));
   const gitDirs = valid.text.split("\n").filter((folder) => folder !== "");
   const endless = endlessFile(
@@ -243,7 +243,7 @@ function failure(error: ExecError, { stdout, stderr, timeout }: Said): GitAnswer
 
 function complaint(stderr: string): string | undefined {
   if (stderr.includes("dubious ownership"))
-    return "it belongs to another user, and git's safe.directory does not list it";
+    return "the repository belongs to another user, and git's safe.directory does not list it";
   return stderr
     .split("\n", 1)[0]
     ?.replace(/^(?:fatal|error): /, "")

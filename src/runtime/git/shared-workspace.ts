@@ -57,7 +57,7 @@ export function workspaceSharer({
     if ("unable" in origin) return origin;
     const { repository, tree, top } = origin;
     const head = await repository.work(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], tree);
-    if (!head.ok) return { unable: "it has no commit yet" };
+    if (!head.ok) return { unable: "the repository has no commit yet" };
     const folder = await mkdtemp(join(tmpdir(), "subcrew-share-"));
     try {
       const keep = async (file: string, kind: "dirty" | "bundle"): Promise<void> =>

@@ -234,7 +234,7 @@ async function opened(
   if (found) return found;
   if (context.isBegun && context.hasWorked) {
     const text = `The worktree of "${call.path}" no longer exists, and its changes are lost.`;
-    return failed("DRIFT", text, { hint: "Start it again." });
+    return failed("DRIFT", text, { hint: "Start the task again." });
   }
   await removeWorktree(folder);
   const made = await openWorktree(folder, origin, isolation.dirty);

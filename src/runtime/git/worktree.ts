@@ -55,7 +55,7 @@ export async function openWorktree(
 ): Promise<OpenWorktree | GitRefusal> {
   const { repository, tree, top } = origin;
   const head = await repository.work(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], tree);
-  if (!head.ok) return { unable: "it has no commit yet" };
+  if (!head.ok) return { unable: "the repository has no commit yet" };
   const commit = head.text.trim();
   await mkdir(dirname(folder), { recursive: true, mode: 0o700 });
   await note(folder, { top });
@@ -219,7 +219,7 @@ async function stage(
 async function passOver(git: Staged["git"]): Promise<string[] | GitRefusal> {
   const listed = await git("ls-files", "-z", "--stage");
   if (!listed.ok) return { unable: listed.reason };
-  if (listed.cut) return { unable: "it holds too many files" };
+  if (listed.cut) return { unable: "the repository has too many files" };
   const modules = readModules(listed.text);
   if (modules.length === 0) return [];
   const passed = await git("update-index", "--assume-unchanged", "--", ...modules);

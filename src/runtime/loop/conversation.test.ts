@@ -160,7 +160,7 @@ test("an agent that keeps making denied calls is stopped", async () => {
   });
   const opened = await open([calls(11), calls(1)], { tools: [] });
   expect((await take(opened)).is).toBe("more");
-  expect(await take(opened)).toEqual({ is: "denied", text: "It made 12 calls that are not allowed." });
+  expect(await take(opened)).toEqual({ is: "denied", text: "The agent made 12 calls that are not allowed." });
   expect(opened.ran).toEqual([]);
 });
 

@@ -198,13 +198,13 @@ export function openConversation(assignment: Assignment, context: PerformContext
       if (again === "stop")
         reply = {
           is: "stuck",
-          text: `It called ${call.name} with the same arguments and the same result repeatedly.`,
+          text: `The agent called ${call.name} with the same arguments and the same result repeatedly.`,
         };
       return again === "tell" ? { ...result, text: `${result.text}\n${prompts.sameAgain}` } : result;
     });
     say({ role: "tool", results });
     if (denials >= MAX_DENIALS && reply.is === "more")
-      return { is: "denied", text: `It made ${denials} calls that are not allowed.` };
+      return { is: "denied", text: `The agent made ${denials} calls that are not allowed.` };
     return reply;
   };
 

@@ -132,9 +132,9 @@ async function converse(
       continue;
     }
     if (reply.is === "stuck")
-      return partly(failed("STUCK", reply.text, { hint: "Give it other tools, or a narrower task." }));
+      return partly(failed("STUCK", reply.text, { hint: "Give the agent other tools, or a narrower task." }));
     if (reply.is === "denied")
-      return partly(failed("DENIED", reply.text, { hint: "Allow it the tools it needs, or change its task." }));
+      return partly(failed("DENIED", reply.text, { hint: "Allow the agent the tools it needs, or change its task." }));
     // Messages that arrived meanwhile, and results of its subagents, still get a model turn.
     if (await talk.readMail(clock.signal)) continue;
     const { finish } = reply;
@@ -211,7 +211,7 @@ function createWatch(
 
 /** Says that a task is near one of its limits, and what helps. */
 function nearLimit(used: string, kind: "turns" | "time", value: number): Extract<Fact, { type: "warning" }> {
-  const text = `${used} and may take ${limitText({ kind, value })}; then it hands in what it has. Allow more with ${limitFlag({ kind, value })}.`;
+  const text = `${used} and may take ${limitText({ kind, value })}; then the agent returns the result it has so far. Allow more with ${limitFlag({ kind, value })}.`;
   return { type: "warning", code: "LIMIT_NEAR", text };
 }
 
@@ -228,7 +228,7 @@ function pastLimit({ name, reached }: PastLimit, { limits }: Assignment): Reache
 
 function unpriced({ model }: Assignment): FailedOutcome {
   return failed("BUDGET", `The price of ${model.name} is unknown, so a limit in dollars cannot be kept.`, {
-    hint: "Give its price in the settings (providers.NAME.prices), or limit it with --max-tokens.",
+    hint: "Give the price of the model in the settings (providers.NAME.prices), or limit the run with --max-tokens.",
   });
 }
 

@@ -199,7 +199,7 @@ export async function readJsonBody(request: IncomingMessage): Promise<string> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_REQUEST_BYTES) throw httpError(413, "too long");
+    if (size > MAX_REQUEST_BYTES) throw httpError(413, "the request is too long");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -98,7 +98,7 @@ export function taskOfRun(state: State, path: string | undefined): NodeView {
     throw new CrewError(
       "UNKNOWN_RUN",
       `The task "${path}" was not found in "${state.run}".`,
-      `Its tasks: ${tasks
+      `The tasks of the run: ${tasks
         .map((each) => typedPath(each.path, each.label))
         .slice(0, 5)
         .join(", ")}.`,
@@ -130,6 +130,6 @@ function checkEnded({ run, status }: State, { path, outcome }: NodeView, allowFa
     `Can only resume COMPLETED or cancelled tasks, and "${run}/${path}" ${outcome.status === "failed" ? "failed" : "was skipped"}.`,
     outcome.status === "failed"
       ? "Add --allow-failed to continue from there, or --retry-failed to retry it."
-      : "Start it as a new task.",
+      : "Start the work as a new task.",
   );
 }

@@ -21,7 +21,7 @@ export async function resumeRun(
 ): Promise<void> {
   const started = events[0];
   if (started?.type !== "run.started")
-    throw new CrewError("RUN_DAMAGED", `The run "${id}" stopped before it began.`, "Start it again.");
+    throw new CrewError("RUN_DAMAGED", `The run "${id}" stopped before it began.`, "Start the run again.");
   const { task } = wished;
   if (hasEnded(events, wished)) return events.forEach(it.publish);
   // Refuses a copied journal: resuming it beside the original would do everything twice.
@@ -29,7 +29,7 @@ export async function resumeRun(
     throw new CrewError(
       "RUN_DAMAGED",
       `"${id}" is a copy of the run "${started.run}", or that run under another name.`,
-      `Rename its folder to ${started.run} and resume that run; logs, result and replay work under any name.`,
+      `Rename the folder of the run to ${started.run} and resume that run; logs, result and replay work under any name.`,
     );
   const resume = task === undefined ? wished : { ...wished, task: checkedTask(state, task, wished) };
   const start = await prepare(started.plan);
@@ -46,11 +46,15 @@ function checkedTask(state: State, path: string, { retryFailed }: ResumedPart): 
   if (outcome && isCancelledForGood(outcome))
     throw new CrewError(
       "RUN_BUSY",
-      `"${top}" was cancelled.`,
-      `Continue it in a new run: subcrew resume ${run}/${top} "..."`,
+      `The task "${top}" was cancelled.`,
+      `Continue the task in a new run: subcrew resume ${run}/${top} "..."`,
     );
   if (outcome?.status === "failed" && !retryFailed)
-    throw new CrewError("RUN_BUSY", `"${top}" has failed.`, `Retry it: subcrew resume ${run}/${top} --retry-failed`);
+    throw new CrewError(
+      "RUN_BUSY",
+      `The task "${top}" has failed.`,
+      `Retry the task: subcrew resume ${run}/${top} --retry-failed`,
+    );
   const open = needsOf(node).find(
     (need) => nodes.get(need)?.outcome?.status !== "ok" && plan?.nodes[need]?.kind !== "join",
   );

@@ -59,7 +59,8 @@ export function delegatedOf(result: Result): DelegationOutcome {
   return { ...outcomeOf(result), run: result.id, under: "", nodes: result.nodes };
 }
 
-const brokenRun = (thrown: unknown): DelegationOutcome => failed("CRASHED", `It did not start: ${String(thrown)}`);
+const brokenRun = (thrown: unknown): DelegationOutcome =>
+  failed("CRASHED", `The task did not start: ${String(thrown)}`);
 
 function outcomeOf({ status, output, data, fault, from, approved }: Result): Outcome {
   const told = { output, ...defined({ data, approved }) };

@@ -101,7 +101,11 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   if (!resume && past.length > 0) {
     record.release();
     await journal.close();
-    throw new CrewError("RUN_BUSY", `A run "${run}" already exists.`, "Resume it, or start one under another id.");
+    throw new CrewError(
+      "RUN_BUSY",
+      `A run "${run}" already exists.`,
+      "Resume that run, or start a run with another id.",
+    );
   }
   await inTurns(past, publish);
   // A previous owner may have finished the run while this process prepared.
@@ -143,12 +147,12 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   let growing: RunningPlan | undefined;
   const grow = (change: Change): void => {
     if (paused() !== undefined)
-      throw new CrewError("BAD_CHANGE", "The run is being paused, so its plan cannot change.", "Resume it first.");
+      throw new CrewError("BAD_CHANGE", "The run is being paused, so its plan cannot change.", "Resume the run first.");
     if (!growing)
       throw new CrewError(
         "BAD_CHANGE",
         "The run was cancelled before it began, so its plan cannot change.",
-        "Start it again.",
+        "Start the run again.",
       );
     start.check?.({ nodes: change.newTasks ?? {}, output: "" });
     growing.change(change);

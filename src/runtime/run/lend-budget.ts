@@ -172,7 +172,7 @@ async function decide(loan: Loan, granting: ReturnType<Budget["reserve"]>): Prom
 
 const ofAbove = (refusal: BudgetRefusal): BudgetRefusal => ({
   ...refusal,
-  refused: `${refusal.refused} (a limit of the run above)`,
+  refused: `${refusal.refused} (a limit of the parent run)`,
 });
 
-const WITHDRAWN: BudgetRefusal = { refused: "it was withdrawn", unpriced: true };
+const WITHDRAWN: BudgetRefusal = { refused: "the reservation was withdrawn", unpriced: true };

@@ -119,7 +119,7 @@ function reading({ file, text }: Opened, read: ConfigReader): Read {
   if ("config" in result) return result;
   const [first, ...more] = result.faults;
   const lines = result.faults.map(({ line, message }) => `${file}${line === undefined ? "" : `:${line}`}: ${message}`);
-  const hint = more.length === 0 ? (first?.hint ?? "") : "Correct them there; docs/config.md lists every key.";
+  const hint = more.length === 0 ? (first?.hint ?? "") : "Correct these settings; docs/config.md lists every key.";
   throw new CrewError("BAD_CONFIG", lines.join("\n"), hint);
 }
 

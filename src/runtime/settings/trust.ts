@@ -80,7 +80,7 @@ export function openTrust(file: string): TrustStore {
       if (isDamaged(file))
         throw new CrewError(
           "BAD_FILE",
-          `${file} is damaged, so nothing is written over it.`,
+          `${file} is damaged, so it is not overwritten.`,
           "Correct the file, or delete it.",
         );
       projects[root] = grant;

@@ -59,7 +59,8 @@ export async function openJournal(
         await file.datasync();
         await folderDurable; // waits for the sync that was started when the folder was created
         folderDurable = undefined;
-        if (disk.inodeSync(path) !== inode) throw new Error("its folder was deleted or moved while it ran");
+        if (disk.inodeSync(path) !== inode)
+          throw new Error("the folder of the run was deleted or moved during the run");
         // A new owner claims the run before it reads the journal: if this process still owns the run now, a later owner
         // will find these records.
         owner.hold();
@@ -326,7 +327,7 @@ function unwritable(folder: string, cause: unknown): CrewError {
   return new CrewError(
     "STATE_UNWRITABLE",
     `The run cannot be recorded in ${folder}: ${messageOf(cause)}.`,
-    "Free some space or make it writable, or choose another place with SUBCREW_HOME.",
+    "Free some disk space, make the folder writable, or choose another folder with SUBCREW_HOME.",
     { cause },
   );
 }

@@ -55,7 +55,7 @@ export function createMemoryStore(clock: () => number = Date.now): RunStore {
     throw new CrewError(
       "UNKNOWN_RUN",
       `There is no run "${run}".`,
-      "A run without a home folder ends with its process.",
+      "A run without a home folder exists only until its process ends.",
     );
   };
   const after = (run: string, seq: number): KeptEvent[] => existing(run).events.filter((event) => event.seq > seq);
@@ -69,7 +69,7 @@ export function createMemoryStore(clock: () => number = Date.now): RunStore {
       throw new CrewError(
         "RUN_BUSY",
         `"${run}" is already running.`,
-        "Wait for it to end, or stop it, then try again.",
+        "Wait for the run to end, or stop it, then try again.",
       );
     entry.owned = true;
     return {

@@ -106,7 +106,7 @@ function nameFor(key: string): string {
     throw new Error("a key must not hold control or invisible characters");
   if (/^\s|\s$/.test(key)) throw new Error("a key must not begin or end with a space");
   if (/^\.+$|[/\\]/.test(key) && key.split(/[/\\]/).some((step) => /^\.*$/.test(step))) {
-    throw new Error("a key is a name, not a path: write it without empty, . and .. steps");
+    throw new Error("a key must not have empty parts or the parts . and .., unlike a path");
   }
   return `${key
     .toLowerCase()

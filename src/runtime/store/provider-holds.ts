@@ -86,7 +86,7 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
       freeUntil.delete(key);
       const hold = change(await look(key));
       try {
-        if (folder === undefined) throw new Error("no state folder to keep it in");
+        if (folder === undefined) throw new Error("no state folder to store the refused key in");
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeAtomic(fileOf(key), JSON.stringify(hold));
         own.delete(key);

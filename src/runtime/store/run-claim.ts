@@ -110,6 +110,6 @@ function busy(folder: string, { pid, host }: Partial<RunOwner> = {}): CrewError 
   return new CrewError(
     "RUN_BUSY",
     `${who} is working on the run in ${folder}.`,
-    "Wait for it to end, or stop it, then try again.",
+    "Wait for the run to end, or stop it, then try again.",
   );
 }

@@ -34,7 +34,7 @@ export async function runNamed(store: Pick<RunStore, "list" | "first">, word: st
   throw new CrewError(
     "UNKNOWN_RUN",
     `There is no run "${word}".`,
-    all.length > 0 ? `The newest one is ${all[0]}.` : "There are no runs yet.",
+    all.length > 0 ? `The newest run is ${all[0]}.` : "There are no runs yet.",
   );
 }
 

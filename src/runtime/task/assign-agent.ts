@@ -38,7 +38,7 @@ export function assignAgent({ call, world }: Pick<AssignRequest, "call" | "world
   const problem = inputProblem(agent.inputs ?? {}, task.inputs ?? {});
   if (problem !== undefined)
     return failed("BAD_INPUTS", `"${name}" cannot start: ${problem}.`, {
-      hint: "See `subcrew agents show` for the inputs it takes.",
+      hint: "See `subcrew agents show` for the inputs of the agent.",
     });
   return { name, definition, agent, limits: combineLimits(definition.limits, task.resourceLimits), planMode };
 }

@@ -21,8 +21,8 @@ export async function assignModel(
   const wishes = { task: task.runner, agent: definition.runner };
   const refusal = definition.remote ? undefined : strangeRunner(wishes, { depth, from: definition.source?.kind });
   if (refusal !== undefined)
-    return failed("DENIED", `"${name}" cannot be handed to ${task.runner ?? definition.runner}: ${refusal}.`, {
-      hint: "Name it yourself with --runner.",
+    return failed("DENIED", `"${name}" cannot run in ${task.runner ?? definition.runner}: ${refusal}.`, {
+      hint: "Name the runner yourself with --runner.",
     });
   const runner = definition.remote ? "a2a" : chooseRunner(wishes, { limits, depth });
   if (call.fork && (definition.remote || isForeign(runner)))
@@ -30,7 +30,7 @@ export async function assignModel(
       "UNSUPPORTED",
       `"${name}" runs in another program or on a server, so it cannot start from a conversation of subcrew.`,
       {
-        hint: "Leave out `fork`, or let it run in subcrew.",
+        hint: "Leave out `fork`, or run the agent in subcrew.",
       },
     );
   const keepsModel = call.fork !== undefined && (depth > 0 || task.model === undefined);
@@ -92,7 +92,7 @@ async function chooseModel(
     ...(asked === undefined && thinking !== undefined && { thinking }),
   });
   if (!("misses" in model)) return model;
-  const { code, hint } = model.misses[0] ?? { code: "UNKNOWN_MODEL", hint: "Name one with --model." };
+  const { code, hint } = model.misses[0] ?? { code: "UNKNOWN_MODEL", hint: "Name a model with --model." };
   const because = model.misses.map((miss) => `${miss.name}: ${miss.because}`).join("; ");
   return failed(
     code === "MISSING_KEY" ? "MODEL_AUTH" : "MODEL_UNKNOWN",
@@ -129,7 +129,7 @@ async function forkedModel(
     emit({
       type: "warning",
       code: "FORK_UNUSED",
-      text: `${agent.name} starts from the conversation of "${from}" and keeps its model and thinking, so these do nothing: ${unused.join(", ")}.`,
+      text: `${agent.name} starts from the conversation of "${from}" and keeps its model and thinking, so these settings have no effect: ${unused.join(", ")}.`,
     });
   return { ...model, why: `it starts from the conversation of ${from}` };
 }
@@ -143,7 +143,7 @@ function remoteModel({ call: { task }, emit }: AssignRequest, { name }: Agent): 
     emit({
       type: "warning",
       code: "REMOTE_UNUSED",
-      text: `${name} is a remote agent, so these have no effect: ${unused.join(", ")}.`,
+      text: `${name} is a remote agent, so these settings have no effect: ${unused.join(", ")}.`,
     });
   const fault = { code: "UNSUPPORTED" as const, message: `${name} is a remote agent`, retryable: false };
   return {

@@ -48,7 +48,7 @@ export async function assignTools(
   const wanted = (agent.tools ?? []).filter((tool) => !isFinishTool(tool));
   if (wanted.length > 0 && ![...tools.keys()].some((tool) => permit(own, tool).allowed)) {
     return failed("DENIED", `None of the tools of "${name}" exists here: ${wanted.join(", ")}.`, {
-      hint: "Correct its tools, or list none to allow all.",
+      hint: "Correct the tools in the agent file, or list none to allow all.",
     });
   }
   const rights: Rights =

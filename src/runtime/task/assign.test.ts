@@ -149,7 +149,7 @@ describe("model", () => {
 
   test("an agent cannot hand the task of a helper to another program", async () => {
     expect(await refusal({}, { runner: "codex" }, { depth: 1 })).toBe(
-      'DENIED: "worker" cannot be handed to codex: no agent may hand a task to another program by itself.',
+      'DENIED: "worker" cannot run in codex: no agent may start another agent program on its own.',
     );
   });
 });

@@ -21,7 +21,7 @@ export function foreignModel(
     name: named?.name ?? runner,
     id: named?.name ?? "",
     ref: named?.name ?? "auto",
-    why: named ? `it was named for ${runner}` : `${runner} chooses it`,
+    why: named ? `the model was named for ${runner}` : `${runner} chooses the model`,
     ...defined({ thinking: named?.thinking }),
     model: async function* () {
       yield { type: "error", fault };

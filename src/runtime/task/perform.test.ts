@@ -62,7 +62,7 @@ test("a promised file that cannot be written gives a warning, and the task still
   expect(facts.at(-1)).toEqual({
     type: "warning",
     code: "OUTPUT_NOT_KEPT",
-    text: 'The output of "worker" could not be kept in a file: the disk is full',
+    text: 'The output of "worker" could not be saved to a file: the disk is full',
   });
 });
 

@@ -150,7 +150,7 @@ async function kept(outcome: Outcome, call: Call, { outputs }: World, context: P
     context.emit({
       type: "warning",
       code: "OUTPUT_NOT_KEPT",
-      text: `The output of "${call.path}" could not be kept in a file: ${messageOf(error)}`,
+      text: `The output of "${call.path}" could not be saved to a file: ${messageOf(error)}`,
     });
     return undefined;
   });

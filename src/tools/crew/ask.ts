@@ -15,7 +15,7 @@ const input = z.strictObject({
 export const ask = defineTool({
   name: "ask",
   description:
-    "Asks the person a question and waits for the answer. Ask only what you cannot find out and must not decide yourself; there may be nobody to answer.",
+    "Asks the person a question and waits for the answer. Ask only what you cannot find out and must not decide yourself; it is possible that no person is available to answer.",
   input,
   effect: "read",
   does: "none",

@@ -13,7 +13,7 @@ const input = z.strictObject({
 export const sendMessage = defineTool({
   name: "send_message",
   description:
-    "Sends a message to another agent of this run: one that you started, one beside you, or `parent`. You get a receipt, not an answer; an answer arrives as a message.",
+    "Sends a message to another agent of this run: one that you started, one that your parent started, or `parent`. You get a receipt, not an answer; an answer arrives as a message.",
   input,
   effect: "read",
   does: "none",

@@ -15,7 +15,7 @@ const input = z.strictObject({
     .max(MOST)
     .optional()
     .describe("for add and set: the entries"),
-  title: title.optional().describe("for add: one entry; for update: its new text"),
+  title: title.optional().describe("for add: one entry; for update: the new text"),
   id: z.int().min(1).optional().describe("for update and complete: the number of the entry"),
   status: status.optional().describe("for update: the new status"),
 });
@@ -42,14 +42,14 @@ const actions: Readonly<Record<Wanted["action"], Action>> = {
   list: () => {},
   add: (todos, wanted) => {
     const added = entriesIn(wanted);
-    if (added.length === 0) throw new Error("give what to add: `title`, or several `items`");
+    if (added.length === 0) throw new Error("say what to add: `title`, or several `items`");
     if (todos.length + added.length > MOST) throw new Error(`a list can have at most ${MOST} entries`);
     todos.push(...added);
   },
   set: (todos, wanted) => void todos.splice(0, todos.length, ...entriesIn(wanted)),
   update: (todos, wanted) => {
     if (wanted.title === undefined && wanted.status === undefined)
-      throw new Error("give what to change: `title` or `status`");
+      throw new Error("say what to change: `title` or `status`");
     const entry = entryOf(todos, wanted);
     entry.title = wanted.title ?? entry.title;
     entry.status = wanted.status ?? entry.status;
@@ -67,7 +67,7 @@ function entriesIn({ items = [], title, status }: Wanted): Todo[] {
 function entryOf(todos: readonly Todo[], { id }: Wanted): Todo {
   const entry = id === undefined ? undefined : todos[id - 1];
   if (entry) return entry;
-  throw new Error(id === undefined ? "give the entry: `id`" : `there is no entry ${id}: the list has ${todos.length}`);
+  throw new Error(id === undefined ? "name the entry: `id`" : `there is no entry ${id}: the list has ${todos.length}`);
 }
 
 const MARKS: Readonly<Record<TodoStatus, string>> = {

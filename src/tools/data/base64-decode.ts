@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 
 const input = z.strictObject({
-  data: z.string().min(1).max(2_000_000).describe("the base64 text, in either alphabet; line breaks do not matter"),
+  data: z.string().min(1).max(2_000_000).describe("the base64 text, standard or URL-safe; line breaks do not matter"),
 });
 
 /** Decodes base64 to text; bytes that are not text are reported and shown as hex. */

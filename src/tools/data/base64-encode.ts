@@ -3,7 +3,7 @@ import { defineTool } from "../../core/task/tool.ts";
 
 const input = z.strictObject({
   text: z.string().max(1_000_000).describe("the text, which is taken as UTF-8"),
-  url: z.boolean().optional().describe("with - and _ and without padding, as in URLs"),
+  url: z.boolean().optional().describe("URL-safe: with - and _ and without padding"),
 });
 
 /** Encodes text as base64. */

@@ -14,9 +14,9 @@ describe("json_parse", () => {
 
   test.each([
     ["{", undefined, "this is not valid JSON"],
-    ["{}", "/toString", 'the value has no "toString"; there is nothing'],
-    ['{"a":1}', "/b", 'the value has no "b"; there is a'],
-    ["[1]", "/1", 'the value is a list of 1, so "1" is not in it'],
+    ["{}", "/toString", 'the value has no "toString"; its keys: none'],
+    ['{"a":1}', "/b", 'the value has no "b"; its keys: a'],
+    ["[1]", "/1", 'the value is a list of length 1, so "1" is not in it'],
     ["[1]", "/-1", "is not in it"],
     ["[[1]]", "/0/x", "/0 is a list of 1"],
   ])("%s %s is answered with a sentence", async (text, pointer, words) => {

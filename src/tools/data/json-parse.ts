@@ -45,9 +45,9 @@ function parsed(text: string): unknown {
 function below(value: unknown, step: string, place: string): unknown {
   if (Array.isArray(value)) {
     if (/^(?:0|[1-9]\d*)$/.test(step) && Number(step) < value.length) return (value as unknown[])[Number(step)];
-    throw new Error(`${place} is a list of ${value.length}, so "${step}" is not in it`);
+    throw new Error(`${place} is a list of length ${value.length}, so "${step}" is not in it`);
   }
   if (isRecord(value) && Object.hasOwn(value, step)) return value[step];
-  const known = isRecord(value) ? `; there is ${Object.keys(value).slice(0, 20).join(", ") || "nothing"}` : "";
+  const known = isRecord(value) ? `; its keys: ${Object.keys(value).slice(0, 20).join(", ") || "none"}` : "";
   throw new Error(`${place} has no "${step}"${known}`);
 }

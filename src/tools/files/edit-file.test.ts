@@ -56,7 +56,7 @@ test("a text that does not occur is reported with the nearest lines", async () =
     'failed: oldText is not in "a.txt". At line 5 there is text that differs only in blanks or line ends: read the file and copy it exactly',
   );
   expect(await edit(cwd, { oldText: "nothing of the kind", newText: "x" })).toBe(
-    'failed: oldText is not in "a.txt", nor is anything like it: read the file first',
+    'failed: oldText is not in "a.txt", and neither is similar text: read the file first',
   );
 });
 

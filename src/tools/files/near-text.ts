@@ -38,7 +38,7 @@ export function missingText(text: string, wanted: string, file: string): string 
     .toSorted((one, other) => other.like - one.like || one.at - other.at)
     .slice(0, MOST_SHOWN)
     .toSorted((one, other) => one.at - other.at);
-  if (near.length === 0) return `oldText is not in ${file}, nor is anything like it: read the file first`;
+  if (near.length === 0) return `oldText is not in ${file}, and neither is similar text: read the file first`;
   const shown = near.map(({ line, at }) => `line ${at + 1}: ${printableName(cutHead(line, 200).text)}`);
   return `oldText is not in ${file}. The nearest lines:\n${shown.join("\n")}\nRead the file and copy the text exactly`;
 }

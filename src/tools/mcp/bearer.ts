@@ -62,7 +62,7 @@ export function createBearer(sdk: ClientSdk, spec: BearerSpec): Bearer {
   const asProgram = logins !== undefined && signsInAsProgram(definition);
   const refusal = async (scope?: string): Promise<never> => {
     if (!isPrivateWay(own))
-      throw new Error("it requires a login, and no token is sent to an address that is not https");
+      throw new Error("the server requires a login, and no token is sent to an address that is not https");
     await logins?.want(url, scope, over);
     if (asProgram) throw refusedProgram(name);
     throw logins ? needsLogin(name) : cannotLogIn(name);
@@ -110,12 +110,12 @@ const refusedProgram = (name: string): CrewError =>
   new CrewError(
     "LOGIN_FAILED",
     `The MCP server "${name}" refuses the token of the client in your settings.`,
-    "Check the `scopes` in its `oauth`, and what the client may do there.",
+    "Check the `scopes` under `oauth` of the server, and the permissions of the client at the server.",
   );
 
 const cannotLogIn = (name: string): CrewError =>
   new CrewError(
     "NEEDS_LOGIN",
     `The MCP server "${name}" needs a login, which is possible only for servers in your own settings.`,
-    `Write it into your settings, name it in the agent's file, and log in with \`subcrew mcp login ${name}\`.`,
+    `Add the server to your settings, name it in the agent's file, and log in with \`subcrew mcp login ${name}\`.`,
   );

@@ -44,8 +44,8 @@ export async function loadClient(): Promise<ClientSdk> {
   } catch (cause) {
     throw new CrewError(
       "MISSING_PEER",
-      "Using an MCP server needs the protocol's library.",
-      "Install it: npm install @modelcontextprotocol/client.",
+      "MCP servers need the library of the MCP protocol, which is not installed.",
+      "Install the library: npm install @modelcontextprotocol/client",
       { cause },
     );
   }
@@ -75,7 +75,9 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
   await client
     .connect(transport, { signal: AbortSignal.any([signal, limit]), timeout: CONNECT_MS })
     .catch((error: unknown) => {
-      throw limit.aborted && !signal.aborted ? new Error(`it did not answer within ${CONNECT_MS / 1_000} s`) : error;
+      throw limit.aborted && !signal.aborted
+        ? new Error(`the server did not answer within ${CONNECT_MS / 1_000} s`)
+        : error;
     });
   return {
     tools: async (stop) => {
@@ -108,7 +110,9 @@ function mend(message: unknown): void {
   if (!isRecord(result)) return;
   if (isDeeplyNested(result)) {
     delete (message as Record<string, unknown>)["result"];
-    Object.assign(message as object, { error: { code: -32603, message: `its answer is ${TOO_DEEP_JSON}` } });
+    Object.assign(message as object, {
+      error: { code: -32603, message: `the answer of the server is ${TOO_DEEP_JSON}` },
+    });
     return;
   }
   const { tools, content } = result;

@@ -51,7 +51,7 @@ const contents: readonly Content[] = [
         type: "object",
         properties: {
           name: { type: "string", description: "name of a prompt, from the list" },
-          arguments: { type: "object", description: "values of its arguments", additionalProperties: true },
+          arguments: { type: "object", description: "values of the prompt's arguments", additionalProperties: true },
         },
       },
       annotations: readOnly,
@@ -130,10 +130,10 @@ function listed(lists: readonly (readonly [heading: string, entries: readonly st
     .filter(([, entries]) => entries.length > 0)
     .map(([heading, entries]) => {
       const left = entries.length - MOST_ENTRIES;
-      const more = left > 0 ? [`${left} more are not listed.`] : [];
+      const more = left > 0 ? [`${left} more entries are not listed.`] : [];
       return [`${heading}:`, ...entries.slice(0, MOST_ENTRIES), ...more].join("\n");
     });
-  return said(parts.length === 0 ? "The server lists none." : parts.join("\n\n"));
+  return said(parts.length === 0 ? "The server lists no entries." : parts.join("\n\n"));
 }
 
 const said = (text: string): McpResult => ({ content: [{ type: "text", text }] });

@@ -31,7 +31,7 @@ export async function discoverLogin(sdk: ClientSdk, { url, challenge, fetch }: D
   const resource = resourceMetadata?.resource;
   const requestedResource = sdk.resourceUrlFromServerUrl(url);
   if (resource !== undefined && !sdk.checkResourceAllowed({ requestedResource, configuredResource: resource }))
-    throw new Error(`it asks for a login to ${resource}, which is not its own address`);
+    throw new Error(`the server asks for a login to ${resource}, which is not its own address`);
   const scope = challenge.scope ?? resourceMetadata?.scopes_supported?.join(" ");
   return {
     server,

@@ -50,7 +50,8 @@ export function lazyServer(
   let starts = 0;
   const start = async (run: string, signal: AbortSignal): Promise<StartedServer> => {
     over.throwIfAborted();
-    if (starts >= MOST_STARTS) throw new Error(`it exited ${starts} times and is not started again in this run`);
+    if (starts >= MOST_STARTS)
+      throw new Error(`the server exited ${starts} times and is not started again in this run`);
     if (starts > 0) await sleep(BACKOFF_MS * 2 ** (starts - 1), undefined, { signal });
     starts += 1;
     const variables = users ? env : passed;

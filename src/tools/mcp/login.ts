@@ -31,7 +31,8 @@ export async function logIn(spec: LoginSpec): Promise<boolean> {
   const url = new URL(definition.url ?? "");
   const secrets: string[] = [];
   try {
-    if (logsInByHeader(definition)) throw new Error("its settings have an authorization header, which is used instead");
+    if (logsInByHeader(definition))
+      throw new Error("the settings of the server have an authorization header, which is used instead");
     if (!isPrivateWay(url)) throw new Error("no token is sent to an address that is not https");
     const sdk = await loadClient();
     const note = await logins.look(url.href);
@@ -73,7 +74,7 @@ async function challengeOf(
     token: async () => undefined,
     onUnauthorized: async ({ response }: { response: Response }) => {
       asked = sdk.extractWWWAuthenticateParams(response);
-      throw new Error("it requires a login");
+      throw new Error("the server requires a login");
     },
   };
   try {
@@ -161,7 +162,7 @@ const noRegistration = ({ name }: LoginSpec): CrewError =>
   new CrewError(
     "LOGIN_FAILED",
     `The server "${name}" does not let programs register themselves.`,
-    "Register one there by hand, with http://localhost:PORT/callback as its address, and write `oauth: { clientId, callbackPort }` into the settings of the server.",
+    "Register a client at the server by hand, with http://localhost:PORT/callback as its redirect address, and write `oauth: { clientId, callbackPort }` into the settings of the server.",
   );
 
 function reasonOf(error: unknown): string {
@@ -173,5 +174,5 @@ function hintFor(error: unknown, { name }: LoginSpec): string {
   if (signInProblem(error) === "PORT")
     return "Choose another oauth.callbackPort, or stop the program that listens there.";
   if (signInProblem(error)) return `Try again: \`subcrew mcp login ${name}\`.`;
-  return "Check its url and its `oauth` in your settings; a key that you have already goes into its `headers`.";
+  return "Check the `url` and `oauth` of the server in your settings; an existing key belongs in its `headers`.";
 }

@@ -34,7 +34,7 @@ export async function logInAsProgram(sdk: ClientSdk, spec: ProgramLoginSpec): Pr
   const secrets: string[] = [];
   try {
     const client = clientIn(definition, variables);
-    if (!client) throw new Error("its oauth has no clientId");
+    if (!client) throw new Error("the `oauth` of the server has no clientId");
     const { privateKeyFile } = definition.oauth ?? {};
     const key = privateKeyFile === undefined ? undefined : await keyIn(fillVariables(privateKeyFile, variables));
     secrets.push(...[client.client_secret, key].filter((secret) => secret !== undefined));
@@ -67,7 +67,7 @@ export async function logInAsProgram(sdk: ClientSdk, spec: ProgramLoginSpec): Pr
     throw new CrewError(
       "LOGIN_FAILED",
       `The login to "${name}" with the client of your settings failed: ${why.replace(/\.$/, "")}.`,
-      "Check `clientId`, its secret or key, and `scopes` in the `oauth` of the server.",
+      "Check `clientId`, the secret or key, and `scopes` in the `oauth` of the server.",
     );
   }
 }

@@ -72,7 +72,7 @@ async function asProgram(
   } catch (error) {
     await child.kill(0);
     const { problem, code } = await child.ended;
-    const why = problem ?? (code === undefined ? undefined : `it ended with ${code}`);
+    const why = problem ?? (code === undefined ? undefined : `the program ended with ${code}`);
     const words = [why, complaint()].filter((part) => part !== undefined && part !== "");
     throw words.length === 0 ? error : new Error(words.join(": "), { cause: error });
   }

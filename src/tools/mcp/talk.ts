@@ -17,9 +17,9 @@ export function childTransport({ deserializeMessage, serializeMessage }: ClientS
     pid: null,
     stderr: null,
     start: async () => {
-      if (!input || !output) throw new Error("it could not be started");
+      if (!input || !output) throw new Error("the server could not be started");
       const tooLong = (): void => {
-        transport.onerror?.(new Error(`it sent a message of more than ${MOST_BYTES} bytes`));
+        transport.onerror?.(new Error(`the server sent a message of more than ${MOST_BYTES} bytes`));
         void transport.close();
       };
       output.setEncoding("utf8").on("data", createLineSplitter(receive, { longest: MOST_BYTES, tooLong }).push);
@@ -28,7 +28,7 @@ export function childTransport({ deserializeMessage, serializeMessage }: ClientS
     },
     send: (message) =>
       new Promise((resolve, reject) => {
-        if (over || !input?.writable) return reject(new Error("it has ended"));
+        if (over || !input?.writable) return reject(new Error("the server has ended"));
         if (input.write(serializeMessage(message))) resolve();
         else input.once("drain", resolve);
       }),
@@ -43,7 +43,7 @@ export function childTransport({ deserializeMessage, serializeMessage }: ClientS
     try {
       transport.onmessage?.(deserializeMessage(line));
     } catch {
-      transport.onerror?.(new Error("it wrote something that is not a protocol message"));
+      transport.onerror?.(new Error("the server sent text that is not an MCP message"));
     }
   };
   const end = (): void => {

@@ -47,7 +47,7 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
         return { ...readResult(result), error: result.isError === true };
       } catch (error) {
         if (isCrewError(error)) rules.say(`${error.message} ${error.hint}`, error.code);
-        const words = [messageOf(error), complaint()].filter((part) => part !== "").join("; it said: ");
+        const words = [messageOf(error), complaint()].filter((part) => part !== "").join("; the server said: ");
         return { text: `${name} failed: ${words}`, error: true };
       }
     },

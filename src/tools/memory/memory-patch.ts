@@ -6,7 +6,7 @@ import { changed, key, memoryOf, originOf, scope } from "./memory-scope.ts";
 const input = z.strictObject({
   key,
   old: z.string().min(1).describe("the text to replace, copied exactly; it must occur once"),
-  new: z.string().describe("the new text; empty removes it"),
+  new: z.string().describe("the new text; an empty text removes the piece"),
   scope,
 });
 
@@ -24,7 +24,7 @@ export const memoryPatch = (parts: ToolParts = {}): Tool =>
       const patch = (now: { text: string } | undefined): string => {
         if (!now) throw new Error(`there is no note "${name}"`);
         const at = now.text.indexOf(old);
-        if (at < 0) throw new Error(`the text is not in "${name}": read it and copy the piece exactly`);
+        if (at < 0) throw new Error(`the text is not in "${name}": read the note and copy the piece exactly`);
         if (now.text.includes(old, at + 1))
           throw new Error(`the text occurs more than once in "${name}": include more of the surrounding text`);
         return now.text.slice(0, at) + next + now.text.slice(at + old.length);

@@ -36,7 +36,9 @@ test("MEM-02: a conflict is an error, not an overwrite", async () => {
   await call("write", { key: "a", text: "one", revision: 0 });
   await expect(call("write", { key: "a", text: "two" })).rejects.toThrow('"a" exists (revision 1)');
   await call("append", { key: "a", text: "more" });
-  await expect(call("write", { key: "a", text: "two", revision: 1 })).rejects.toThrow("it is at revision 2, not 1");
+  await expect(call("write", { key: "a", text: "two", revision: 1 })).rejects.toThrow(
+    "the note is at revision 2, not 1",
+  );
   await call("write", { key: "a", text: "two", revision: 2 });
   await call("write", { key: "a", text: "three", overwrite: true });
   expect(await call("read", { key: "a" })).toContain("\nthree");

@@ -31,11 +31,11 @@ export const memoryWrite = (parts: ToolParts = {}): Tool =>
         const is = now?.revision ?? 0;
         if (revision !== undefined && revision !== is)
           throw new Error(
-            `"${name}" was changed meanwhile: it is at revision ${is}, not ${revision}. Read it and write again`,
+            `"${name}" was changed meanwhile: the note is at revision ${is}, not ${revision}. Read the note and write again`,
           );
         if (revision === undefined && is > 0 && !overwrite)
           throw new Error(
-            `"${name}" exists (revision ${is}): read it first and give its revision, use memory_append or memory_patch, or say overwrite: true`,
+            `"${name}" exists (revision ${is}): read it first and give its revision, use memory_append or memory_patch, or set overwrite: true`,
           );
         return text;
       };

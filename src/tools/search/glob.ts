@@ -28,12 +28,12 @@ export const glob = defineTool({
   async run({ pattern, path = "." }, context) {
     const { signal } = context;
     if (/(?:^|\/)\.\.(?:\/|$)/.test(pattern))
-      throw new Error(`${quoted(pattern)} leads out of the folder: patterns match only below it`);
+      throw new Error(`${quoted(pattern)} leads out of the folder: patterns match only files inside the folder`);
     const matches = globMatcher(pattern);
     const root = await rootOfCall(context, path);
     const opened = await openInside(root, path).catch(withNearNames(root, path));
     await opened.handle.close();
-    if (opened.kind === "file") throw new Error(`${quoted(path)} is a file: give the folder to look in`);
+    if (opened.kind === "file") throw new Error(`${quoted(path)} is a file: give the folder to search`);
     const skipped = opened.path === "" ? 0 : opened.path.length + 1;
     const found: string[] = [];
     for await (const entry of walk(root, await folderAt(root, opened.path), signal)) {

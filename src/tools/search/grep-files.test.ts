@@ -98,7 +98,7 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
     await expect(callTool(grep, cwd, { pattern: "foo(" })).rejects.toThrow(
       /^the pattern cannot be read \(.*\): put a backslash before/,
     );
-    await expect(callTool(grep, cwd, { pattern: "a\nb" })).rejects.toThrow("the pattern holds a line break");
+    await expect(callTool(grep, cwd, { pattern: "a\nb" })).rejects.toThrow("the pattern contains a line break");
     await expect(callTool(grep, cwd, { pattern: "x", path: "bb.ts" })).rejects.toThrow(
       "Near names in the working folder: b.ts",
     );

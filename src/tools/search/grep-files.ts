@@ -20,7 +20,7 @@ const input = z.strictObject({
     .min(1)
     .max(1_000)
     .optional()
-    .describe("only files that match, for example *.ts or src/**; !*.md excludes files"),
+    .describe("only files that match this pattern, for example *.ts or src/**; !*.md excludes files"),
   ignoreCase: z.boolean().optional().describe("ignore upper and lower case"),
   context: z.int().min(0).max(10).optional().describe("how many lines to show before and after each match"),
   maxResults: z.int().min(1).max(1_000).optional().describe("how many matching lines to show; default 100"),
@@ -74,7 +74,9 @@ async function hitsFor(find: Search, wanted: Input, context: ToolContext): Promi
     maxPerFile = filesOnly ? MOST_COUNTED : maxResults,
   } = wanted;
   if (/[\n\0]/.test(pattern))
-    throw new Error("the pattern holds a line break or NUL: matches lie within one line, search for a part of it");
+    throw new Error(
+      "the pattern contains a line break or NUL: every match lies within one line, so search for one line of the text",
+    );
   const passes = filterOf(wanted.glob);
   const root = await rootOfCall(context, path);
   const opened = await openInside(root, path).catch(withNearNames(root, path));

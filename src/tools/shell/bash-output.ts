@@ -27,11 +27,12 @@ export const bashOutput = defineTool({
     const command = started.find((each) => each.id === id);
     if (!command)
       throw new Error(
-        `there is no command "${id}"${started.length > 0 ? `: there are ${started.map((each) => each.id).join(", ")}` : ""}`,
+        `there is no command "${id}"${started.length > 0 ? `: known commands are ${started.map((each) => each.id).join(", ")}` : ""}`,
       );
     const news = command.news();
     const result = command.result();
-    if (result === undefined) return `${news === "" ? "[nothing new]" : news.trimEnd()}\n[it is still running]`;
+    if (result === undefined)
+      return `${news === "" ? "[nothing new]" : news.trimEnd()}\n[the command is still running]`;
     return told({ ...result, text: news, cutBytes: 0 }, 0);
   },
 });

@@ -21,7 +21,7 @@ export const bash = defineTool({
   name: "bash",
   description:
     "Runs a shell command in the working folder and shows what it prints. Only this folder and /tmp are writable, and there is no network " +
-    "unless it was allowed. Processes that a command leaves running are killed; use background for those, which end with the task. " +
+    "unless the user allowed it. Processes that a command leaves running are killed; use background for those, which end with the task. " +
     "To read, search and change files use the file tools.",
   input,
   effect: "write",
@@ -71,13 +71,13 @@ export function told(result: ShellCommandResult, timeoutMs: number): Exclude<Too
 }
 
 const NO_NETWORK =
-  "commands have no network here, which is probably why it failed; call it again only if it needs the network, and the user is asked to allow it with network";
+  "commands have no network here, which is probably why this command failed; repeat the call only if the command needs the network: the user is then asked to allow it";
 
 function endOf({ ended, code, signal }: ShellCommandResult, timeoutMs: number): string {
   if (ended === "timeout")
-    return `it was stopped after ${formatDuration(timeoutMs)}: give it more timeoutMs, or run it in the background`;
-  if (ended === "cancelled") return "it was stopped before it finished";
-  if (ended === "killed") return `it was killed by ${signal ?? "a signal"}`;
+    return `the command was stopped after ${formatDuration(timeoutMs)}: give a larger timeoutMs, or run it in the background`;
+  if (ended === "cancelled") return "the command was stopped before it finished";
+  if (ended === "killed") return `the command was killed by ${signal ?? "a signal"}`;
   return code === 0 ? "" : `exit code ${code}`;
 }
 
@@ -85,7 +85,7 @@ function asideOf({ setAside = [] }: ShellCommandResult): string[] {
   const rest = setAside.length - MOST_ASIDE;
   return [
     ...setAside.slice(0, MOST_ASIDE).map(asideText),
-    ...(rest > 0 ? [`${rest} more were renamed in the same way`] : []),
+    ...(rest > 0 ? [`${rest} more files were renamed for the same reason`] : []),
   ];
 }
 

@@ -9,7 +9,7 @@ const input = z.strictObject({
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]{0,99}$/, "letters, digits and _, not beginning with a digit")
     .describe("the variable"),
-  value: z.string().max(10_000).describe("its value; empty removes it"),
+  value: z.string().max(10_000).describe("the value; an empty value removes the variable"),
 });
 
 /** Sets an environment variable for this task only. */
@@ -24,7 +24,7 @@ export const setEnv = defineTool({
   timeoutMs: 1_000,
   run({ name, value }, { desk }) {
     if (steersPrograms(name))
-      throw new Error(`${name} decides which programs run or where they look, so it cannot be set`);
+      throw new Error(`${name} decides which programs run or where they search for files, so it cannot be set`);
     if (value.includes("\0")) throw new Error("a value cannot hold a NUL character");
     if (value === "") {
       desk.env.delete(name);

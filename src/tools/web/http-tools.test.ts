@@ -52,7 +52,7 @@ test("content that is not text is reported", async () => {
 test("a long page comes in parts", async () => {
   const lines = Array.from({ length: 10_000 }, (_, n) => `line ${n}`).join("\n");
   const first = await shown("text/plain", lines);
-  const next = Number(/ask again with offset (\d+) for more\]$/.exec(first)?.[1]);
+  const next = Number(/call again with offset (\d+) for more\]$/.exec(first)?.[1]);
   expect(Buffer.byteLength(first)).toBeLessThan(51_200);
   const second = await shown("text/plain", lines, { offset: next });
   const body = (text: string): string =>

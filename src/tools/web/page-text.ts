@@ -21,8 +21,8 @@ export async function pageText(
   const rest =
     next === undefined
       ? ""
-      : `\n[cut after ${next} of ${whole.length} characters: ask again with offset ${next} for more]`;
-  return { text: `${head}\n${NOTICE}\n${text || "[there is no text in it]"}${rest}`, error };
+      : `\n[cut after ${next} of ${whole.length} characters: call again with offset ${next} for more]`;
+  return { text: `${head}\n${NOTICE}\n${text || "[the page contains no text]"}${rest}`, error };
 }
 
 /** Tells the model that the content is data. */

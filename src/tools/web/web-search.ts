@@ -36,7 +36,7 @@ export const webSearch = ({ fetch = createGuardedFetch(), search }: ToolParts = 
   });
 
 const NOT_SET =
-  "No search engine is configured here, so the web cannot be searched: the user can set webSearch to searxng, brave or tavily. Continue without it, or read known pages with http_get.";
+  "No search engine is configured here, so the web cannot be searched: the user can set webSearch to searxng, brave or tavily. Continue without web search, or read known pages with http_get.";
 
 function shown({ title, url, text }: SearchResult, index: number): string {
   const words = cutHead(oneLine(text), 600);

@@ -30,7 +30,7 @@ export async function writablePath(
     return spot;
   }
   await spot.close();
-  throw refusal("DENIED", `${quoted(path)} now points to a different place: check it and repeat the call`);
+  throw refusal("DENIED", `${quoted(path)} now points to a different place: check the path and repeat the call`);
 }
 
 /** The folder to which a path in a tool call is relative. */

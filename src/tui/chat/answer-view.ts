@@ -104,7 +104,9 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
         streamed = "";
         thought = "";
         thinkingSince = undefined;
-        return open.length === 0 && answer === "" ? [] : [...text(open), ...note("asked again", event.reason)];
+        return open.length === 0 && answer === ""
+          ? []
+          : [...text(open), ...note("the model is asked again", event.reason)];
       }
       case "turn.ended": {
         const folded = thoughtLines(thought || (toldThought ? "" : (event.thinking ?? "")), event.at);

@@ -77,7 +77,7 @@ export function diffLines(
   const left = all.length - 2 - shown.length;
   return [
     ...codeLines(shown.join("\n"), "diff", { look, columns }),
-    ...(left > 0 ? [look.colors.dim(`  and ${left} more lines; Ctrl-O shows them`)] : []),
+    ...(left > 0 ? [look.colors.dim(`  and ${left} more lines; Ctrl-O shows all`)] : []),
   ];
 }
 

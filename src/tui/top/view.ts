@@ -203,7 +203,7 @@ function begun(view: TopView, row: TopRow, action: RowAction, type: (what: Typin
  * a key, so that a key pressed twice answers only one question.
  */
 const answered = (view: TopView, row: TopRow, answer: Extract<Act, { do: "answer" }>["answer"]): Pressed => ({
-  view: { ...view, selected: undefined, note: "The answer is on its way." },
+  view: { ...view, selected: undefined, note: "The answer is being sent." },
   act: { do: "answer", question: questionOf(row), answer },
 });
 

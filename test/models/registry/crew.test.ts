@@ -65,7 +65,7 @@ test("a model without its key is a mistake that is told before anything runs", a
   const run = createCrew(base).run({ mode: "single", agent: "a", task: "hi", model: "sonnet" });
   await expect(run).rejects.toMatchObject({
     code: "MISSING_KEY",
-    hint: "ANTHROPIC_API_KEY is not set: export it, or use --model ollama/...",
+    hint: "ANTHROPIC_API_KEY is not set: export the key, or use --model ollama/...",
   });
   await expect(createCrew(base).run({ mode: "single", agent: "a", task: "hi", model: "sonett" })).rejects.toMatchObject(
     {

@@ -160,7 +160,7 @@ test("of two prompts at once one is refused, and closing the connection leaves n
   );
   const first = await Promise.race(refused);
   expect(first.error?.message).toBe(
-    "The previous message of this session is still being worked on. Cancel it, or wait for its end.",
+    "The previous message of this session is still being worked on. Cancel that message, or wait until it is answered.",
   );
   child.stdin.end();
   expect(await ended).toEqual({ code: 0, stderr: "" });

@@ -467,7 +467,7 @@ test("a link for others can look and change nothing", async (context) => {
   await tab.goto(link);
   await tab.getByText("You can look, and change nothing").waitFor();
   await tab.evaluate(() => void (location.hash = "#/start"));
-  await tab.getByText("This link can only look.").waitFor();
+  await tab.getByText("This link is read-only.").waitFor();
   await guest.close();
   expect(faults).toEqual([]);
 });

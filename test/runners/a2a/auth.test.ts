@@ -94,7 +94,7 @@ test.each([
   ["a variable that is not set", { type: "bearer", token: "$NOT_THERE" }, "the variable NOT_THERE is not set"],
   ["a command that fails", { type: "bearer", token: "!exit 3" }, "ended with 3"],
   ["a command that prints nothing", { type: "bearer", token: "!true" }, "did not print one line"],
-  ["a way that is not known", { type: "magic" }, "its type has to be one of apiKey, http, bearer, basic, oauth"],
+  ["a way that is not known", { type: "magic" }, "`type` has to be one of apiKey, http, bearer, basic, oauth"],
   ["Google's own way", { type: "google-credentials" }, "not supported"],
   ["a missing field", { type: "apiKey" }, "key:"],
 ])("%s is said", async (_, auth, words) => {

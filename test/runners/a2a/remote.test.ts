@@ -184,7 +184,7 @@ test("a remote agent that loses a race is cancelled there", async () => {
 test.each([
   ["failed", TaskState.TASK_STATE_FAILED, "AGENT_REPORTED", "failed: no luck"],
   ["rejected", TaskState.TASK_STATE_REJECTED, "REMOTE_REFUSED", "refused the task: no luck"],
-  ["stopped", TaskState.TASK_STATE_CANCELED, "AGENT_REPORTED", "was cancelled on its side: no luck"],
+  ["stopped", TaskState.TASK_STATE_CANCELED, "AGENT_REPORTED", "cancelled the task: no luck"],
 ])("a task that ends %s is a failure with its words", async (_, state, code, words) => {
   const server = await sdkServer((__, say) => {
     say.task();
@@ -446,7 +446,7 @@ describe("what goes wrong", () => {
       fault: {
         code: "REMOTE_FAILED",
         message: 'Error calling remote agent "it": no text here',
-        hint: "It does not accept text.",
+        hint: "The remote agent does not accept text.",
       },
     });
   });

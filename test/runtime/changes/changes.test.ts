@@ -160,7 +160,7 @@ test("only the named files are undone, and a name that the run did not change is
   expect([read("a.txt"), read("b.txt")]).toEqual(["run", "before"]);
   await expect(crew.undo(id, { files: ["c.txt"] })).rejects.toMatchObject({
     code: "BAD_INPUT",
-    hint: "Files that it changed: a.txt, b.txt.",
+    hint: "Files that the run changed: a.txt, b.txt.",
   });
 });
 

@@ -81,7 +81,7 @@ async function seen(run: Run): Promise<{ told: string; started: string[] }> {
 const single = (agent: string) => ({ mode: "single", agent, task: "Help." });
 const task = (agent?: string) => ({ kind: "task" as const, task: { prompt: "Help.", ...(agent && { agent }) } });
 const REFUSED = (agent: string, allowed: string) =>
-  `DENIED: "lead" may not start the agent "${agent}". Its \`spawns\` allows: ${allowed}.`;
+  `DENIED: "lead" may not start the agent "${agent}". The \`spawns\` list of the agent behind "lead" allows: ${allowed}.`;
 const NONE = "none (spawns disabled for this agent)";
 
 describe("a tool of a library user that delegates", () => {

@@ -128,7 +128,7 @@ test("the limits of a task are 100 turns and 30 minutes, told with its first tur
   expect(near).toMatchObject([
     {
       path: "bound",
-      text: "The task has taken 9 turns and may take 10 turns; then it hands in what it has. Allow more with --max-turns.",
+      text: "The task has taken 9 turns and may take 10 turns; then the agent returns the result it has so far. Allow more with --max-turns.",
     },
   ]);
 });

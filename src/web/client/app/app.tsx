@@ -96,7 +96,7 @@ function App(): JSX.Element {
         </button>
       </header>
       {hello.value?.role === "read" ? (
-        <p class="readonly">You can look, and change nothing: this is a shared link.</p>
+        <p class="readonly">This shared link is read-only: you can look, but change nothing.</p>
       ) : null}
       <main id="main" ref={main} tabIndex={-1}>
         <Page />
@@ -128,7 +128,7 @@ function Keys(): JSX.Element {
     ["Enter", "open"],
     ["1 2 3 4", "tree, graph, timeline, events of a run"],
     ["Esc", "back"],
-    ["?", "this list"],
+    ["?", "show this list"],
   ];
   return (
     <dialog

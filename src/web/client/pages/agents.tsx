@@ -57,8 +57,8 @@ export function AgentsPage(): JSX.Element {
       ) : value.length === 0 ? (
         <Empty title="No agents were found">
           <p>
-            Agent files of Claude Code, Codex, Gemini CLI, Copilot, Cursor, opencode and others are found where those
-            tools keep them. Write a first one:
+            Agent files of Claude Code, Codex, Gemini CLI, Copilot, Cursor, opencode and others are found where these
+            programs keep them. Create a first agent:
           </p>
           <Command line="subcrew agents new reviewer" />
         </Empty>
@@ -93,7 +93,7 @@ export function AgentsPage(): JSX.Element {
             <div class="pane">
               <p class="dim">
                 Choose an agent to see how it would run here, where each of its settings comes from, and how it would
-                look in the file of another tool.
+                look in the file format of another agent program.
               </p>
             </div>
           ) : (
@@ -252,7 +252,7 @@ function ConvertPreview({
   const to = useSignal("");
   return (
     <>
-      <h3>In the file of another tool</h3>
+      <h3>In the file format of another program</h3>
       <label class="choice">
         Dialect
         <select value={to.value} onChange={(event) => (to.value = event.currentTarget.value)}>

@@ -25,8 +25,8 @@ export function ComparePage(): JSX.Element {
       {a === "" || b === "" ? (
         <Empty title="Choose two runs">
           <p>
-            Compare what two runs, or two tasks of a race, cost, said and changed. Choose them above, or tick two runs
-            in the list.
+            Compare what two runs, or two tasks of a race, cost, said and changed. Choose two above, or tick two runs in
+            the list.
           </p>
         </Empty>
       ) : (

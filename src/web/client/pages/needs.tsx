@@ -66,7 +66,7 @@ function Need({ row }: Readonly<{ row: NeedRow }>): JSX.Element {
             </>
           )}
           <span title={project}>{projectName(project)}</span> · <Ago at={askedAt} />
-          {row.life === "interrupted" ? " · the run is interrupted; the answer waits until it is resumed" : ""}
+          {row.life === "interrupted" ? " · the run is interrupted; the answer takes effect when it is resumed" : ""}
         </p>
       </header>
       {kind === "question" && mayChange() ? (

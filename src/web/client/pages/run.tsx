@@ -147,12 +147,12 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
       </header>
       {top.problems.length === 0 ? null : (
         <ErrorBox
-          problem={{ code: "DAMAGED", message: top.problems.join(" "), hint: "What can be read of the run is shown." }}
+          problem={{ code: "DAMAGED", message: top.problems.join(" "), hint: "The readable part of the run is shown." }}
         />
       )}
       {top.offline ? (
         <p class="entry note warn">
-          No key of a provider was found, so its agents used the offline model, which cannot think.
+          No key of a provider was found, so the agents of this run used the offline model, which does not reason.
         </p>
       ) : null}
       <div class="panes">
@@ -327,7 +327,9 @@ function WholeRun({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.E
         </p>
       ))}
       {top.result === "" ? (
-        <p class="dim">{top.doing === "" ? "It is running." : `${top.doing}.`} Select a task to read what it does.</p>
+        <p class="dim">
+          {top.doing === "" ? "The run is working." : `${top.doing}.`} Select a task to read what it does.
+        </p>
       ) : (
         <article class={`entry end ${top.life}`}>
           <h3>{top.life === "ok" ? "Result" : top.life}</h3>

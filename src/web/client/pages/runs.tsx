@@ -133,7 +133,7 @@ export function RunsPage(): JSX.Element {
         <p class="dim wait">Reading the runs …</p>
       ) : all.length === 0 ? (
         <Empty title="There are no runs yet">
-          <p>A run is one agent, or several, at work. Start one here, or in a terminal:</p>
+          <p>A run is the work of one or several agents. Start a run here, or in a terminal:</p>
           <Command line={'subcrew run explore "What does this project do?"'} />
           <p>
             <a class="button primary" href={linkTo("start")}>

@@ -32,8 +32,8 @@ export function StartPage(): JSX.Element {
         <ErrorBox
           problem={{
             code: "REFUSED",
-            message: "This link can only look.",
-            hint: "Runs are started with the link of `subcrew web` itself.",
+            message: "This link is read-only.",
+            hint: "To start runs, use the link with full access that `subcrew web` printed.",
           }}
         />
       </section>
@@ -191,8 +191,8 @@ function StartForm({ options }: Readonly<{ options: StartOptions }>): JSX.Elemen
                 }))}
               />
               <p class="dim">
-                {plan.nodes.filter(({ kind }) => kind === "task").length} tasks. It runs in the background and goes on
-                when this page is closed.
+                {plan.nodes.filter(({ kind }) => kind === "task").length} tasks. The run works in the background and
+                continues when this page is closed.
               </p>
             </>
           ) : (

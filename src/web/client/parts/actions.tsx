@@ -101,8 +101,8 @@ export function ActionBar({ run, path, row, ended, state }: Props): JSX.Element 
             aria-label={writing.value === "message" ? "Message to the task" : "What the task should do next"}
             placeholder={
               writing.value === "message"
-                ? "The task reads it before its next turn"
-                : "Goes on with this conversation in a new run"
+                ? "The task reads the message before its next turn"
+                : "Continues this conversation in a new run"
             }
             rows={3}
             value={text.value}

@@ -71,7 +71,7 @@ export function AnswerBox({ run, path, question, call, asked: { kind, network } 
             type="button"
             disabled={busy.value || !empty}
             onClick={() => void say(true, { always: true, scope: "run" })}
-            title="The same call needs no answer for the rest of this run"
+            title="Allow the same call without a question for the rest of this run"
           >
             Always in this run
           </button>

@@ -14,7 +14,7 @@ export class ApiError extends Error {
 const unreachable: WebProblem = {
   code: "UNREACHABLE",
   message: "The server of this page does not answer.",
-  hint: "Start it again: subcrew web. This page reconnects by itself.",
+  hint: "Start the server again: subcrew web. This page reconnects by itself.",
 };
 
 export function get<T>(name: string, query: Readonly<Record<string, string>> = {}): Promise<T> {

@@ -21,7 +21,7 @@ export function PromptView({ run, path, seq }: Props): JSX.Element {
     <Waiting of={details.value}>
       {({ prompts }) =>
         prompts.length === 0 ? (
-          <p class="dim">It has not begun.</p>
+          <p class="dim">The task has not begun.</p>
         ) : (
           prompts.map(({ attempt, text }) => (
             <article class="entry prompt" key={`${attempt}${text}`}>

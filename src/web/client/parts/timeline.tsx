@@ -52,7 +52,12 @@ export function TimelineView({ run, paths, selected, select }: ViewProps): JSX.E
           <span class="span">
             <span>0s</span>
             {scale.pauses.map(({ at: place, ms }) => (
-              <span class="pause" key={place} style={{ left: `${place * 100}%` }} title="nothing worked; drawn short">
+              <span
+                class="pause"
+                key={place}
+                style={{ left: `${place * 100}%` }}
+                title="no task worked in this time; drawn shortened"
+              >
                 ⋯ {formatDuration(ms, "spaced")}
               </span>
             ))}

@@ -107,7 +107,7 @@ export function TranscriptView({ run, path, row, seq, turn, linkToTurn }: Props)
         </button>
       ) : null}
       {entries.value.length === 0 ? (
-        <p class="dim">{row?.status === "planned" ? "It has not begun." : "Nothing has happened yet."}</p>
+        <p class="dim">{row?.status === "planned" ? "The task has not begun." : "Nothing has happened yet."}</p>
       ) : null}
       {entries.value.map((shown) => (
         <Entry key={shown.at} shown={shown} linkToTurn={linkToTurn} />

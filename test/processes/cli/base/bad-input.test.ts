@@ -139,12 +139,12 @@ const plans: readonly Row[] = [
     "no kind",
     { nodes: { a: {} }, output: "a" },
     '"nodes.a.kind" of the plan is missing.',
-    "It is one of: task, join, gate, loop.",
+    "Use one of: task, join, gate, loop.",
   ),
   plan(
     "more successes than nodes",
     { nodes: { a: { kind: "join", needs: ["b"], pick: "first", count: 2 }, b: task() }, output: "a" },
-    'Node "a" wants 2 successes and depends on only 1.',
+    'Node "a" requires 2 successful nodes but depends on only 1.',
     "Lower `count` or add nodes to its needs.",
   ),
   plan(
@@ -166,7 +166,7 @@ const plans: readonly Row[] = [
     "a key twice in YAML",
     ["run", "--plan", "plan.yaml"],
     '"plan.yaml" has the key "a" twice (line 3).',
-    "Give each its own name.",
+    "Give each key another name.",
     {
       files: {
         "plan.yaml":
@@ -178,7 +178,7 @@ const plans: readonly Row[] = [
     "a key twice in JSON",
     ["run", "--plan", "plan.json"],
     '"plan.json" has the key "a" twice (line 1).',
-    "Give each its own name.",
+    "Give each key another name.",
     {
       files: { "plan.json": '{"nodes": {"a": {"kind": "task"}, "a": {"kind": "task"}}, "output": "a"}' },
     },
@@ -227,7 +227,7 @@ const inputs: readonly Row[] = [
       ],
     },
     'Two steps are called "a".',
-    "Give each its own name.",
+    "Give each of them its own name.",
   ),
   input(
     "a text where a list belongs",
@@ -239,7 +239,7 @@ const inputs: readonly Row[] = [
     "a team with nothing to do",
     { team: { members: [{ role: "a" }] } },
     "The team has nothing to do.",
-    "Give it `tasks`, or give each member a `task`.",
+    "Give the team `tasks`, or give each member a `task`.",
   ),
   input(
     "an assignee who is not in the team",
@@ -336,7 +336,7 @@ const lines: readonly Row[] = [
     "no prompt",
     ["run", "explore"],
     "The prompt is missing.",
-    'Give it after the agent, as in `subcrew run explore "..."`, or - to read it from standard input.',
+    'Give the prompt after the agent, as in `subcrew run explore "..."`, or - to read the prompt from standard input.',
   ),
   line(
     "no agent",
@@ -348,7 +348,7 @@ const lines: readonly Row[] = [
     "an empty prompt from standard input",
     ["run", "explore", "-"],
     "The prompt is missing.",
-    'Give it after the agent, as in `subcrew run explore "..."`, or - to read it from standard input.',
+    'Give the prompt after the agent, as in `subcrew run explore "..."`, or - to read the prompt from standard input.',
   ),
   line(
     "an agent that does not exist",
@@ -402,7 +402,7 @@ const lines: readonly Row[] = [
     "deltas without JSON",
     ["run", "explore", "x", "--deltas"],
     "--deltas requires --json.",
-    "Add --json, or leave it out.",
+    "Add --json, or leave out --deltas.",
   ),
   line(
     "a file that is missing",
@@ -410,7 +410,7 @@ const lines: readonly Row[] = [
     'There is no file "nope.yaml".',
     "Check the path; it starts from the folder you are in.",
   ),
-  line("a file that is a folder", ["run", "--input", "."], '"." is a folder.', "Name a file in it."),
+  line("a file that is a folder", ["run", "--input", "."], '"." is a folder.', "Name a file in this folder."),
   line(
     "a file that is neither JSON nor YAML",
     ["run", "--input", "work.txt"],
@@ -452,19 +452,19 @@ const lines: readonly Row[] = [
     "a task without a prompt",
     ["parallel", "explore="],
     'The prompt for "explore" is empty.',
-    'Write explore="prompt", or explore=- to read it from standard input.',
+    'Write explore="prompt", or explore=- to read the prompt from standard input.',
   ),
   line(
     "two tasks of one name",
     ["parallel", "a@explore=x", "a@explore=y"],
     'Two tasks are called "a".',
-    "Give each its own name.",
+    "Give each of them its own name.",
   ),
   line(
     "no tasks",
     ["parallel"],
     "No task was given.",
-    'Give at least one, as in `subcrew parallel explore="..." explore="..."`, or --input.',
+    'Give at least one task, as in `subcrew parallel explore="..." explore="..."`, or --input.',
   ),
   line(
     "a placeholder that refers to nothing, when that counts",
@@ -482,7 +482,7 @@ const lines: readonly Row[] = [
     "a race without a prompt",
     ["race", "--agents", "explore,general"],
     "The prompt is missing.",
-    "Give it after the flags, or - to read it from standard input.",
+    "Give the prompt after the flags, or - to read it from standard input.",
   ),
   line(
     "an acceptance schema that is none",
@@ -504,7 +504,7 @@ const lines: readonly Row[] = [
     "a schema for a whole plan",
     ["run", "--plan", "plan.json", "--schema", "schema.json"],
     "--schema cannot be used for a plan.",
-    "Give the task it is meant for a `schema` in the file.",
+    "Put a `schema` in the file, at the task that it is meant for.",
     {
       files: { "schema.json": "{}", "plan.json": JSON.stringify({ nodes: { a: task() }, output: "a" }) },
     },
@@ -531,7 +531,7 @@ const lines: readonly Row[] = [
     "a context file from elsewhere",
     ["run", "explore", "x", "--context-file", "/etc/hostname"],
     '--context-file: "/etc/hostname" is outside of the working folder.',
-    "Choose a folder above it with --cwd, or give its text with --context.",
+    "Choose a folder with --cwd that contains the file, or give its text with --context.",
   ),
   line(
     "a plan of nothing",
@@ -556,7 +556,7 @@ const lines: readonly Row[] = [
     "no run to resume",
     ["resume"],
     "No run given.",
-    "Give its id, the beginning of it, its name, or `last` for the newest; `subcrew runs` lists them.",
+    "Give the id of the run, the beginning of the id, the name of the run, or `last` for the newest run; `subcrew runs` lists them.",
   ),
   line(
     "more words than a command takes",

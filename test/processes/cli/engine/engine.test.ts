@@ -101,7 +101,7 @@ describe("subcrew --engine", () => {
     const { code, stdout } = await there!.run(["engine", "status", "--engine", blank.href]);
     expect([code, stdout.split("\n").slice(1)]).toEqual([
       0,
-      ["tables   there are none yet: run `subcrew engine migrate --engine URL`", ""],
+      ["tables   no tables yet: run `subcrew engine migrate --engine URL`", ""],
     ]);
   });
 

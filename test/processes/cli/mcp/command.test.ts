@@ -113,7 +113,7 @@ describe.concurrent("subcrew mcp", () => {
       ["mcp", "trust", "nobody"],
       'There is no MCP server "nobody".\n  No MCP servers are configured: `subcrew mcp import`',
     ],
-    [["mcp", "import", "emacs"], "neither a known tool nor a file"],
+    [["mcp", "import", "emacs"], "neither a known program nor a file"],
   ])("%j is a mistake that is explained", async ([args, text]) => {
     const { stderr, code } = await place().run(args);
     expect([stderr.includes(text), code]).toEqual([true, 2]);

@@ -48,7 +48,7 @@ test("a question that wants words is not answered with yes, and attach does not 
   expect(await there.run(["inbox", "allow", "run_"])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(
-      /^subcrew: "(run_\w+\/painter)" asks for an answer in words\.\n {2}Give it with `subcrew inbox answer \1 "\.\.\."`/,
+      /^subcrew: "(run_\w+\/painter)" asks for an answer in words\.\n {2}Give the answer with `subcrew inbox answer \1 "\.\.\."`/,
     ),
   });
   expect(await there.run(["inbox", "answer", "run_", "blue"])).toMatchObject({ code: 0 });

@@ -28,7 +28,7 @@ test("an agent made with `agents new` runs at once, and nothing else of the proj
   const there = place(turns);
   write(there, "stranger", stranger);
   const made = await there.run(["agents", "new", "critic"]);
-  expect(made).toMatchObject({ code: 0, stderr: 'Edit it, then run it: subcrew run critic "..."\n' });
+  expect(made).toMatchObject({ code: 0, stderr: 'Edit the file, then run the agent: subcrew run critic "..."\n' });
   expect(await there.run(runOf("critic"))).toMatchObject({ code: 0, stdout: "done\n" });
   expect(await there.run(runOf("stranger"))).toMatchObject({
     code: 3,
@@ -49,7 +49,7 @@ describe("a trusted file that changed", () => {
     const refused = await there.run(runOf("critic"));
     expect(refused).toMatchObject({ code: 3, stdout: "" });
     expect(refused.stderr).toBe(
-      `subcrew: The agent "critic" cannot run: ${fileOf(there, "critic")} changed since you trusted it.\n  See the change and agree to it with \`subcrew trust\`.\n`,
+      `subcrew: The agent "critic" cannot run: ${fileOf(there, "critic")} changed since you trusted it.\n  See the change and trust the file with \`subcrew trust\`.\n`,
     );
     expect((await there.run(["agents"])).stdout).toContain("it changed since you trusted it");
     const shown = await there.run(["trust"]);

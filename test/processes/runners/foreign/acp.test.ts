@@ -84,7 +84,7 @@ describe("a task that is handed to an ACP agent", () => {
       const { result } = await does(() => ["say Hello"], setting);
       expect(result.fault).toMatchObject({
         code: "DENIED",
-        message: expect.stringContaining("decides itself when to ask"),
+        message: expect.stringContaining("itself decides when to ask"),
         hint: expect.stringContaining("--allow-weaker"),
       });
     }

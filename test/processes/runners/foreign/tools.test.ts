@@ -111,11 +111,11 @@ describe("our rules in the words of each tool", () => {
   });
 
   test.for<[string, string, string]>([
-    ["a rule about commands", "bash(rm *)", "it cannot enforce the rule against bash(rm *)"],
+    ["a rule about commands", "bash(rm *)", "the program cannot enforce the rule against bash(rm *)"],
     [
       "a rule about files beside commands",
       "read_file(.env)",
-      "its commands do not keep the rule against read_file(.env)",
+      "its shell commands do not follow the rule against read_file(.env)",
     ],
   ])("Claude Code is not given %s, which it does not keep", async ([, rule, text]) => {
     const { bin } = fake("claude", transcripts["claude"]!);

@@ -214,10 +214,10 @@ describe("where bubblewrap works", () => {
     expect(ended.map(({ text }) => text)).toEqual([
       "Started in the background as shell_1. Read its output with bash_output, stop it with kill_shell.",
       "beats",
-      "up\n[it is still running]",
+      "up\n[the command is still running]",
       `shell_1  running  "${beating}"`,
       "Stopped shell_1.",
-      "[it was stopped before it finished]",
+      "[the command was stopped before it finished]",
       "Started in the background as shell_2. Read its output with bash_output, stop it with kill_shell.",
     ]);
     const last = readFileSync(join(cwd, "beat"), "utf8");
@@ -281,7 +281,7 @@ describe("where nothing isolates commands", () => {
       permissions: { sandbox: "off", allow: ["bash(echo *)"] },
     });
     expect(events.filter(({ type }) => type === "warning")).toMatchObject([
-      { code: "SANDBOX", text: "sandbox: off - it is disabled. Shell commands run with your full rights." },
+      { code: "SANDBOX", text: "sandbox: off - the sandbox is disabled. Shell commands run with your full rights." },
     ]);
     expect([denied.length, ended.map(({ text }) => text)]).toEqual([1, ["a"]]);
   });

@@ -85,7 +85,7 @@ describe("tasks that say which files they write", () => {
       "write_file: writes of worker",
       "delete_file: writes of worker",
     ]);
-    expect(denied[0]!.text).toContain("worker only writes src/**");
+    expect(denied[0]!.text).toContain("worker may only write src/**");
     expect([text(cwd, "src/new.txt"), text(cwd, "a.txt")]).toEqual(["x\n", "one\n"]);
   });
 

@@ -198,7 +198,7 @@ describe("a task in a worktree of its own", () => {
     const { repository } = await import("../../../support/repository.ts");
     for (const [cwd, why] of [
       [tempFolder(), "is not in a git repository"],
-      [repository(), "it has no commit yet"],
+      [repository(), "the repository has no commit yet"],
     ] as const) {
       const { result } = await runs(cwd, { worker: ["never"] }, alone("worker"));
       expect(result.fault).toMatchObject({ code: "UNSUPPORTED", message: expect.stringContaining(why) });

@@ -70,7 +70,7 @@ describe("a run that is resumed where its provider has another address", () => {
     const before = old.requests.length;
     await expect(resumed(home, at(other, `${KEY}x`), id)).rejects.toMatchObject({
       message: expect.stringMatching(
-        /its address was http:.* when the run began and is .* now, and its key is another/,
+        /the address of the provider was http:.* when the run began and is .* now, and the key has changed/,
       ),
       hint: expect.stringContaining("Set OPENAI_BASE_URL to"),
     });
@@ -128,7 +128,9 @@ test("the journal of an earlier version, which holds one address and no digest, 
   writeFileSync(file, [encodeLine(older, epoch).trimEnd(), ...rest].join("\n"));
   const other = await provider(["from the new address"]);
   await expect(resumed(home, at(other, KEY), id)).rejects.toMatchObject({
-    message: expect.stringMatching(/its address was http:.* now, and its record does not say which key was used there/),
+    message: expect.stringMatching(
+      /the address of the provider was http:.* now, and the record of the run does not say which key was used there/,
+    ),
   });
   expect(other.requests).toHaveLength(0);
   old.answer();
