@@ -13,18 +13,21 @@ import type { RunsBelow } from "../runtime/run/lend-budget.ts";
 /** How long to wait until the parent run has recorded what this run used. */
 const REPORT_MS = 5_000;
 
-/** The budget of the run above this one: a program of one of its tasks started this run. */
+/** The budget of the parent run: a program of one of its tasks started this run. */
 export type BudgetOfAbove = BudgetAbove &
   Readonly<{
-    /** The limits of the run below: its own, and what is left of the limits of the run above. */
+    /** The limits of the nested run: its own, and what is left of the limits of the parent run. */
     left(own: BudgetLimits): BudgetLimits;
-    /** The task that started this run, and how many agents it may still start. */
+    /**
+     * The task of the parent run whose program started this run, as `run/path`, and how many agents that run may still
+     * start.
+     */
     task: string;
     spawns: number | undefined;
   }>;
 
 /**
- * The budget of the run above. While a process works on that run, each amount is first reserved from its budget, so
+ * The budget of the parent run. While a process works on that run, each amount is first reserved from its budget, so
  * that several nested runs cannot exceed that budget together. `undefined`: that run is in another store and cannot be
  * asked, so only this run's own limits apply.
  */
@@ -58,7 +61,7 @@ export async function budgetOfAbove(
 
 const GONE: Receipt = { done: false, text: "No process works on the run." };
 
-/** Counts a nested run as one of the agents that the run above may start. */
+/** Counts a nested run as one of the agents that the parent run may start. */
 export async function countStart({ limits, task, spawns, ask }: BudgetOfAbove): Promise<void> {
   if (limits.maxSpawns === undefined) return;
   const reply = await ask({ what: "count", kind: "maxSpawns" }, AbortSignal.timeout(REPORT_MS));
@@ -70,7 +73,7 @@ export async function countStart({ limits, task, spawns, ask }: BudgetOfAbove): 
   );
 }
 
-/** How the run above learns about its nested runs. */
+/** How a parent run checks its nested runs and takes back reservations. */
 export const runsBelow = (store: RunStore): RunsBelow => ({
   isOwned: async (run) => (await store.owner(run)) !== undefined,
   revoke: (run, reservation) => {
@@ -81,7 +84,7 @@ export const runsBelow = (store: RunStore): RunsBelow => ({
   },
 });
 
-/** Reports the usage of a nested run to the run above, where it is counted and shown. */
+/** Reports the usage of a nested run to the parent run, where it is counted and shown. */
 export async function reportAbove(store: RunStore, above: RunAbove, spent: BelowSpent): Promise<void> {
   const [run, path] = placeOf(above);
   const told = keptRuns(store).tell(
@@ -89,7 +92,7 @@ export async function reportAbove(store: RunStore, above: RunAbove, spent: Below
     { do: "charge", path, spent },
     { waitMs: REPORT_MS, signal: AbortSignal.timeout(REPORT_MS) },
   );
-  await told.catch(() => {}); // the run above is not in this store, or has ended
+  await told.catch(() => {}); // the parent run is not in this store, or has ended
 }
 
 /** The run id and the task path of a task written as `run/path`. */

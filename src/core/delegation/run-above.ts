@@ -1,17 +1,17 @@
-/** The environment variable that tells a nested subcrew process which task started it. */
+/** The environment variable that tells a nested subcrew process which task of its parent run started it. */
 export const RUN_ABOVE_VARIABLE = "SUBCREW_PARENT";
 
 /**
- * The task whose program started this process, with its depth and the maximum depth; negative: unlimited. `above`: the
- * parents of that task in other runs, if runs are nested, the nearest first.
+ * The task whose program started this process, with its depth and the maximum depth; negative: unlimited. `above`: if
+ * runs are nested more deeply, the tasks of the outer runs, the nearest first.
  */
 export type RunAbove = Readonly<{ task: string; depth: number; maxDepth: number; above?: readonly string[] }>;
 
-/** The value of that variable for programs that a task starts. */
+/** The value of the environment variable for programs that a task starts. */
 export const runAboveText = ({ task, depth, maxDepth, above = [] }: RunAbove): string =>
   `${depth}/${maxDepth} ${[task, ...above].join(" ")}`;
 
-/** Reads the variable. An invalid value is ignored. */
+/** Parses the value of the environment variable. An invalid value is ignored. */
 export function readRunAbove(text: string | undefined): RunAbove | undefined {
   const [, depth, maxDepth, tasks = ""] = /^(\d{1,4})\/(-?\d{1,4}) (\S+(?: \S+)*)$/.exec(text ?? "") ?? [];
   const [task = "", ...above] = tasks.split(" ");

@@ -6,8 +6,8 @@ const reservation = z.string().max(100);
 const amounts = z.strictObject({ tokens: amount, usd: amount.optional() });
 
 /**
- * A nested run's request to use the budget of the run above it, of which one task started a program that started the
- * nested run.
+ * A request of a nested run to use the budget of its parent run. A program that a task of the parent run started has
+ * started the nested run.
  */
 export const budgetRequest = z.discriminatedUnion("what", [
   z.strictObject({
@@ -21,5 +21,5 @@ export const budgetRequest = z.discriminatedUnion("what", [
 ]);
 export type BudgetRequest = Readonly<z.infer<typeof budgetRequest>>;
 
-/** The reply of the run above to a nested run; without a refusal, the request is granted. */
+/** The reply of the parent run to a nested run; without a refusal, the request is granted. */
 export type BudgetReply = Readonly<{ refusal?: BudgetRefusal; room?: number }>;

@@ -53,7 +53,7 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
   };
 }
 
-/** Events after which a run may have started or stopped waiting. */
+/** Types of events after which all tasks of a run may be waiting, or one may work again. */
 export const changesWork: ReadonlySet<string> = new Set([
   "run.started",
   "run.resumed",

@@ -54,7 +54,7 @@ export type Budget = Readonly<{
     signal: AbortSignal,
   ): Promise<Reservation | BudgetRefusal>;
   count(what: "maxTurns" | "maxToolCalls" | "maxSpawns"): Promise<BudgetRefusal | undefined>;
-  /** Counts what was used by other processes; calls that no longer fit are revoked. */
+  /** Counts what other processes used; running calls that no longer fit are revoked. */
   charge(used: BudgetSpent): void;
   /** The largest answer that still fits, in tokens; undefined: no limit. */
   room(): Promise<number | undefined>;
@@ -152,8 +152,8 @@ export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_S
           drop(entry);
           spent.tokens += actual.tokens;
           spent.usd += actual.usd ?? 0;
-          // The list of running calls is copied only when one has to be revoked: a copy for each of a thousand calls
-          // would take quadratic time.
+          // The list of running calls is copied only when one of them has to be revoked: copying it for each of a
+          // thousand calls would take quadratic time.
           if (over("tokens", 0) || over("usd", 0)) revokeYoungest();
           wake();
         },

@@ -9,8 +9,8 @@ const CHARS_PER_TOKEN = 4;
 
 /**
  * Estimated usage of a turn that was cut off: the provider has read the input and written the shown text, but sent no
- * usage data. Without a reservation (as for external tools that do not report their requests), only the text is
- * counted.
+ * usage data. Without a reservation (as for external agent programs that do not report their requests), only the text
+ * is counted.
  */
 export function cutTurn({ reserved, chars }: OpenTurn): Readonly<{ usage: Partial<Usage>; cost: Cost }> {
   const shown = Math.ceil(chars / CHARS_PER_TOKEN);

@@ -83,7 +83,10 @@ export type Fact =
       limits?: RunLimits;
       /** Other settings that decided how the run works. */
       settings?: RecordedSettings;
-      /** Whether the run's tasks wait instead of failing; absent in older journals. */
+      /**
+       * Whether the run's tasks park (wait) instead of failing when they reach a limit or a provider refuses requests;
+       * absent in older journals.
+       */
       parks?: ParkRules;
       /** True: no API key was found, so tasks that name no other model use the offline model. */
       offline?: true;
@@ -99,7 +102,10 @@ export type Fact =
       task?: string;
       /** The new limits of the run. */
       limits?: RunLimits;
-      /** Whether the run's tasks wait instead of failing from now on. */
+      /**
+       * Whether the run's tasks park (wait) instead of failing from now on, at a limit or when a provider refuses
+       * requests.
+       */
       parks?: ParkRules;
     }
   | {
@@ -261,7 +267,7 @@ export type Fact =
       limit: string;
       text: string;
       enforced: boolean;
-      /** The limit that was reached, in the form that an outcome holds. */
+      /** The limit that was reached, in the form that outcomes contain. */
       reached?: ReachedLimit;
     }
   | {

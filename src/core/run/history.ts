@@ -12,7 +12,7 @@ export type History = Readonly<{
   /** The attempts of a task so far. */
   attempts(path: string): Attempts;
   answer(path: string): Answer | undefined;
-  /** Events of a task's interrupted attempt, in order. */
+  /** The events of a task's attempt that was interrupted, in order. */
   events(path: string): readonly KeptEvent[];
   /** The outcome of a node, unless the node started again afterwards. */
   ended(path: string): Outcome | undefined;
@@ -172,7 +172,7 @@ export function renewable(first: History): History & Readonly<{ renew(path: stri
     close: (path) => {
       const open = at(path).close(path);
       for (const { history } of renewed) history.close(path);
-      if (renewed.length > 0) first.close(path); // otherwise the end of a parent node would close this node again
+      if (renewed.length > 0) first.close(path); // otherwise the end of a parent node would mark this node as abandoned
       return open;
     },
     renew: (path, history) => void renewed.push({ path, history }),
@@ -180,8 +180,9 @@ export function renewable(first: History): History & Readonly<{ renew(path: stri
 }
 
 /**
- * Nodes that continue in this process end before their parents, so that, when a parent ends, only abandoned nodes below
- * it are still open. Only nodes with a parent are tracked.
+ * Creates the function that marks a node as ended and returns the nodes below it that are still open. Nodes that
+ * continue in this process end before their parents; so nodes that are open when their parent ends were abandoned. Only
+ * nodes with a parent are tracked.
  */
 function closing(open: Set<string>): History["close"] {
   return (path) => {

@@ -6,7 +6,7 @@ import type { Fact } from "./event.ts";
 const amount = z.number().nonnegative();
 const count = z.number().int().nonnegative();
 
-/** What a nested run spent, which a program of a task started; it counts for the run of that task. */
+/** The usage of a nested run, which a program of a task started; it counts for the run of that task. */
 export const belowSpent = z.strictObject({
   /** The id of the nested run. */
   run: z.string(),
@@ -22,12 +22,12 @@ export const belowSpent = z.strictObject({
   }),
   cost: z.strictObject({ usd: amount, unpriced: count, estimated: amount.optional(), saved: z.number().optional() }),
   toolCalls: count,
-  /** The number of agents started by it: the nested run itself, and its subagents. */
+  /** The number of agents that were started: the nested run itself, and its subagents. */
   spawns: count,
 });
 export type BelowSpent = Readonly<{ run: string; usage: Usage; cost: Cost; toolCalls: number; spawns: number }>;
 
-/** Adds up what a nested run uses while this process works on it, to report it to the run above. */
+/** Adds up what a nested run uses while this process works on it, to report it to the parent run. */
 export function createBelowMeter(run: string): Readonly<{ see(path: string, fact: Fact): void; spent(): BelowSpent }> {
   let usage: Usage = noUsage();
   let cost: Cost = noCost();
@@ -48,7 +48,7 @@ export function createBelowMeter(run: string): Readonly<{ see(path: string, fact
   };
 }
 
-/** The limits of a run below another one: its own, and what is left of the limits of the run above it. */
+/** The limits of a nested run: its own limits, and what is left of the limits of its parent run. */
 export function limitsBelow(own: BudgetLimits, above: BudgetLimits, spent: BudgetSpent): BudgetLimits {
   const left = (name: keyof BudgetLimits, used: number): Partial<BudgetLimits> => {
     const limit = above[name];

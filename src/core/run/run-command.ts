@@ -42,7 +42,7 @@ export const command = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("charge"), path: z.string(), spent: belowSpent }),
   /** A nested run that a program of this task started requests a part of the budget. */
   z.strictObject({ do: z.literal("budget"), path: z.string(), below: z.string(), request: budgetRequest }),
-  /** The run above takes back a reservation that it granted to the nested run. */
+  /** The parent run takes back a reservation that it granted to the nested run. */
   z.strictObject({ do: z.literal("revoke"), reservation: z.string() }),
   /** Changes the plan: new nodes, other dependencies, cancelled nodes. */
   z.strictObject({ do: z.literal("change"), change }),

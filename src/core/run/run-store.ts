@@ -64,7 +64,9 @@ export type KeptRecords = Readonly<{ events: readonly KeptEvent[]; problems: rea
 
 export type FollowOptions = Readonly<{
   after?: number;
-  /** Called with the last record each time that all existing records were read; true ends the iteration. */
+  /**
+   * Called with the last record whenever all existing records have been read; if it returns true, the iteration ends.
+   */
   until(last: KeptEvent | undefined): Promise<boolean>;
   signal: AbortSignal;
 }>;
@@ -76,7 +78,7 @@ export type RunOwnership = Readonly<{
   /** The process that works on a run; `undefined`: none, or it is dead. */
   owner(run: string): Promise<RunOwner | undefined>;
   /**
-   * Takes a run away from a process of this machine that was killed, so that no other process continues it by itself.
+   * Takes a run away from a killed process of this machine, so that no other process continues the run automatically.
    * Absent where ownership ends with the process.
    */
   disown?(run: string, pid: number): Promise<void>;
@@ -118,7 +120,10 @@ export type JournalListener = Readonly<{
 /** The journal of one run: its events in order, which only the process that owns the run writes. */
 export type Journal = Readonly<{
   append(event: KeptEvent): void;
-  /** Starts writing the appended events now instead of at the end of the turn; absent where that is not possible. */
+  /**
+   * Starts writing the appended events now instead of at the end of the event loop's turn; absent where that is not
+   * possible.
+   */
   hasten?(): void;
   /** Resolves once everything appended so far is safely stored on disk; rejects when writing fails. */
   durable(): Promise<void>;
@@ -210,8 +215,8 @@ export type RunDocument = "request" | "a2a-push";
  */
 export type WorkspaceLeases = Readonly<{
   /**
-   * Queues for a lease and resolves with a function that releases it as soon as no overlapping lease is held, and no
-   * overlapping one was asked for before; `undefined`: the signal aborted first. Leases of a dead process do not count.
+   * Queues for a lease and resolves with a function that releases it as soon as no overlapping lease is held, and none
+   * was requested earlier; `undefined`: the signal aborted first. Leases of a dead process do not count.
    */
   lease(wish: WorkspaceLease, options: LeaseOptions): Promise<(() => Promise<void>) | undefined>;
 }>;

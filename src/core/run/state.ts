@@ -84,7 +84,10 @@ export type State = {
   limits: RunLimits | undefined;
   /** The settings that the run began with. */
   settings: RecordedSettings | undefined;
-  /** Whether the run's tasks wait instead of failing; absent in older journals. */
+  /**
+   * Whether the run's tasks park (wait) instead of failing when they reach a limit or a provider refuses requests;
+   * absent in older journals.
+   */
   parks: ParkRules | undefined;
   /** True: no key of a provider was found when the run began, so it used the offline model. */
   offline: true | undefined;
@@ -166,7 +169,7 @@ export function reduce(state: State, event: Event): State {
     case "below.ended":
       spend(state, viewOf(state, event), event);
       break;
-    case "turn.ended": // of no node
+    case "turn.ended": // an event of the run itself, not of a node
     case "turn.restarted":
       spend(state, viewOf(state, event), event);
       foldNode(viewOf(state, event), event);
@@ -202,7 +205,7 @@ function foldSteady(state: State, view: NodeView, event: Event): State {
     else if (event.type === "turn.ended") spend(state, view, event);
     foldNode(view, event);
   }
-  if (waited) countMove(state); // none of these event types makes a node wait
+  if (waited) countMove(state); // these event types end a wait and never begin one
   return state;
 }
 
@@ -370,7 +373,7 @@ function foldNode(view: NodeView, event: Event): void {
         helps: event.helps,
         ...defined({ until: event.until, nextTry: event.nextTry }),
       };
-      view.open = undefined; // the provider refused the turn, or it was never sent
+      view.open = undefined; // nothing was spent: the provider refused the turn, or it was never sent
       view.doing = `parked: ${event.why}`;
       break;
     case "node.unparked":
@@ -427,7 +430,7 @@ function foldNode(view: NodeView, event: Event): void {
       view.open = undefined;
       break;
     case "context.compacted":
-      view.open = undefined; // the provider refused the turn: the prompt was too long
+      view.open = undefined; // nothing was spent: the provider refused the turn, because the prompt was too long
       break;
     case "turn.ended":
       view.text = event.text;

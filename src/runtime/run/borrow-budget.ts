@@ -3,26 +3,27 @@ import type { Amount, Budget, BudgetLimits } from "../../core/run/budget.ts";
 import type { BudgetReply, BudgetRequest } from "../../core/run/budget-request.ts";
 import { defined } from "../../core/text/defined.ts";
 
-/** The budget of the run above this one, of which a task started a program that started this run. */
+/** The budget of the parent run: a program that one of its tasks started has started this run. */
 export type BudgetAbove = Readonly<{
   limits: BudgetLimits;
   /**
-   * Sends a request to the run above. `undefined`: no process works on that run, so only this run's own limits apply.
+   * Sends a request to the parent run. `undefined`: no process works on that run, so only this run's own limits apply.
    */
   ask(request: BudgetRequest, signal: AbortSignal): Promise<BudgetReply | undefined>;
 }>;
 
-/** A budget that also reserves every amount from the budget of the run above. */
+/** A budget that also reserves every amount from the budget of the parent run. */
 export type BorrowedBudget = Readonly<{
   budget: Budget;
-  /** To be called when the run above takes a reservation back. */
+  /** To be called when the parent run takes back an amount that it had reserved for this run. */
   revoke(id: string): void;
-  /** Resolves when everything that was settled is reported to the run above. */
+  /** Resolves when all amounts that were spent are reported to the parent run. */
   settled(): Promise<void>;
 }>;
 
 /**
- * Enforces the limits of the run above (whose tasks started this run) exactly, however many nested runs work at once.
+ * Enforces the limits of the parent run (one of its tasks started this run) exactly, however many nested runs work at
+ * once.
  */
 export function borrowBudget(own: Budget, { limits, ask }: BudgetAbove): BorrowedBudget {
   const spends = limits.maxUsd !== undefined || limits.maxTokens !== undefined;

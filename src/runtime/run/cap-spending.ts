@@ -12,9 +12,9 @@ import { pause } from "../async/cancel.ts";
 /** The spending caps for all runs together, and the record of what all processes spend. */
 export type CappedSpending = Readonly<{ caps: SpendingCaps; ledger: SpendingLedger; clock(): number }>;
 
-/** The share of a cap that only the last turns of tasks may use. */
+/** The share of a cap that is kept for the last turns of tasks, in which they return their results. */
 const KEPT_BACK = 0.05;
-/** How often a model call that waits for others is checked again. */
+/** How often a model call that waits for other calls to be settled is checked again. */
 const LOOK_EVERY_MS = 200;
 
 /** A budget that also enforces the spending caps for all runs: a reached cap acts like a limit of the run. */
@@ -41,7 +41,7 @@ export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpend
         );
         if (entry === "wait") {
           if (await pause(LOOK_EVERY_MS, signal)) continue;
-          return held; // the run is being stopped and makes no request
+          return held; // the run is being stopped and will not make the request
         }
         if (!("settle" in entry)) {
           held.release();

@@ -9,7 +9,8 @@ import { filesOf } from "../execute/background-helpers.ts";
 import type { Run } from "./run.ts";
 
 /**
- * What subagents need that continue after a run: how they are started, their permissions, and where outputs are stored.
+ * What is needed to start subagents that continue after a run: how they are started, their permissions, and where their
+ * outputs are stored.
  */
 export type DetachedHelperParts = Readonly<{
   plan(what: AnyInput | Plan): Plan;
@@ -54,7 +55,7 @@ export function createDetachedHelpers({ plan: compile, run, file, ended }: Detac
   };
 }
 
-/** The result of such a run, as reported to the agent that started it. */
+/** The result of the separate run of a subagent, as it is reported to the agent that started it. */
 export function delegatedOf(result: Result): DelegationOutcome {
   return { ...outcomeOf(result), run: result.id, under: "", nodes: result.nodes };
 }

@@ -38,7 +38,9 @@ import { redacting } from "./redact-events.ts";
 import type { Drive } from "./run.ts";
 import { type RunClock, startRunClock } from "./run-clock.ts";
 
-/** The part of a run to resume: everything unfinished, or with `task` only that task and what depends on it. */
+/**
+ * The part of a run to resume: everything unfinished, or with `task` only that task and the tasks that depend on it.
+ */
 export type ResumedPart = Readonly<{ retryFailed: boolean; task?: string }>;
 
 /** Everything that a run is started with, after all options were resolved. */
@@ -66,9 +68,9 @@ export type Start = RunParts &
     settings?: RecordedSettings;
     /** True: no API key was found, so tasks that name no other model use the offline model. */
     offline?: true;
-    /** Reports the usage of this run to the run above, if a program of one of its tasks started this one. */
+    /** Reports the usage of this run to its parent run, if a program of a task of that run started this one. */
     report?(spent: BelowSpent): Promise<void>;
-    /** The budget of the run above, the one whose task started this run. */
+    /** The budget of the parent run, whose task started this run. */
     budgetAbove?: BudgetAbove;
     /** The nested runs that programs of the run's tasks start. */
     runsBelow?: RunsBelow;
@@ -194,7 +196,10 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     },
     idle: () => void checkIdle(),
   });
-  /** True during the first of two checks: an event recorded in between may show that a task is still running. */
+  /**
+   * True during the first of two checks whether all tasks are idle: an event recorded in between may show that a task
+   * is still running.
+   */
   let checking = false;
   const checkIdle = async (): Promise<void> => {
     if (checking) {
@@ -361,7 +366,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   }
 }
 
-/** The nested runs where the store knows nothing about other processes. */
+/** Used where the store knows nothing about other processes: every nested run counts as alive. */
 const noRuns: RunsBelow = { isOwned: async () => true, revoke: () => {} };
 
 /** The usage of a nested run, in the units of a budget. */
@@ -408,7 +413,7 @@ function cancelledForGood(fact: Fact): Fact {
   return { ...fact, outcome: { ...fact.outcome, final: true } };
 }
 
-/** Values that a run inherits from its parent. */
+/** The values that a subagent's run inherits from its parent. */
 function under({ ceiling, model, policy, depth, conversation }: NonNullable<Start["parent"]>): Partial<PlanScope> {
   return { depth, parentModel: model, ...defined({ ceiling, policy, conversation }) };
 }

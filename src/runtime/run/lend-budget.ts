@@ -4,7 +4,7 @@ import type { BudgetReply, BudgetRequest } from "../../core/run/budget-request.t
 import type { BelowSpent } from "../../core/run/run-below.ts";
 import { defined } from "../../core/text/defined.ts";
 
-/** The nested runs that programs of tasks started, as the run above sees them. */
+/** The nested runs that programs of tasks started, as their parent run sees them. */
 export type RunsBelow = Readonly<{
   /** True while a process works on the nested run. */
   isOwned(run: string): Promise<boolean>;
@@ -12,7 +12,7 @@ export type RunsBelow = Readonly<{
   revoke(run: string, id: string): void;
 }>;
 
-/** A budget that nested runs in other processes use. */
+/** A budget of which nested runs in other processes can reserve parts. */
 export type LentBudget = Readonly<{
   /**
    * Answers a request of a nested run. `undefined`: the amount fits once other model calls are settled; the nested run

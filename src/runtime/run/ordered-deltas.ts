@@ -11,7 +11,7 @@ export type OrderedDeltas = Readonly<{
 
 /**
  * A recorded event is published once it is safely stored, a piece of live text at once. The first words of a turn could
- * therefore overtake the end of the previous turn, so live text waits until the earlier events of their task are
+ * therefore overtake the end of the previous turn, so live text waits until the earlier events of its task are
  * published.
  */
 export function orderDeltas(publish: (event: Event) => void): OrderedDeltas {

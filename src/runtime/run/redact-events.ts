@@ -2,7 +2,7 @@ import type { Delta, Fact } from "../../core/run/event.ts";
 import { endsInKey, hasKeyEnd, keyBegins, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED, type Redactor } from "../../core/secrets/redact.ts";
 
-/** The two outputs of a run: recorded events and live text. */
+/** The two channels on which a run emits: recorded events and live text. */
 export type Outlets = Readonly<{
   emit: (path: string, fact: Fact) => void;
   live: (path: string, delta: Delta) => void;
@@ -14,7 +14,7 @@ export type Outlets = Readonly<{
  */
 export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets {
   const held = new Map<string, Map<string, Delta>>();
-  /** The outputs that stopped in the middle of a private key that was too long to wait for. */
+  /** The tasks and tools whose live text stopped in the middle of a private key that was too long to be held back. */
   const inKey = new Set<string>();
   const clean = (stream: string, text: string): string => {
     const open = inKey.has(stream);
@@ -77,7 +77,7 @@ const NAME_OF_SECRET = /[Bb]earer\s|uthorization\W|[-_](?:[Kk]ey|KEY|[Tt]oken)\W
 
 /**
  * Splits a text into the part to show now, without secrets, and the part that waits for more text. Of a very long word,
- * only as much waits as a secret can be long. The text is redacted before it is split, since a secret can be on both
+ * only a part of the length of a secret waits. The text is redacted before it is split, since a secret can be on both
  * sides.
  */
 function divided(text: string, clean: (part: string) => string, inKey: () => boolean): [shown: string, rest: string] {

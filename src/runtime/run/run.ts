@@ -25,7 +25,7 @@ import { type PartSchemas, withData } from "./typed-data.ts";
 /** The function that executes a run: it publishes the run's events and returns when the run has ended. */
 export type Driver = (drive: Drive) => Promise<void>;
 
-/** The interface of a run that only the function that executes it uses. */
+/** The part of a run's interface that only the function that executes it uses. */
 export type Drive = {
   readonly run: string;
   readonly signal: AbortSignal;
@@ -53,7 +53,7 @@ export type RunConnection = Readonly<{
 
 /** Options of the caller for a run. */
 export type RunExtras = Readonly<{
-  /** Cancels the run when it aborts. */
+  /** The run is cancelled when this signal aborts. */
   signal?: AbortSignal | undefined;
   /** The output schemas from a schema library of the caller: `data` of the result is the value that they return. */
   schema?: StandardSchema | PartSchemas | undefined;
@@ -210,7 +210,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     return this.#connection?.lend(...asked);
   }
 
-  /** Takes back a reservation (an amount set aside for a model call) that the run above granted to this run. */
+  /** Takes back a reservation (an amount set aside for a model call) that the parent run granted to this run. */
   revoke(reservation: string): void {
     this.#connection?.revoke(reservation);
   }
