@@ -30,7 +30,7 @@ export function childPaths(path: string, run: RunScope): ChildPaths {
 
 export type ChildPaths = Readonly<{
   claim(plan: Plan): string;
-  /** Unfinished tasks of plans that were not requested again; no plan will take their paths any more. */
+  /** Unfinished tasks of plans that were not requested again; no plan will take their paths from now on. */
   left(): string[];
 }>;
 

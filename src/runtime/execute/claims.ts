@@ -12,7 +12,7 @@ export type Claims = Readonly<{
    * node that is not in a race.
    */
   claim(id: string, signal: AbortSignal): Promise<boolean>;
-  /** True when a node must claim a winner's place before it may succeed. */
+  /** True when the node competes in a race and has no winner's place yet: it must claim one before it may succeed. */
   mustWait(id: string): boolean;
   /** Gives back the winner's place that an ended node had claimed. */
   release(id: string): void;

@@ -51,7 +51,7 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
   const { worktrees } = run;
   const contests = new Map<string, Contest>();
   const closing = new Set<Promise<unknown>>();
-  /** False for most plans: they have no race, so contenders need not be searched. */
+  /** False for most plans: they have no race, so it need not be searched for contenders (competing nodes). */
   let hasJoin = false;
 
   /** The contests (collected changes of contenders) that a node is part of, the innermost first. */
@@ -123,7 +123,7 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
     };
     return opened.promise;
   };
-  /** The scope in which a node works that is part of these contests. */
+  /** The scope for a node that is part of these contests. */
   const scopeIn = async ([contest, ...outer]: readonly Contest[]): Promise<PlanScope | Outcome> => {
     if (!contest) return scope;
     const above = await scopeIn(outer);
@@ -149,7 +149,10 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
   };
   const isUsed = (contest: Contest): boolean => !contest.isAlone && (contest.opened !== undefined || isBegun(contest));
 
-  /** Finds the races of the plan again. A join that collected changes has to apply them when it succeeds. */
+  /**
+   * Finds the races of the plan again. A join (node that collects results) with collected changes applies them when it
+   * succeeds.
+   */
   const changed = (): void => {
     const joins = [...all.entries.values()].filter(({ node }) => node.kind === "join");
     hasJoin = worktrees !== undefined && joins.some(({ node }) => node.kind === "join" && node.pick === "first");
@@ -219,8 +222,8 @@ function hasWorked(history: Past, path: string): boolean {
 }
 
 /**
- * True when a subagent of a node, at any depth, contributed to the changes that are collected for a race, before the
- * run was resumed.
+ * True when, before the run was resumed, a subagent of the node, at any depth, added to the changes that are collected
+ * for a race.
  */
 function hasGathered(history: Past, path: string): boolean {
   return history.delegated(path).some(({ prefix, started }) => {

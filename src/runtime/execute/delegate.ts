@@ -34,7 +34,7 @@ export type DelegationSlot = BackgroundHelpers &
     /** Gives the slot to other tasks while the task waits, and then takes one again. */
     freeSlot<T>(wait: () => Promise<T>): Promise<T>;
     delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
-    /** Tells the task which of its subagents from before a crash were not started again and did not finish. */
+    /** Tells the task which of its subagents were lost in a crash: not finished, and not started again. */
     lost(): void;
   }>;
 
@@ -61,8 +61,8 @@ export function createDelegation({
     held.slot = undefined;
   };
   /**
-   * Takes a slot. If it comes too late, because the attempt has ended or waits for subagents again, it is released at
-   * once.
+   * Takes a slot. If the slot comes too late, because the attempt has ended or waits for subagents again, it is
+   * released at once.
    */
   const take = async (): Promise<void> => {
     const taken = await scope.slots.take(signal);
@@ -199,7 +199,10 @@ export function createDelegation({
   };
 }
 
-/** Passes a background plan of a top-level task to the subagents that continue after the run, if there are any. */
+/**
+ * Passes a background plan of a top-level task to the subagents that continue after the run, where the run supports
+ * them.
+ */
 function withDetached(
   own: UnawaitedHelpers,
   { path, scope: { run, depth } }: Pick<NodeContext, "path" | "scope">,

@@ -84,7 +84,7 @@ export async function execute(
     for (const id of step.cancel) running.get(id)?.abort(stop);
     for (const id of step.start) admit(id);
   };
-  /** Admits a node: a task waits for its files and its slot; every other node starts at once. */
+  /** Lets a node start: a task first waits for its files and its slot; every other node starts at once. */
   const admit = (id: string): void => {
     const { state, node } = all.entries.get(id)!;
     if (state === "settled") return;
@@ -98,7 +98,7 @@ export async function execute(
     running.set(id, stoppable);
     scope.run.stoppable.set(scope.prefix + id, stoppable);
   };
-  /** Keeps a paused node from starting until it is resumed or the run ends. */
+  /** Keeps a paused node waiting until it is resumed or the run ends. */
   const hold = (id: string): void => {
     watch(id, { abort: (reason) => follow(id, Promise.resolve(cancelled(reason))) });
     scope.run.pauses.stopped(scope.prefix + id, () => admit(id));
@@ -176,7 +176,7 @@ export async function execute(
       if (isPaused && !moot && !givenUp) hold(id);
       else {
         pauses.forget(path);
-        // Work that was being stopped because of a pause gives that pause as its reason.
+        // Work that is stopped because of a pause reports the pause as its reason.
         const reason = pauses.cancelReason(path) ?? (isPaused ? NOT_NEEDED : undefined);
         const isCut = reason !== undefined && outcome.status === "cancelled";
         advance(settle(all, id, isCut ? { ...outcome, reason } : outcome));
@@ -249,7 +249,10 @@ const nodeRunners: { readonly [K in Node["kind"]]: (node: NodeOf[K], context: No
 const runNode = <K extends Node["kind"]>(kind: K, node: NodeOf[K], context: NodeContext): Promise<Outcome> =>
   nodeRunners[kind](node, context);
 
-/** Applies the recorded outcomes of a resumed run to the schedule; the remaining nodes still have to run. */
+/**
+ * Applies the recorded outcomes of a resumed run to the schedule and returns the next step; the remaining nodes still
+ * have to run.
+ */
 function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
   const { history } = scope.run;
   const start = new Set(begin(all).start);
@@ -280,8 +283,8 @@ function replay(all: Schedule, scope: PlanScope, lookup: Lookup): Step {
 }
 
 /**
- * Whether a recorded outcome matches the current request. A model may delegate something else under the same name, and
- * the tasks that depend on it must then run again, too.
+ * Tells whether a recorded outcome belongs to the task that is requested now. A model may delegate a different task
+ * under the same name; then the task, and the tasks that depend on it, run again.
  */
 function isAsBefore(
   entry: ScheduleEntry | undefined,
@@ -289,7 +292,7 @@ function isAsBefore(
   { scope, lookup }: Readonly<{ scope: PlanScope; lookup: Lookup }>,
 ): boolean {
   if (!entry || entry.state === "settled") return false;
-  if (isCancelledForGood(outcome)) return true; // this holds even if the task had not started
+  if (isCancelledForGood(outcome)) return true; // a cancelled task stays cancelled, even if it had not started
   if (entry.state !== "running") return false;
   if (entry.givenUp) return true;
   const before = scope.run.history.started(scope.prefix + entry.id);

@@ -5,7 +5,10 @@ import { reasonOf } from "../async/cancel.ts";
 import { answerTimeoutOf, questionKey } from "./ask-person.ts";
 import type { NodeContext } from "./scope.ts";
 
-/** Asks a person and waits for the answer. A gate that nobody can answer fails; it is never an approval. */
+/**
+ * Asks a person and waits for the answer. A gate (a question in a plan) that no person can answer fails; it never
+ * counts as an approval.
+ */
 export async function runGate(node: GateNode, context: NodeContext): Promise<Outcome> {
   const { path, signal, scope } = context;
   const { run } = scope;

@@ -20,7 +20,7 @@ export type Leases = Readonly<{
 export type LeaseWaiter = Readonly<{
   /** Called with the release function as soon as no overlapping lease is held, in this run or in another. */
   come(release: Release): void;
-  /** Called with the tasks that block this one. */
+  /** Called with the tasks whose leases overlap, for which this task has to wait. */
   waits(blockers: readonly LeaseBlocker[]): void;
   /** Called when the lease cannot be requested, because the store cannot be written. */
   failed(error: unknown): void;

@@ -1,6 +1,6 @@
 import { calculateBackoff, type RetryConfig, shouldRetry } from "../../core/plan/retry.ts";
 
-/** What a retry loop needs. */
+/** The options of a retry loop. */
 export type RetryOptions<T> = Readonly<{
   retry: RetryConfig | undefined;
   /** The number of attempts that were used before the run was resumed. */
@@ -9,7 +9,7 @@ export type RetryOptions<T> = Readonly<{
   attempt(n: number): Promise<T>;
   /** The error of a result, or `undefined` for a success. */
   errorOf(result: T): string | undefined;
-  /** Waits before the next attempt. If it returns a result, that ends the retries. */
+  /** Waits before the next attempt. A result that it returns ends the retries. */
   wait(delayMs: number, n: number, result: T): Promise<T | undefined>;
 }>;
 

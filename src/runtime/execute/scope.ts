@@ -18,12 +18,12 @@ import type { Leases } from "./leases.ts";
 import type { Mailbox } from "./mailbox.ts";
 import type { TaskPauses } from "./task-pauses.ts";
 
-/** What all plans of a run share and what is given at its start. */
+/** The parts of a run that all its plans share and that are given at its start. */
 export type RunParts = Readonly<{
   engine: Engine;
   /** All options of the run; each node reads those that concern it. */
   parameters: RunParameters;
-  /** Whether tasks park (wait) instead of failing; absent: they fail. */
+  /** Whether tasks park (wait) instead of failing at a limit or a fault of a provider; absent: they fail. */
   parks?: ParkRules;
   /** Context text for every task, collected once. */
   context: string;
@@ -89,16 +89,16 @@ export type RunScope = RunParts &
     pauses: TaskPauses;
     /** Redacts a text for the journal. */
     redact(text: string): string;
-    /** The executor, for nodes that contain or start plans of their own. */
+    /** The function that executes plans, for nodes that contain or start plans of their own. */
     execute(body: Body, scope: PlanScope): Promise<PlanOutcome>;
   }>;
 
 /** The scope of one plan: where it is in the run, and what it inherits from the task or loop around it. */
 export type PlanScope = Readonly<{
   run: RunScope;
-  /** The prefix of the paths of its nodes: empty, or the path of the parent node and a slash. */
+  /** The prefix of the paths of the plan's nodes: empty, or the path of the parent node and a slash. */
   prefix: string;
-  /** The nodes whose results are wanted; the output node by default. */
+  /** The nodes whose results are needed; by default only the output node. */
   roots?: readonly string[];
   /** Looks up nodes of the plans around this one. */
   outer: Lookup;
@@ -137,9 +137,9 @@ export type NodeContext = Lookup &
     scope: PlanScope;
     signal: AbortSignal;
     held: HeldSlot;
-    /** Waits until it is decided whether the result of this node of a race is used. */
+    /** For a node of a race: waits until it is decided whether the result of the node is used. */
     claim(): Promise<boolean>;
-    /** The outcome of a join that has changes to apply. */
+    /** The outcome of a join (a node that collects results), if there are changes to apply. */
     decided?: Outcome;
   }>;
 

@@ -124,8 +124,8 @@ function beginningOf({ attachments, depth, resumes, review, task }: Call): Parti
 }
 
 /**
- * The recorded events for a process that executes an attempt. The first such process gets the events of an earlier one;
- * a later one also gets those recorded since.
+ * The recorded events of an attempt, for the process that continues it. A process that takes over later also gets the
+ * events recorded since.
  */
 function pastOf(path: string, run: PlanScope["run"], isResumed: boolean): PerformContext["past"] {
   let asked = false;

@@ -9,7 +9,7 @@ import { pausedFor, type Stoppable } from "../async/cancel.ts";
 export type TaskPauses = Readonly<{
   /** Why a task may not work now; `undefined`: the task may work. */
   reason(path: string): string | undefined;
-  /** True while a task or one of its ancestors is paused: whatever it still does is being stopped. */
+  /** True while a task or one of its ancestors is paused: its running work is being stopped. */
   covers(path: string): boolean;
   /** Pauses a task: a running task stops, a waiting one does not start. */
   pause(path: string, reason: string): void;
@@ -26,13 +26,16 @@ export type TaskPauses = Readonly<{
   /** True for a task that was cancelled by name, and for every node below it: its end is recorded also during a pause. */
   isCancelled(path: string): boolean;
   /**
-   * To be called when a node ends while a pause covers it: its end is not recorded, and it continues with the paused
-   * task.
+   * To be called when a node stops because of a pause: its end is not recorded, and the node continues together with
+   * the paused task.
    */
   interrupt(path: string): void;
-  /** The interrupted nodes below a node that ends without continuing, deepest first: their ends are still to be recorded. */
+  /**
+   * Returns the interrupted nodes below a node that has ended for good, deepest first. They will not continue, so the
+   * caller records their ends.
+   */
   abandon(path: string): readonly string[];
-  /** To be called when a task has ended, to detect that no task is working any more. */
+  /** To be called when a task has ended, so that a run in which every unfinished task is paused is detected. */
   look(): void;
 }>;
 
@@ -40,11 +43,14 @@ export type TaskPauseParts = Readonly<{
   emit(path: string, fact: Fact): void;
   /** Every task that waits for its slot, runs or is paused. */
   stoppable: ReadonlyMap<string, Stoppable>;
-  /** Why a task does not start in this process; `undefined`: it starts. Called for the plan's own nodes. */
+  /**
+   * Why a task stays paused when this process starts the run; `undefined`: the task starts. Called for the nodes of the
+   * plan itself.
+   */
   initially(path: string): string | undefined;
   /** Reloads the recorded events of a task, so that it can continue after them. */
   renew(path: string): Promise<void>;
-  /** True for a task that only waits for the plans that it started, of which there are this many. */
+  /** True for a task that only waits for the plans that it started, `plans` is their number. */
   onlyWaits(path: string, plans: number): boolean;
   /** Called when all unfinished tasks are paused or wait for paused ones. */
   idle(paths: readonly string[]): void;
@@ -68,7 +74,7 @@ export const noPauses: TaskPauses = {
 
 type Pause = {
   readonly reason: string;
-  /** Resumes the task; absent while it is still stopping or has not started. */
+  /** Resumes the task; absent while the task is still stopping, or before it has started. */
   go: (() => void) | undefined;
   /** True: a resume was requested while the task was still stopping. */
   wanted: boolean;
@@ -100,7 +106,7 @@ export function createTaskPauses(parts: TaskPauseParts): TaskPauses {
     return deepestFirst(below);
   };
   const release = (path: string): void => {
-    abandon(path); // from now on the reloaded events contain these nodes
+    abandon(path); // from now on, these nodes are part of the reloaded events
     paused.delete(path);
     released.add(path);
     emit(path, { type: "node.resumed" });

@@ -74,7 +74,7 @@ export function createModelCalls(
       room = undefined;
       if ("revoked" in turn) {
         context.emit({ type: "turn.restarted", turn: asked.turn, reason: REVOKED, delayMs: 0, ...turn.revoked });
-        continue; // the remaining budget decides whether the request is retried
+        continue; // the loop checks the remaining budget before it retries the request
       }
       if ("fault" in turn && !turn.begun && !asked.last && !signal.aborted) {
         const parked = await park(turn.fault);
@@ -91,7 +91,10 @@ export function createModelCalls(
     }
   };
 
-  /** Stops one turn. It serves all turns of the task until one is stopped, because making one costs more than the rest of a turn's set-up. */
+  /**
+   * A controller that can stop one turn. All turns of the task use the same one until a turn is stopped, because
+   * creating a controller costs more than the rest of a turn's set-up.
+   */
   let stopper: (Follower & Readonly<{ parent: AbortSignal }>) | undefined;
   const stopperFor = (parent: AbortSignal): AbortController => {
     if (stopper?.parent !== parent || stopper.controller.signal.aborted) {
@@ -125,7 +128,7 @@ export function createModelCalls(
         ...defined({ usd }),
       },
       () => {
-        if (isOver) return; // the controller may stop the next turn already
+        if (isOver) return; // the controller may already belong to the next turn
         isRevoked = true;
         controller.abort(stopped(REVOKED));
       },

@@ -40,7 +40,7 @@ export function conversationHead(assignment: HeadParts, fork?: Assignment["call"
   return { tools, finishTools, chars, prefix: fork?.prefix ?? { key, chars: chars + sharedChars } };
 }
 
-/** The tools that a model is shown: as data, and as text. */
+/** The tools that are offered to a model: as a list, and as the JSON text that is sent. */
 type WrittenTools = Readonly<{ tools: readonly ToolSpec[]; text: string }>;
 
 const written = (tools: readonly ToolSpec[]): WrittenTools => ({ tools, text: JSON.stringify(tools) });

@@ -30,7 +30,7 @@ const FULL = 0.8;
 /** Number of denied tool calls after which an agent is stopped. */
 const MAX_DENIALS = 12;
 
-/** What happens after the tool calls of one turn. */
+/** How a task continues after the tool calls of one turn. */
 export type TurnReply =
   | Readonly<{ is: "more" }>
   | Readonly<{ is: "over"; finish: FinishAttempt }>
@@ -41,7 +41,9 @@ export type TurnReply =
 
 export type Conversation = ReturnType<typeof openConversation>;
 
-/** The messages of one task and what they cost; every model request and tool call of the task goes through this. */
+/**
+ * The messages of one task and what they cost; every model request and tool call of the task goes through this object.
+ */
 export function openConversation(assignment: Assignment, context: PerformContext, recorded: readonly KeptEvent[]) {
   const { agent, model, limits, completion } = assignment;
   const shared = assignment.sharedChars ?? 0;
@@ -65,7 +67,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   const modelCalls = createModelCalls(assignment, context, past);
   let chars = messages.reduce((sum, message) => sum + messageChars(message), 0);
   let contextTokens = 0;
-  /** The model that answers, which is not the first one after a fallback. */
+  /** The model that answers, which after a fallback is not the first model of the task. */
   let answering = model.name;
   let denials = 0;
   /** True when the last turn offers only the finish tool. */
@@ -89,7 +91,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     signal: AbortSignal,
     { last = false }: { last?: boolean } = {},
   ): Promise<Turn | BudgetRefusal> => {
-    // Both are requested together: for a task on another machine each request is a round trip to the database.
+    // Both values are requested together: for a task on another machine, each request is a round trip to the database.
     const [refusal, room] = await Promise.all([
       last ? undefined : context.budget.count("maxTurns"),
       context.budget.room(),
@@ -153,7 +155,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     ...sampling,
   });
 
-  /** The context of tool calls. It is made anew only when their signal is another one. */
+  /** The context of tool calls. It is created again only when the signal of the calls changes. */
   let inner: PerformContext | undefined;
   const insideTurn = (signal: AbortSignal): PerformContext => {
     if (inner?.signal !== signal) inner = withConversation(context, signal, forkPoint);
@@ -266,7 +268,10 @@ export function openConversation(assignment: Assignment, context: PerformContext
   };
 }
 
-/** The context with this signal, and with the conversation of that moment as the starting point of forked subagents. */
+/**
+ * The context of tool calls with this signal; subagents that are forked start from the conversation as it is at that
+ * moment.
+ */
 function withConversation(context: PerformContext, signal: AbortSignal, conversation: () => ForkPoint): PerformContext {
   const { background } = context;
   return {

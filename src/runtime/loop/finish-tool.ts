@@ -4,7 +4,7 @@ import type { Assignment } from "../../core/task/runner.ts";
 import { isRecord, JsonDepthError, parseJson, TOO_DEEP_JSON } from "../../core/text/json.ts";
 import { showsNothing } from "../../core/text/sanitize.ts";
 
-/** What became of an agent's attempt to return its result. */
+/** The result of an agent's attempt to return its result. */
 export type FinishAttempt =
   | Readonly<{ output: string; data?: unknown }>
   | Readonly<{
@@ -83,8 +83,8 @@ export function finishText(text: string, assignment: Finishing): FinishAttempt {
 
 /**
  * Handles a last message of an agent that was expected to call the finish tool. An agent whose file asks for the tool
- * has to call it; where only a schema led to the tool, a message that meets the schema is the result, because small
- * models often answer without the tool.
+ * has to call it; if the tool is offered only because the task has a schema, a message that meets the schema is the
+ * result, because small models often answer without the tool.
  */
 export function finishWithoutTool(text: string, assignment: Finishing, isToolRequired: boolean): FinishAttempt {
   const finish = isToolRequired || !assignment.validate ? undefined : finishText(text, assignment);

@@ -135,7 +135,7 @@ async function converse(
       return partly(failed("STUCK", reply.text, { hint: "Give the agent other tools, or a narrower task." }));
     if (reply.is === "denied")
       return partly(failed("DENIED", reply.text, { hint: "Allow the agent the tools it needs, or change its task." }));
-    // Messages that arrived meanwhile, and results of its subagents, still get a model turn.
+    // Messages that arrived meanwhile, and results of the agent's subagents, still get a model turn.
     if (await talk.readMail(clock.signal)) continue;
     const { finish } = reply;
     if ("output" in finish)

@@ -8,7 +8,7 @@ import { defined } from "../../core/text/defined.ts";
 import { pause } from "../async/cancel.ts";
 import { untilAborted } from "../async/on-abort.ts";
 
-/** Whether a task waited and continues, was stopped while it waited, or does not wait for this reason. */
+/** Whether a task waited and continues (`goes on`), was stopped while it waited, or does not wait for this reason. */
 export type Parked = "goes on" | "stopped" | "does not wait";
 
 /** Waits until the provider that refused a turn may be asked again. */

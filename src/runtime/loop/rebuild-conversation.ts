@@ -21,7 +21,7 @@ export type RebuiltConversation = Readonly<{
   used: Readonly<Record<string, number>>;
   /** Unread messages to the task. */
   mail: readonly string[];
-  /** Output files that the task may read. */
+  /** The output files of other tasks that this task may read. */
   files: readonly string[];
   /** Calls of tools with effects that were running at the interruption and were not reported yet. */
   unknown: readonly ToolAnswer[];
@@ -29,7 +29,10 @@ export type RebuiltConversation = Readonly<{
   unfinished?: UnfinishedTurn;
 }>;
 
-/** A turn with tool calls that have no result yet. `limit`: it was the last turn after this limit. */
+/**
+ * A turn with tool calls that have no result yet. `limit`: the turn was the last one, after the task had reached this
+ * limit.
+ */
 export type UnfinishedTurn = Readonly<{
   turn: AnsweredTurn;
   known: ReadonlyMap<string, ToolAnswer>;
@@ -163,7 +166,7 @@ export function rebuildConversation(past: readonly KeptEvent[], begin: readonly 
   return {
     messages,
     shortened,
-    turns: asked ? Math.max(0, turns - 1) : turns, // an incomplete model turn is repeated
+    turns: asked ? Math.max(0, turns - 1) : turns, // an incomplete model turn is repeated, so it is not counted
     usage,
     cost,
     used,

@@ -37,7 +37,7 @@ export type AnsweredTurn = Readonly<{
 
 export type TurnOptions = Readonly<{
   signal: AbortSignal;
-  /** A controller of the caller that also aborts when the signal does, and that can stop this turn alone. */
+  /** A controller that aborts with the signal, and that can also stop only this turn. */
   stopping?: AbortController;
   /** How long the model may send nothing, in milliseconds. */
   maxIdleMs: number;

@@ -43,7 +43,7 @@ export async function acceptedByCommand(
         hint: "Leave out the acceptance command.",
       }),
     };
-  // As in runAgent: the task ends at once, and the run only when the command has ended.
+  // As in `runAgent`: the task ends at once, but the run waits until the command has ended.
   const release = onAbort(context.signal, () => world.linger?.(access.end()));
   try {
     const approved = await approve(bash, { command }, CALL, {

@@ -57,7 +57,7 @@ export async function assignAccess(
   return { cwd, env, desk, ...defined({ access }) };
 }
 
-/** The tasks in other runs that led to this nested run, the nearest first. */
+/** The tasks in parent runs that led to this nested run, the nearest first. */
 function tasksAbove({ settings: { env } }: AssignRequest["world"]): readonly string[] {
   const above = readRunAbove(env[RUN_ABOVE_VARIABLE]);
   return above ? [above.task, ...(above.above ?? [])] : [];

@@ -57,7 +57,7 @@ export function effectiveAgent(
   precedence: SchemaPrecedence = "agent",
 ): Agent {
   const { thinking, systemPrompt, schema } = task;
-  // Most tasks change nothing, and caches of what is derived from an agent need the same object.
+  // Most tasks change no field. They get the same agent object, which caches use as their key.
   if ((thinking ?? systemPrompt ?? schema ?? task.tools) === undefined) return agent;
   const own = isRecord(agent.output) ? agent.output : undefined; // an `output` that is a string or null is no schema
   const output = (precedence === "agent" ? (own ?? schema) : (schema ?? own)) ?? agent.output;

@@ -85,7 +85,7 @@ async function chooseModel(
     ...(parentModel === undefined ? [] : [{ by: "parent" as const, names: parentModel }]),
   ];
   const model = await world.models.choose(wishes, {
-    retry: task.retry === undefined, // a task with its own retry setting is retried only by that
+    retry: task.retry === undefined, // a task with its own retry setting is retried only as that setting says
     ...(recordedModel === undefined
       ? bindingWish({ named: asked !== undefined && depth === 0, agent })
       : { binding: "run" as const }),
@@ -157,7 +157,10 @@ function remoteModel({ call: { task }, emit }: AssignRequest, { name }: Agent): 
   };
 }
 
-/** Whose request for a model must be met, or the task fails: one of a person, from the command line or the settings. */
+/**
+ * The request for a model that must be met, or the task fails: a request of a person, from the command line or the
+ * settings.
+ */
 function bindingWish({ named, agent }: { named: boolean; agent: Agent }): { binding?: "call" | "agent" } {
   if (named) return { binding: "call" };
   return agent.modelRequired ? { binding: "agent" } : {};

@@ -7,8 +7,8 @@ import { tierNames } from "../../core/vocabulary/tiers.ts";
 const OURS: ReadonlySet<string> = new Set([...tierNames, "inherit", "auto", "default", "offline"]);
 
 /**
- * The model of a task in a foreign tool: the first requested name, passed to that tool, or the tool's own. subcrew
- * itself never calls the model.
+ * The model of a task in another agent program: the first requested name, which is passed to that program, or the
+ * program's own model. subcrew itself never calls the model.
  */
 export function foreignModel(
   runner: string,

@@ -67,7 +67,7 @@ async function recordedPoint(
 
 /**
  * The system prompt and tools of a recorded conversation, computed again as they were recorded, and its first message.
- * `above`: the conversation that it was forked from and whose system prompt and tools it uses.
+ * `above`: the conversation that it was forked from; a fork uses the system prompt and tools of that conversation.
  */
 async function headOf(
   from: string,

@@ -28,7 +28,7 @@ import { parseJson } from "../../core/text/json.ts";
 export function createPerformer(world: World): Perform {
   const conversations: Conversations = new Map();
   return async (call, given) => {
-    const past = given.past(); // called once: events that this process records for the task are not events of an earlier one
+    const past = given.past(); // called once, before this process records events: `past` must contain only events of earlier processes
     const own: PerformContext = { ...given, past: () => past };
     const context: PerformContext = call.task.planOnly
       ? { ...own, remember: (messages) => void conversations.set(keyOf(call.run, call.path), messages) }
@@ -41,7 +41,7 @@ export function createPerformer(world: World): Perform {
       return perform(await resumed(call, world, conversations), world, { ...inner, note });
     });
     const ms = timeOf() - began;
-    // This comes after the end: a cancelled task must not wait for files.
+    // The output is stored after the task has ended, because a cancelled task must not wait for files.
     return { ...(await kept(outcome, call, world, context)), ms, ...summaryOf(call, world) };
   };
 }
@@ -121,7 +121,7 @@ async function resolveAgent(call: Call, world: World, context: PerformContext): 
 async function runAgent(assignment: Assignment, world: World, context: NotingContext): Promise<WorktreeOutcome> {
   const { access, call } = assignment;
   const ended = (outcome: Outcome): WorktreeOutcome => ({ outcome, ...(access && { policy: access.policy() }) });
-  // The task ends at once, the run only when the task's commands have ended: commands get time to end by themselves.
+  // The task ends at once; the run waits until the task's commands have ended, which get time to end by themselves.
   const release = access && onAbort(context.signal, () => world.linger?.(access.end()));
   try {
     const key = world.reuse && reuseKey(assignment);

@@ -56,7 +56,7 @@ export type TaskOutputs = Readonly<{
   recorded(run: string, path: string, text: string): Promise<Artifact>;
   /** Stores a text that is in no record in a file of this machine; `undefined`: the store creates no files. */
   keep(run: string, path: string, text: string): Promise<string | undefined>;
-  /** A file of this machine with the output of a task, to read it. */
+  /** A file of this machine with the full output of a task, created so that another task can read it. */
   file(run: string, path: string, outcome: Outcome): Promise<string | undefined>;
 }>;
 
@@ -87,7 +87,7 @@ export type World = Readonly<{
   /** Removes secrets from all output. */
   redactor: Redactor;
   clock(): number;
-  /** Makes the run wait for this work before it ends. */
+  /** Makes the run wait for some work before it ends. */
   linger?(work: Promise<unknown>): void;
   outputs: TaskOutputs;
 }>;
