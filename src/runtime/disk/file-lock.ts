@@ -41,7 +41,7 @@ export async function removeStale(
   counts: (file: string, claim: string) => Promise<boolean>,
 ): Promise<void> {
   const claim = await textOf(file);
-  // Checks the claim that was read first: the file may belong to another process by now, and must then not be moved.
+  // Checks the claim again before the file is moved: by now, the file may belong to another process.
   if (claim === undefined || (await counts(file, claim))) return;
   const aside = `${file}.${randomBytes(8).toString("hex")}`;
   await rename(file, aside).catch(() => {});

@@ -68,7 +68,7 @@ export type LivingClaim = Readonly<{ pid: number | undefined; host?: string; sol
 /** The process that owns a claim, if it is alive, or belongs to another host. */
 export async function livingClaim(file: string, disk: Disk = machineDisk): Promise<LivingClaim | undefined> {
   const text = await textOf(file, disk);
-  if (text === undefined) return undefined; // the claim was released since the names were read
+  if (text === undefined) return undefined; // the claim was released after the list of files was read
   const claimed = claimIn(text);
   if (!claimed) return (await isYoung(file, disk)) ? { pid: undefined } : undefined;
   if (await isLiving(claimed, disk)) return { pid: claimed.pid, ...(claimed.sole && { sole: true }) };

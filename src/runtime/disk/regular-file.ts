@@ -2,12 +2,12 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSy
 import { type FileHandle, open } from "node:fs/promises";
 
 const NEVER_WAIT = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0);
-/** Flags for opening a file to read without waiting for the writer of a pipe. */
+/** Flags for opening a file to read it. Opening does not block if the file is a pipe that no process writes. */
 export const READ_FLAGS = constants.O_RDONLY | NEVER_WAIT;
-/** Flags for opening a file to add to its end without waiting for the reader of a pipe. */
+/** Flags for opening a file to append to it. Opening does not block if the file is a pipe that no process reads. */
 export const APPEND_FLAGS = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | NEVER_WAIT;
 
-/** Flags for opening a file to overwrite without waiting for the reader of a pipe. */
+/** Flags for opening a file to overwrite it. Opening does not block if the file is a pipe that no process reads. */
 export const WRITE_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NEVER_WAIT;
 
 /** The size limit of `readRegularFile`; longer files are refused. */
@@ -17,8 +17,8 @@ const MOST_BYTES = 2 ** 30;
 const MOST_TEXT_BYTES = 10_000_000;
 
 /**
- * Reads a regular file. A pipe, a socket, a device or a folder is refused at once, so that nothing waits for it, so
- * that such an entry in a searched folder cannot hang a command.
+ * Reads a regular file. A pipe, a socket, a device or a folder is refused at once, so that such an entry in a searched
+ * folder cannot block a command.
  */
 export async function readRegularFile(path: string, most: number = MOST_BYTES): Promise<Buffer> {
   const handle = await open(path, READ_FLAGS);

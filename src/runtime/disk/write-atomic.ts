@@ -36,7 +36,7 @@ const DRAFT = /^\.[0-9a-f]{16}\.tmp$/;
 /** The age after which a temporary file counts as abandoned. */
 const LEFT_MS = 60_000;
 
-/** Deletes temporary files of processes that died while writing; in `own` folders this process is the only writer. */
+/** Deletes temporary files of processes that died while writing; `own`: a folder in which only this process writes. */
 export async function removeDrafts(folder: string, own: string, disk: Disk = machineDisk): Promise<void> {
   const entries = await disk.readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);
   for (const entry of entries.filter(({ name }) => DRAFT.test(name))) {

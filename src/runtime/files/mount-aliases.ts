@@ -41,6 +41,6 @@ export function mountTable(): string {
   try {
     return readFileSync("/proc/self/mountinfo", "utf8");
   } catch {
-    return ""; // this system has no such list
+    return ""; // this system has no list of mounts
   }
 }

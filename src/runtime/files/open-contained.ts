@@ -86,8 +86,8 @@ export function isDenial({ code }: OpenRefusal): boolean {
 /** Resolves the real path of a root once, for many accesses. */
 export async function rootOf(root: string, isClosed?: Root["isClosed"]): Promise<Root> {
   const given = resolve(root);
-  // Synchronous, because every task and every call of a file tool needs it: a detour through the thread pool takes ten
-  // times as long.
+  // Synchronous, because every task and every call of a file tool uses this function: through the thread pool it would
+  // take ten times as long.
   try {
     return { given, real: realpathSync.native(given), ...defined({ isClosed }) };
   } catch {

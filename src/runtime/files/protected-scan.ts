@@ -13,7 +13,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { type HomeAnchor, isAbovePlace, mayBeProtected, protectedPart } from "../../core/policy/protected-paths.ts";
 import { opened, type RawPath, rawOf, textOfRaw } from "./raw-path.ts";
 
-/** A folder to scan, and its path as the rules about protected places use it. */
+/** A folder to scan, and its path in the form that the rules about protected files use. */
 export type ScannedRoot = Readonly<{
   root: string;
   place: string;
@@ -209,7 +209,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 const childOf = (path: RawPath, name: string): RawPath => (path === "/" ? `/${name}` : `${path}/${name}`);
 
-/** A folder to scan, and its path in several forms. */
+/** A folder to scan: its path as bytes, its path for rules, and the path with which it is opened. */
 type Folder = Readonly<{ path: RawPath; place: string; opened: ReturnType<typeof opened> }> & {
   listing?: Listing | undefined;
 };

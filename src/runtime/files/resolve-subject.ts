@@ -7,13 +7,13 @@ import { folderContains } from "./folder-contains.ts";
 import { outside, type Root, strayLink, wantedPath } from "./open-contained.ts";
 import type { ClosedPlaces } from "./secret-places.ts";
 
-/** The folders that a task may read and write, and how permission rules name files. */
+/** The folders that a task may read and write, and how permission rules name the files in them. */
 export type SubjectRoots = Readonly<{
   /** The working folder of the task, then the other folders that it may write. */
   roots: readonly Root[];
   /** The path of a file as permission rules write it. */
   placeOf(absolute: string): string;
-  /** Files outside of these folders that the task may read. */
+  /** Output files outside of these folders that the task may read. */
   handed?: ReadableOutputs;
   closed: Pick<ClosedPlaces, "at">;
 }>;

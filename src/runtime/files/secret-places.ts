@@ -160,7 +160,7 @@ export function secretPlaces(homes: readonly string[], more: readonly string[] =
       const stats = statSync(path, { throwIfNoEntry: false });
       if (stats !== undefined) (stats.isDirectory() ? folders : files).add(realpathSync.native(path));
     } catch {
-      // this user cannot read the place, and neither can its commands
+      // this user cannot read the place, so commands of this user cannot either
     }
   }
   return { folders: [...folders], files: [...files] };

@@ -38,7 +38,7 @@ type Working = Readonly<{
   isKept: boolean;
   /** Stores the files of the workspace that are changed. */
   recorder?: ChangeRecorder;
-  /** Runs such work (applying patches) one at a time. */
+  /** Runs work that applies patches, one at a time. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }>;
 
@@ -157,7 +157,7 @@ function applyCommand(
   return `git -C ${shellWord(origin.tree.folder)} apply${without} ${shellWord(patch)}`;
 }
 
-/** A file name as a pattern that means only that file. */
+/** A file name as a pattern that matches only this file. */
 const asPattern = (file: string): string => file.replace(/[*?[\]\\]/g, "\\$&");
 
 function because(words: string, other: string | undefined): string {

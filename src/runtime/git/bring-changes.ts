@@ -76,7 +76,7 @@ export function changesBringer(
         artifact: await artifactOfFile(patch),
         origin,
         base: call.worktree ? movedInto(call.worktree, base) : base,
-        folder: join(patch, "none"), // on this machine, the task's versions of the files do not exist
+        folder: join(patch, "none"), // this machine does not have the task's versions of the files
       },
       {
         call,

@@ -21,7 +21,7 @@ export function endlessFile(gitDirs: readonly string[], named: readonly string[]
 function isEndless(path: string): boolean {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined || stats.isDirectory()) return false; // git itself reports such an entry
+    if (stats === undefined || stats.isDirectory()) return false; // git itself reports an error for such an entry
     return !stats.isFile() || stats.size > MOST_BYTES;
   } catch {
     return false; // git cannot open the file either

@@ -72,7 +72,7 @@ export type GitPlace = Readonly<{
   signal?: AbortSignal;
   /** Absolute paths whose changes are not shown. */
   hidden?: readonly string[];
-  /** True: queries get as much time as changes, for callers that cannot do without an answer. */
+  /** True: queries get the longer timeout of changes, for callers that cannot continue without an answer. */
   isPatient?: boolean;
 }>;
 /** Why git failed, and its whole error output. */
@@ -128,7 +128,7 @@ function git(
   });
 }
 
-/** Why git was ended although it had more time. */
+/** The message when git was stopped because it made no progress. */
 const STUCK: Readonly<Record<StuckReason, string>> = {
   pipe: "git is blocked, because one of the files that it reads is a named pipe",
   other: "git did nothing for 30 s; its disk may be too slow, or not reachable",

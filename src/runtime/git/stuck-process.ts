@@ -1,7 +1,10 @@
 import { readRegularTextSync } from "../disk/regular-file.ts";
 
 const LOOK_MS = 1_000;
-/** Looks until a process counts as stuck: one that opens a pipe, and one that sleeps for another reason, such as a slow disk. */
+/**
+ * How many checks in a row must find a process asleep before it counts as stuck: fewer if it opens a pipe, more if it
+ * sleeps for another reason, such as a slow disk.
+ */
 const LOOKS = { pipe: 3, other: 30 };
 
 /** What a process waits for: the other end of a pipe that it opens, or something unknown. */

@@ -64,7 +64,7 @@ export type IsolateParts = Readonly<{
   keptPatch(path: string): Promise<string | undefined>;
   /** Stores the files of the workspace that are changed. */
   recorder?: ChangeRecorder;
-  /** Makes the run wait for this work before it ends. */
+  /** Makes the run wait for some work before it ends. */
   linger(work: Promise<unknown>): void;
 }>;
 
@@ -89,7 +89,10 @@ export function createIsolate({
   linger,
 }: IsolateParts): Isolate {
   const appliedBy = new Map<string, string>();
-  /** The last use of each patch file, and the contenders whose collected changes are in theirs. */
+  /**
+   * The last use of each patch file, and the contenders (competing nodes of a race) whose collected changes are stored
+   * in such a file.
+   */
   const patchUses = new Map<string, Promise<unknown>>();
   const gathered = new Set<string>();
   let place: Promise<string> | undefined;
@@ -104,7 +107,10 @@ export function createIsolate({
     return next;
   };
 
-  /** Runs uses of a patch file one at a time: a contender that is a task has one file with that task. */
+  /**
+   * Runs uses of a patch file one at a time: a contender (competing node of a race) that is a single task shares its
+   * file with that task.
+   */
   const inTurnFor = <T>(patch: string, use: () => Promise<T>): Promise<T> => {
     const next = (patchUses.get(patch) ?? Promise.resolve()).then(use, use);
     patchUses.set(patch, next);
@@ -138,7 +144,8 @@ export function createIsolate({
     const name = attemptPath(call);
     if (call.attempt === GATHERS) gathered.add(name);
     else if (gathered.has(name)) {
-      // The task was stopped, and its contender has ended without it: the patch contains what the contender collected.
+      // The task was stopped, and its contender (the competing node of a race that it works for) has ended without it:
+      // the patch contains what the contender collected.
       await removeWorktree(tree.folder);
       return outcome;
     }
@@ -222,7 +229,7 @@ type Opening = Readonly<{
   origin: SourceTree;
   isolation: Isolation;
   context: WorktreeContext;
-  /** The file with the changes so far; `undefined`: there is none. */
+  /** The file with the changes collected so far; `undefined`: there are none. */
   keptPatch(): Promise<string | undefined>;
 }>;
 

@@ -4,7 +4,7 @@ import type { LeaseBlocker, LeaseOptions, WorkspaceLease, WorkspaceLeases } from
 import { defined } from "../../core/text/defined.ts";
 import { pause } from "../async/cancel.ts";
 
-/** A lease that is held or waited for. */
+/** A lease (the files that a task declares to write) that is held or waited for. */
 export type LeaseEntry = WorkspaceLease & Readonly<{ id: string; held: boolean }>;
 
 /** The list of the leases of all runs, oldest first. */

@@ -15,9 +15,12 @@ import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 const COMMAND = /^(\d{13}-[0-9a-f]{16})\.json$/;
 /** Polling interval where file watching does not work. */
 const LOOK_EVERY_MS = 500;
-/** How long after its start a run begins to look for commands; earlier ones wait until then. */
+/** How long after its start a run begins to look for commands; commands that arrive earlier wait until then. */
 const BEGIN_AFTER_MS = 50;
-/** How often runs are checked for their first command, and how many in one go: of 1,000 runs each has its turn in a second. */
+/**
+ * How often runs are checked for their first command, and how many runs are checked at a time: with 1,000 runs, each is
+ * checked once a second.
+ */
 const FIRST_LOOK_EVERY_MS = 100;
 const FIRST_LOOKS = 100;
 /** How many times a receipt is looked for before the run is asked whether it has ended. */
@@ -68,7 +71,7 @@ export async function waiting(run: string): Promise<readonly RunCommand[]> {
 /** Handles waiting and new commands of a run, oldest first, until the signal aborts. */
 export async function serveCommands(run: string, carryOut: HandleCommand, signal: AbortSignal): Promise<void> {
   const folder = join(run, COMMANDS_FOLDER);
-  // Most runs have ended after this wait, so they need no folder.
+  // Most runs have ended after this wait; they need no folder for commands.
   if (!(await pause(BEGIN_AFTER_MS, signal)) || !(await isMade(folder, signal))) return;
   let looked = new AbortController();
   const watcher = watching(folder, () => looked.abort());
@@ -127,7 +130,7 @@ function forget(expected: ExpectedFolder): void {
 function lookForFolders(): void {
   for (const expected of [...expectedFolders].slice(0, FIRST_LOOKS)) {
     if (existsSync(expected.folder)) expected.made();
-    else if (expectedFolders.delete(expected)) expectedFolders.add(expected); // to the end of the queue
+    else if (expectedFolders.delete(expected)) expectedFolders.add(expected); // moves the folder to the end of the queue
   }
 }
 

@@ -25,7 +25,7 @@ export async function foldJournal(run: string, pieces: AsyncIterable<RecordPiece
       try {
         reduce(state, event);
       } catch (error) {
-        // Events after damaged records may refer to lost ones.
+        // Events that follow damaged records may refer to lost events.
         if (damage.length === 0) throw error;
         damage.push(
           `Record ${event.seq} (${event.type}) cannot be applied, because records before it are missing: ${messageOf(error)}`,

@@ -136,7 +136,7 @@ async function* eventsOf(folder: string): AsyncGenerator<readonly KeptEvent[]> {
   for await (const { events } of journalPieces(folder)) yield events;
 }
 
-/** True for records that this kind of store has read itself. */
+/** True for records that were read from a folder store, which know their offsets. */
 const isOwn = (known: KeptRecords): known is JournalContents => "wholeBytes" in known;
 
 /** The error for a run without a journal: it is unknown. Other errors are returned unchanged. */

@@ -26,7 +26,7 @@ export async function* follow(
     let lineAt = 0;
     let position = 0;
     let last: KeptEvent | undefined;
-    let over = false; // the condition is evaluated before the last read, so that no event is missed
+    let over = false; // evaluated before the last read, so that no event is missed
     while (!signal.aborted) {
       const chunk = await readFrom(file, position);
       if (chunk.length > 0) over = false;

@@ -4,9 +4,9 @@ import { completed, isWellFormed } from "../../core/run/older-events.ts";
 import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 
 /**
- * Converts events to the lines of a journal: each has the event, the epoch (number) of the process that wrote it, and a
- * checksum over both as written. JSON contains no raw newline. The checksums are inserted after all text was converted
- * to bytes: a checksum of a string would convert each record twice.
+ * Converts events to the lines of a journal: each line has the event, the epoch (the number of the process that wrote
+ * it), and a checksum over both as written. JSON contains no raw newline. The checksums are inserted after all text was
+ * converted to bytes: a checksum of a string would convert each record twice.
  */
 export function encodeLines(events: readonly KeptEvent[], epoch: number): Buffer {
   const head = `{"crc":"00000000","epoch":${epoch},"event":`;

@@ -36,7 +36,7 @@ export type JournalDamage = Readonly<{
   records: readonly [number, number | undefined];
 }>;
 
-/** The number and epoch of the last record before a piece of a journal, and the offset of the piece. */
+/** What was read before a part of a journal: the number and epoch of the last record, and the offset of the part. */
 export type ReadBefore = Readonly<{ seq: number; epoch: number; offset?: number }>;
 
 /**

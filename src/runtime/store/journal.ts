@@ -41,7 +41,7 @@ export async function openJournal(
   let broken: CrewError | undefined;
   const gathering = gatherEvents();
 
-  /** True when events were appended during a write and a caller waits for them. */
+  /** True when a caller waits for events that were appended while an earlier write was running. */
   let hurried = false;
 
   const writeWaiting = async (): Promise<void> => {
@@ -102,7 +102,7 @@ export async function openJournal(
     }
     gathering.end();
     await flushing;
-    await writing; // a write that `hasten` began just when the previous flush ended
+    await writing; // wait for a write that `hasten` started just when the previous flush ended
     if (broken) throw broken;
   };
   return {
@@ -187,7 +187,7 @@ async function begin(
     const path = join(folder, JOURNAL_FILE);
     const file = await disk.open(path, "a", 0o600);
     const durable = Promise.all([parents, syncFolder(folder, disk)]);
-    durable.catch(() => {}); // the first write handles the rejection
+    durable.catch(() => {}); // the first write reports the error
     return { owner, file, inode: disk.inodeSync(path) ?? 0, kept: NOTHING, durable };
   } catch (error) {
     await owner.release();
@@ -247,7 +247,7 @@ async function cutBack(file: DiskFile, owner: Owner, at: Readonly<{ length: numb
   try {
     const { size } = await file.stat();
     owner.hold(); // throws if a new owner has read these records and relies on them
-    // What another owner may have written is left alone; the next reader handles it.
+    // Bytes that another owner may have written are left alone; the next reader handles them.
     if (size > at.length && size <= at.length + at.written) await file.truncate(at.length);
   } catch {
     // The next owner finds an incomplete record, or records that were not reported as stored, and handles them.

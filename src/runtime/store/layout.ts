@@ -35,7 +35,7 @@ const places: Readonly<Record<LocalPlace, string>> = {
   log: "background.log",
 };
 
-/** Files of a run that are used only on this machine. */
+/** The path of a file of a run that is used only on this machine. */
 export const localPlace = (folder: string, what: LocalPlace): string => join(folder, places[what]);
 
 const endings: Readonly<Record<OutputKind, string>> = {
@@ -48,7 +48,7 @@ const endings: Readonly<Record<OutputKind, string>> = {
   returned: ".returned",
 };
 
-/** The file of a stored text; the run's own is beside the journal. */
+/** The file of a stored text; the text of the run itself is stored beside the journal. */
 export function outputFileOf(folder: string, path: string, kind: OutputKind): string {
   return path === "" ? join(folder, RESULT_FILE) : join(folder, OUTPUTS_FOLDER, `${filePathOf(path)}${endings[kind]}`);
 }

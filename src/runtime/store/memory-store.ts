@@ -111,7 +111,7 @@ export function createMemoryStore(clock: () => number = Date.now): RunStore {
         }
         if (fresh.length > 0) continue;
         if (over) return;
-        over = await until(runs.get(run)?.events.at(-1)); // the condition is asked before the last look, so that no event is missed
+        over = await until(runs.get(run)?.events.at(-1)); // evaluated before the last check of the events, so that no event is missed
         if (!over) await changed(made(run), LOOK_EVERY_MS, signal);
       }
     },
@@ -203,7 +203,7 @@ function ring({ bells }: MemoryRun): void {
   bells.clear();
 }
 
-/** Waits for a change of a run, but no longer than this. */
+/** Waits for a change of a run, at most `ms` milliseconds. */
 async function changed({ bells }: MemoryRun, ms: number, signal: AbortSignal): Promise<void> {
   const bell = new AbortController();
   bells.add(bell);

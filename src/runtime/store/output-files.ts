@@ -92,7 +92,7 @@ export function createOutputFiles(
   };
 }
 
-/** A text with a line end at its end, as files have it. */
+/** The text, with a newline at its end. */
 const whole = (text: string): string => (text.endsWith("\n") ? text : `${text}\n`);
 
 /** The text of an output file before the output exists, so that a reported path always exists. */

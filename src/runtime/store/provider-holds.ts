@@ -15,11 +15,11 @@ import { writeAtomic } from "../disk/write-atomic.ts";
  */
 export type ProviderHolds = Readonly<{
   look(key: string): Promise<Hold | undefined>;
-  /** Checks a key again a moment later; all waiting tasks share one check. */
+  /** Checks a moment later whether a key is still refused; all waiting tasks share one check. */
   lookLater(key: string): Promise<Hold | undefined>;
   put(key: string, change: (before: Hold | undefined) => Hold): Promise<void>;
   lift(key: string): Promise<void>;
-  /** Claims the right to test the key with a request; `undefined`: another task has it. */
+  /** Claims the right to test a refused key with a request; `undefined`: another task has it. */
   claimProbe(key: string): Promise<ProbeClaim | undefined>;
 }>;
 
@@ -93,7 +93,7 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
       } catch {
         own.set(key, hold);
       }
-      freeUntil.delete(key); // a check made before the file existed may have set this time
+      freeUntil.delete(key); // removed, because a check made before the file existed may have set it
     },
     lift: async (key) => {
       own.delete(key);

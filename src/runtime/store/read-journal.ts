@@ -41,7 +41,7 @@ export async function readForResume(folder: string, disk: Disk = machineDisk): P
   });
 }
 
-/** The records of a journal as `salvageRecords` reads them, piece by piece. */
+/** The records of a journal around its damaged parts, one piece of the journal after the other. */
 export async function* journalPieces(folder: string): AsyncGenerator<JournalContents, void> {
   let before = { seq: 0, epoch: 0, offset: 0 };
   for await (const { bytes, isEnd } of linesIn(folder, machineDisk)) {

@@ -5,7 +5,7 @@ import { type Disk, machineDisk } from "../disk/disk.ts";
 import { fault } from "../disk/fault-points.ts";
 import { livingClaim, makeWhole, whoWeAre } from "../disk/process-claim.ts";
 
-/** The ownership of a run (a claim): only the process that holds it may write the run's records. */
+/** The ownership of a run (a claim): only the process that holds the claim may write the run's records. */
 export type Owner = Readonly<{
   epoch: number;
   /** Throws when another process has taken over the run: a replaced owner must not write. */
@@ -18,7 +18,7 @@ const RELEASED = /^released\.(\d{1,9})\.json$/;
 
 /**
  * Options for claiming a run. `above`: the highest owner number in the journal; `force`: takes a run over from another
- * machine; `sole`: recorded with the claim.
+ * machine; `sole`: the process works on no other run, which is recorded with the claim.
  */
 export type ClaimOptions = Readonly<{ above?: number; disk?: Disk; force?: boolean; sole?: boolean }>;
 
@@ -45,7 +45,7 @@ export async function claim(
     },
   );
   fault("owner.claimed");
-  // Another owner may have come and gone since the names were read; each number is used only once.
+  // Another owner may have taken and released the run since the file names were read; each number is used only once.
   if (disk.existsSync(releasedFile(folder, epoch))) {
     await disk.rename(file, releasedFile(folder, epoch));
     return claim(folder, { above, disk, force, sole });

@@ -176,7 +176,7 @@ async function readTotals(folder: string): Promise<Totals> {
   };
 }
 
-/** Adds completed days to the totals, and deletes their files. A crash meanwhile loses nothing. */
+/** Adds completed days to the totals, and deletes their files. A crash in between loses nothing. */
 async function foldOldDays(folder: string, now: number): Promise<void> {
   const { until, projects } = await readTotals(folder);
   const names = (await readdir(folder)).filter((name) => DAY.test(name) && name < `${dayOf(now - OPEN_DAYS_MS)}.jsonl`);
