@@ -183,7 +183,7 @@ function closedIn(folder: string, { tool, policy, placeOf, shut }: ClosedTo): Cl
   };
 }
 
-/** The workspace as files for the run's context are read from it: paths that are forbidden to agents are left out. */
+/** Opens the workspace for reading the files of the run's context; paths that are forbidden to agents are left out. */
 export async function contextRoot({ cwd, policy, closed }: AccessParts): Promise<Root> {
   const root = await rootOf(cwd);
   const placeOf = (absolute: string): string => relative(root.real, absolute).split(sep).join("/");
@@ -350,7 +350,7 @@ export type AccessFolders = Readonly<{
   redact?: AccessParts["redact"];
 }>;
 
-/** The policy limited to the recorded permissions of a run: resuming must not add any. */
+/** Limits the policy of a resumed run to the permissions recorded for the run: resuming must not add permissions. */
 export function restrictTo(parts: AccessParts, before: Permissions, own: readonly string[]): AccessParts {
   const strictness = ["off", "auto", "required"] as const;
   const wish = ({ sandbox = "auto" }: Permissions): number => strictness.indexOf(sandbox);

@@ -2,8 +2,8 @@ import { startTimer } from "./long-timer.ts";
 import { onAbort } from "./on-abort.ts";
 
 /**
- * The abort reason of stopped work. `pause`: it can be resumed from the journal; `kill`: the same, but the pause is not
- * recorded.
+ * The abort reason of stopped work. `pause`: the work can be resumed from the journal; `kill`: the same, but the pause
+ * is not recorded.
  */
 export type Stop = Readonly<{ stop: string; pause?: true; kill?: true }>;
 

@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 
 /**
- * Calls the listener once when the signal aborts; returns a function that removes the listener. Use only this: the
- * signal of a task has a listener for each of its tool calls and subagents, and with `addEventListener` Node would
+ * Calls the listener once when the signal aborts; returns a function that removes the listener. Use only this function:
+ * the signal of a task has a listener for each of its tool calls and subagents, and with `addEventListener` Node would
  * report so many as a leak.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
@@ -14,7 +14,10 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   return () => signal.removeEventListener("abort", listener);
 }
 
-/** The signals that may have any number of listeners. Setting it again for each listener takes longer than adding one. */
+/**
+ * Signals whose limit of listeners was already removed. Removing it again for each listener would take longer than
+ * adding the listener.
+ */
 const unlimited = new WeakSet<AbortSignal>();
 
 /** Resolves when the signal aborts. */

@@ -5,7 +5,7 @@ export class Slots {
   readonly #limit: number;
   readonly #parent: Slots | undefined;
   #taken = 0;
-  /** Queue of tickets; cancelled tickets have no `come` and stay until their turn comes. */
+  /** Queue of tickets; a cancelled ticket loses its callback `come` and stays in the queue until its turn. */
   #waiting: (Ticket | undefined)[] = [];
   #next = 0;
 
@@ -32,7 +32,7 @@ export class Slots {
     });
   }
 
-  /** Queues for a slot; `come` is called with the release function, at once when a slot is free. */
+  /** Queues for a slot; the callback `come` gets the release function, at once when a slot is free. */
   queue(come: (release: Release) => void): Ticket {
     const ticket: Ticket = { come, outer: undefined };
     if (this.#taken < this.#limit) {
@@ -88,7 +88,7 @@ export class Slots {
 /** Releases a slot; further calls have no effect. */
 export type Release = () => void;
 
-/** A queue entry. `come` is set while the entry waits; `outer` is its entry in the parent's queue. */
+/** A queue entry. The callback `come` is set while the entry waits; `outer` is its entry in the parent's queue. */
 export type Ticket = { come: ((release: Release) => void) | undefined; outer: Ticket | undefined };
 
 const nothing: Release = () => {};

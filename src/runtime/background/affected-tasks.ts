@@ -18,7 +18,7 @@ export function waitingFor(state: State, path: string): string {
   return waiting.length === 0 ? top : `${top} Waiting for it: ${taskNames(waiting)}.`;
 }
 
-/** Names of tasks for a sentence. */
+/** Formats names of tasks as a list within a sentence. */
 export function taskNames(names: readonly string[]): string {
   const shown = names.slice(0, MOST).join(", ");
   return names.length > MOST ? `${shown} and ${names.length - MOST} more` : shown;

@@ -7,7 +7,7 @@ import { handleCommand } from "./handle-command.ts";
 export function servedRun(id: string, store: RunStore, driver: Driver, extras: RunExtras = {}): Run {
   const handle: HandleCommand = async (command, signal) => {
     const receipt = await handleCommand(run, command, signal);
-    // The run may just be handed over to another process, which must not go on with it.
+    // The run may be about to be handed over to another process; that process must not continue a killed run.
     if (command.do === "kill" && receipt?.done) await store.disown?.(id, command.pid);
     return receipt;
   };

@@ -23,7 +23,7 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
       );
     }
     case "pause":
-      if (run.killed) return undefined; // the next process that takes the run over obeys it
+      if (run.killed) return undefined; // the next process that takes over the run handles this command
       return pauseFor(run, command);
     case "cancel":
       if (run.killed) return undefined;

@@ -26,7 +26,10 @@ export type KeptRun = Readonly<{
   problems: readonly string[];
   /** True: the process that works on the run has no terminal. */
   background: boolean;
-  /** The tasks whose answers are kept until the run is resumed. */
+  /**
+   * The tasks whose questions were answered while no process worked on the run; the answers are kept until it is
+   * resumed.
+   */
   answered: readonly string[];
 }>;
 
@@ -35,7 +38,7 @@ export type KeptRuns = Readonly<{
   look(id: string): Promise<KeptRun>;
   /** Running and interrupted runs, then the `ended` newest of the others (none by default); `all`: every run. Newest first. */
   list(options?: { all?: boolean; ended?: number }): Promise<readonly KeptRun[]>;
-  /** The tasks whose answers wait for a process that works on the run. */
+  /** The tasks whose questions are answered, but whose answers wait until a process works on the run. */
   answered(id: string): Promise<readonly string[]>;
   /** Every question without an answer, of all runs, and whether an answer to it is waiting for the run to be resumed. */
   questions(): Promise<readonly (Question & { life: RunStatus; name?: string; answered: boolean })[]>;
@@ -53,7 +56,10 @@ export type KeptRuns = Readonly<{
   last(id: string): Promise<KeptEvent | undefined>;
   /** The process that works on a run. */
   owner(id: string): Promise<RunOwner | undefined>;
-  /** Takes a run away from a process of this machine that was killed, where it does not end with the process. */
+  /**
+   * Takes a run away from a killed process of this machine, in stores where a run keeps its owner after the owner has
+   * died.
+   */
   disown(id: string, pid: number): Promise<void>;
   /** A file of this machine with the output or the patch of a task, created if necessary. */
   file: RunStore["file"];
@@ -65,8 +71,8 @@ export type KeptRuns = Readonly<{
   /** Waits until no process owns the run. */
   ended(id: string, signal: AbortSignal): Promise<KeptRun>;
   /**
-   * The remote caller of each run that one started; local runs are left out. Reads only the first event of each
-   * journal.
+   * The remote caller of each run that was started by one; runs that were started locally are left out. Reads only the
+   * first event of each journal.
    */
   origins(): Promise<ReadonlyMap<string, Origin>>;
   /** Deletes a run that no process owns. */

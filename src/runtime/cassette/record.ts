@@ -20,8 +20,8 @@ import type { Deck, DeckMaker } from "./deck.ts";
 import type { RecordTape } from "./tape.ts";
 
 /**
- * Records the model and tool calls of tasks, without secrets, and returns it when the run has ended. The calls
- * themselves are not changed.
+ * Records the model and tool calls of tasks, without secrets, and returns the recording when the run has ended. The
+ * calls themselves are not changed.
  */
 export const recording =
   (save: (cassette: Cassette) => Promise<void>): DeckMaker =>

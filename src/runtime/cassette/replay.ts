@@ -176,7 +176,7 @@ function shown(
   };
 }
 
-/** Returns a function that returns the recorded entries of each key in order. */
+/** Returns a function that looks up the recorded entries of a key, one after the other. */
 function inOrder<T>(all: readonly T[], kind: (one: T) => string): (key: string) => T | undefined {
   const waiting = new Map<string, T[]>();
   for (const one of all) waiting.set(kind(one), [...(waiting.get(kind(one)) ?? []), one]);

@@ -23,8 +23,8 @@ export type RecordTape = Readonly<{
 }>;
 
 /**
- * The recorded entry; a description of what was not recorded; or `live`: the part of the recording that is replayed has
- * ended.
+ * The recorded entry; or `drift`, a description of what was not recorded; or `live`: the replayed part of the recording
+ * has ended.
  */
 export type Replayed<T> = Readonly<{ found: T }> | Readonly<{ drift: string }> | Readonly<{ live: true }>;
 

@@ -1,6 +1,6 @@
 /** Splits a text that arrives in chunks into lines. */
 export type LineSplitter = Readonly<{
-  push(chunk: string): void /** Gives the last line, which has no line end. */;
+  push(chunk: string): void /** Passes on the last line, which has no line end. */;
   end(): void;
 }>;
 

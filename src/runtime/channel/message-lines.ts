@@ -23,7 +23,7 @@ export function messageLines(input: Readable, reply: (line: string) => void): Re
     const { id, method } = isRecord(value) ? value : {};
     const error = fault(id, `The message is ${TOO_DEEP_JSON}. Send flatter data.`);
     if (method === undefined && isId(id))
-      lines.push(error); // the reply to a request of ours, which fails
+      lines.push(error); // the message is the reply to a request of this process, so the request fails
     else reply(error);
   };
   const splitter = createLineSplitter(take, {
@@ -50,6 +50,6 @@ function parsed(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    return undefined; // the reader of the lines answers it
+    return undefined; // the reader of the lines answers the message
   }
 }

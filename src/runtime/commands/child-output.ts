@@ -109,8 +109,8 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
         const goOn = (): void => {
           looking = false;
           if (over) return end();
-          // A program that prints without end and was told to end is made to wait because its pipe is full, so that it
-          // does not use the processor time that ending it needs.
+          // A program that was told to end and still prints without end has to wait, because its full pipe is read
+          // rarely. It then does not use the processor time that is needed to end it.
           if (left <= 0) setTimeout(() => stream.resume(), forgotten ? FORGOTTEN_READ_MS : ENDING_READ_MS).unref();
           else whenWritten(() => awaitReadingTurn(() => stream.resume()));
         };

@@ -263,7 +263,7 @@ async function kill(
   const killGroup = (): void => {
     if (boxed) found.first ??= firstBelow(pid);
     signalGroup(pid, "SIGKILL");
-    // Nothing reads this output any more. Closing the pipes is cheaper than reading what is left in them.
+    // Nothing reads this output from now on. Closing the pipes is cheaper than reading what is left in them.
     if (output.isForgotten()) for (const pipe of [stdout, stderr]) pipe?.destroy();
   };
   if (graceMs === 0) {

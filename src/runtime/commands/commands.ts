@@ -22,7 +22,7 @@ import { seccompFilter } from "./seccomp.ts";
 
 /** All settings for the commands of one task; none comes from a model. */
 export type ShellSetting = Readonly<{
-  /** The run and the task, as the environment of started programs names them. */
+  /** The run and the task, as a name for an environment variable of the programs that the task starts. */
   name: string;
   /** The folder in which commands start and which they may write; a real path. */
   cwd: string;
@@ -39,7 +39,7 @@ export type ShellSetting = Readonly<{
   /** True: commands may create user namespaces. */
   namespaces?: boolean;
   inFlight: InFlight;
-  /** How rules and checks of protected places name a writable folder. */
+  /** How permission rules, and the checks of protected files, name a writable folder. */
   rootAt(folder: string): Omit<GuardedRoot, "skipped">;
   /** The user's current rules that may allow writing to protected places. */
   allow: CommandScope["allow"];
@@ -173,7 +173,7 @@ type LaunchOptions = Readonly<{
   input?: string;
   report?: (text: string) => void;
   network: boolean;
-  /** When it aborts before the command has started, the command is not started. */
+  /** When this signal aborts before the command has started, the command is not started. */
   signal?: AbortSignal;
 }>;
 

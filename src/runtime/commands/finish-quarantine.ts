@@ -9,7 +9,10 @@ import type { CommandRecord, GuardedRoot } from "./command-record.ts";
 import { endBearers } from "./process-tree.ts";
 import { fingerprint } from "./protected-mounts.ts";
 
-/** The protected files that existed before a command, and the rules that allow some of them. */
+/**
+ * The protected files that existed before a command, and the permission rules that allow commands to write some of
+ * them.
+ */
 export type Before = Readonly<{
   roots: readonly GuardedRoot[];
   existing: ReadonlySet<RawPath>;
@@ -72,7 +75,7 @@ export function isMade({ existing, watched }: Pick<Before, "existing" | "watched
   return was !== undefined && fingerprint(path) !== was;
 }
 
-/** Predicate for files that are left alone. */
+/** Tells which files are not moved to quarantine. */
 export type Spares = (path: RawPath) => boolean;
 
 /** Whether a permission rule of the user allows the command to write a protected path. */

@@ -46,7 +46,8 @@ export async function probeSandbox(searched: readonly string[] = SEARCHED): Prom
   }
   const [seen, dies] = await Promise.all([inFolder(bwrap, lookAround), inFolder(bwrap, diesWithParent)]);
   if (!isStarved(seen) && ("failure" in seen || dies !== undefined)) return verdict(bwrap, seen, dies ?? false);
-  // Both need several processes at once. Where few are allowed, or another program has taken them for a moment, they fit one by one.
+  // Both checks need several processes at once. Where only few processes are allowed, or other programs use them up for
+  // a moment, the checks succeed one after the other.
   const began = performance.now();
   for (const pauseMs of RETRY_PAUSES_MS) {
     if (performance.now() - began > LONGEST_MS) break;
@@ -224,7 +225,7 @@ const valueOf = (lines: readonly string[], name: string): string =>
 
 /**
  * Kills the process that started a sandbox, and waits until the processes inside release their output. The time limit
- * depends on how long the start took: a busy machine is slow in everything. `undefined`: it did not start.
+ * depends on how long the start took: a busy machine is slow in everything. `undefined`: the sandbox did not start.
  */
 function diesWithParent(bwrap: string, folder: string): Promise<boolean | undefined> {
   const inner = sandboxArgs(boxFor(folder), [shellFile(), "-c", SETTLE]);

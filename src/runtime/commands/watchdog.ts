@@ -28,14 +28,17 @@ type Shell = Readonly<{
   dog: ChildProcess;
   gone: Promise<void>;
   guarded: Set<number>;
-  /** Programs to report to the shell: those being killed, and those that have ended. */
+  /**
+   * The programs that still have to be reported to the shell: programs that are being killed, and programs that have
+   * ended.
+   */
   hurried: number[];
   ended: number[];
   tell(...lines: readonly (string | number)[]): void;
 }>;
 
 /**
- * The shells that guard something, by their follow-up program. This is module state on purpose: the pipe belongs to the
+ * The running watchdog shells, by their follow-up program. This is module state on purpose: the pipe belongs to the
  * process.
  */
 const shells = new Map<string, Shell>();

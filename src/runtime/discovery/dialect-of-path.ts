@@ -2,7 +2,10 @@ import { existsSync } from "node:fs";
 import { basename, dirname, join, sep } from "node:path";
 import { agentFamilies, type Row } from "./sources.ts";
 
-/** The format of an agent file, its path relative to the folder that was searched, and the tool that it belongs to. */
+/**
+ * The format of an agent file, its path relative to the folder that was searched, and the program that it was written
+ * for.
+ */
 export type DialectPlace = Readonly<{ dialect: string; relative: string; family: string }>;
 
 /** Finds the file format of a file by its path; `undefined` when the path does not tell. */

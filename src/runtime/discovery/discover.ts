@@ -97,7 +97,7 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
   return { ...answer(found, { skipped, sources, options }), unlisted };
 }
 
-/** The agent of tasks that name none, and the one that chat talks to: they exist under every preset. */
+/** The agent for tasks that name none, and the agent that `subcrew chat` talks to: both exist under every preset. */
 const NEEDED: ReadonlySet<string> = new Set(["general", "lead"]);
 
 /** The report about a plugin registry that cannot be read as a whole. */

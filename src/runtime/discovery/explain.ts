@@ -36,7 +36,7 @@ export function originsOf(
   };
 }
 
-/** Names of rules that set a value which the agent's file does not contain. */
+/** Names of the rules that give a field a value which is not in the agent's file. */
 const RULES: ReadonlySet<string> = new Set(["(dialect)", "(repair)", "(file name)"]);
 
 function readIfThere(file: string): string | undefined {

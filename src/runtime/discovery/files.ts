@@ -185,7 +185,7 @@ function includedText(path: string, within: string, includes: Map<string, Stamp>
   return opened.text;
 }
 
-/** Adds the file path to problems, which the parser of the format does not know. */
+/** Adds the path of the file to its problems: the parser that reports them does not know the path. */
 function located(problems: readonly Problem[], file: string): readonly Problem[] {
   for (const found of problems as readonly { file?: string }[]) found.file ??= file;
   return problems;

@@ -33,10 +33,7 @@ export function findAgent<F extends Findable>(where: Where<F>, name: string): F 
   return qualified ?? agents.find(({ read }) => read?.aliases?.includes(name)) ?? unlisted;
 }
 
-/**
- * The same lookup under the name that the documentation of `subcrew/agents` uses.
- * @alias
- */
+/** The same function as `findAgent`, under the name that the documentation of `subcrew/agents` uses. @alias */
 export const getAgent = findAgent;
 
 /** Every name that selects this agent and no other, the shortest first. */

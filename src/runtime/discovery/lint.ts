@@ -77,7 +77,7 @@ function statsOf(path: string): Stats | undefined {
   }
 }
 
-/** A file to check. One that the user named explicitly is always checked. */
+/** A file to check. A file that the user named explicitly is always checked. */
 export function lintFileAt(path: string, dialects: Dialects, wanted: string | undefined): LintFile {
   const place = dialectPlaceOf(path);
   const id = wanted ?? place?.dialect ?? (path.endsWith(".toml") ? "codex" : "own");
@@ -147,6 +147,6 @@ function readIfThere(file: string): string | undefined {
   try {
     return readRegularTextSync(file);
   } catch {
-    return undefined; // that the file cannot be read is reported as another problem
+    return undefined; // another problem already reports that the file cannot be read
   }
 }

@@ -104,7 +104,7 @@ function add(
   { agents, problems }: FileReading,
   { place, file, distrust }: { place: SourceFolder; file: CandidateFile; distrust: Distrust | undefined },
 ): void {
-  let untold = problems; // so that the problems of a file with several agents are reported once
+  let untold = problems; // makes sure that the problems of a file with several agents are reported once
   for (const each of agents) {
     const read: ReadAgent = place.plugin?.disabled ? { ...each, disabled: true } : each;
     const finding = { read, agent: read.agent, rank: RANKS[place.scope], problems: untold, file: file.path };
@@ -113,7 +113,7 @@ function add(
   }
 }
 
-/** Files that changed since they were trusted, and untrusted hidden characters, are refused. */
+/** Why a file is not trusted: it changed since it was trusted, or it has hidden characters that were not trusted. */
 function distrusted(
   { hash, hidden }: FileReading,
   { root }: SourceFolder,

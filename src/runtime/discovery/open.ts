@@ -26,7 +26,7 @@ export function isUnchanged(path: string, { ino, size, mtimeMs, ctimeMs }: Stamp
 export type OpenOptions = Readonly<{
   /** A buffer to reuse, so that none is allocated for each file. */
   scratch?: Buffer;
-  /** False: no fingerprint of the file is needed. */
+  /** False: no fingerprint (stamp) of the file is needed. */
   stamped?: boolean;
 }>;
 

@@ -32,7 +32,7 @@ export function findPlaces({ cwd, home, preset, order, scope }: PlacesOptions): 
   return preset.plugins ? [...inFamilies, ...pluginPlaces({ cwd, home, preset, scope })] : inFamilies;
 }
 
-/** The nearest directory with agents of one tool, in `cwd` or above it, or `undefined`. */
+/** The nearest directory with agents of one program, in `cwd` or above it, or `undefined`. */
 export function nearestPlace(cwd: string, relative: string, home?: string): string | undefined {
   for (const { dir } of ancestorsOf(cwd, home)) if (existsSync(join(dir, relative))) return join(dir, relative);
   return undefined;
@@ -71,8 +71,8 @@ export function ancestorsOf(cwd: string, home: string | undefined): readonly Anc
 }
 
 /**
- * Returns a function that tells whether a path exists below `dir`; if its first folder is missing, the rest is not
- * looked up.
+ * Returns a function that tells whether a path exists below `dir`. If the first folder of the path is missing, the rest
+ * is not looked up.
  */
 function seer(dir: string): (relative: string) => boolean {
   const first = new Map<string, boolean>();

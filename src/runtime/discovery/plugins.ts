@@ -17,10 +17,13 @@ export type PluginRoot = Readonly<{
 
 const REGISTRY = ".claude/plugins/installed_plugins.json";
 
-/** The installed plugins that contain agents, or what `folder` names, those of the project before those of the user. */
+/**
+ * The installed plugins that have agents (or the content that `folder` names), those of the project before those of the
+ * user.
+ */
 export function pluginRoots(home: string, cwd: string, folder = "agents"): readonly PluginRoot[] {
   const entries = parsePluginRegistry(readJson(join(home, REGISTRY)));
-  if (!entries || entries.length === 0) return []; // so that the settings in every folder above need not be looked for
+  if (!entries || entries.length === 0) return []; // without entries, the settings in the folders above are not read
   const off = disabledPlugins(home, cwd);
   const roots = entries
     .filter(({ projectPath }) => projectPath === undefined || folderContains(projectPath, cwd))

@@ -100,7 +100,7 @@ function isFile(path: string): boolean {
   return existsSync(path) && /\.[\w-]+$/.test(path);
 }
 
-/** Folders of tools: in a home folder they also contain keys, in a project they contain instructions. */
+/** Folders of agent programs: in a home folder they also contain keys, in a project they contain instructions. */
 const TOOL_FOLDERS = /(?:^|\/)\.(?:subcrew|agents|omp|claude|codex|gemini|opencode|github|cursor)(?=\/)/g;
 
 const mayHoldSecrets = (path: string): boolean =>

@@ -1,12 +1,12 @@
 /**
  * One place where a family's agents may be: a directory or a file, below a project's directory or below the home
- * directory. A family is a tool with its own agent files.
+ * directory. A family is an agent program with its own agent files.
  */
 export type Row = Readonly<{
   /** The prefix of qualified names, and the name of the family in lists. */
   family: string;
   dialect: string;
-  /** Paths below the nearest directory of the project that has one of them. */
+  /** Paths in the project: the nearest directory that has one of them is used. */
   project: readonly string[];
   /** Paths below the home directory. */
   user: readonly string[];
@@ -108,7 +108,7 @@ export const agentFamilies: readonly (readonly Row[])[] = [
 export type SourceScope = "user" | "project" | "both";
 export type Order = "family-first" | "scope-first";
 
-/** Presets that search for agents as one other program does. */
+/** Where agents are searched to behave like one other program. */
 export type Preset = Readonly<{
   families: readonly (readonly Row[])[];
   order: Order;

@@ -32,7 +32,7 @@ export type GuardedFetch = (request: WebRequest, signal: AbortSignal) => Promise
 export const MAX_ANSWER_BYTES = 5_000_000;
 const TOTAL_MS = 30_000;
 
-/** The network access of tools: one request, with its whole response within half a minute. */
+/** The network access of tools: each request must have its whole response within half a minute. */
 export function createGuardedFetch(rules: NetworkRules = {}, parts: NetworkParts = {}): GuardedFetch {
   const open = createGuardedOpen(rules, parts);
   return async (request, signal) => {

@@ -4,8 +4,8 @@ import type { AddressInfo } from "node:net";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 
 /**
- * An HTTP server for other programs: it listens on loopback, needs a token and checks the host name of requests. All
- * servers of subcrew use it.
+ * Options of an HTTP server for other programs: the server listens on loopback, needs a token and checks the host name
+ * of requests. All servers of subcrew are opened with them.
  */
 export type ServerOptions = Readonly<{
   /** The host name or address to listen on; loopback by default. */
@@ -26,7 +26,7 @@ export type ServerOptions = Readonly<{
 
 export type RunningServer = Readonly<{ url: string; port: number; close(): Promise<void> }>;
 
-/** The shortest token that cannot be guessed: 128 bits in hex or in anything denser. */
+/** The shortest token that cannot be guessed: 128 bits in hex or in a denser encoding. */
 export const SHORTEST_TOKEN = 22;
 export const MAX_REQUEST_BYTES = 1_000_000;
 
@@ -129,7 +129,7 @@ type GuardOptions = Pick<ServerOptions, "tokens"> &
   Readonly<{
     port: number;
     hosts: readonly string[];
-    /** The address it listens on: loopback names of other addresses are not accepted. */
+    /** The address that the server listens on: loopback names of other addresses are not accepted. */
     bound?: string;
   }>;
 

@@ -5,7 +5,7 @@ import { isRecord, ownEntry, parseJson } from "../../core/text/json.ts";
 import { type CallbackOptions, waitForCode } from "./sign-in-callback.ts";
 import { signingKey } from "./signing-key.ts";
 
-/** Metadata of an authorization server, with the field names of the OAuth metadata document. */
+/** Endpoints of an authorization server, with the field names of the OAuth metadata document. */
 export type OAuthEndpoints = Readonly<{
   /**
    * The identity of the authorization server; absent if it is not configured, and then it cannot be compared with that
@@ -223,7 +223,7 @@ function validated(context: OAuthContext, answer: URLSearchParams, state: string
   }
 }
 
-/** Server and client in the format of the OAuth library. */
+/** The server and the client, in the form that the OAuth library needs. */
 function parties({ server, client }: OAuthContext): [oauth.AuthorizationServer, oauth.Client] {
   const { issuer = new URL(server.token_endpoint).origin, token_endpoint, revocation_endpoint } = server;
   const { authorization_response_iss_parameter_supported: saysIssuer } = server;
@@ -239,7 +239,7 @@ function parties({ server, client }: OAuthContext): [oauth.AuthorizationServer, 
 
 /**
  * The options for the OAuth library. Whether a plain http address is allowed is decided in this file, not by the
- * library: on this machine it is.
+ * library: addresses of this machine are allowed.
  */
 function requestOptions({ fetch, signal, server }: OAuthContext) {
   const secure = [server.token_endpoint, server.revocation_endpoint].every(

@@ -2,7 +2,7 @@ import { webRefusal } from "./web-target.ts";
 
 export type WebHeaders = Readonly<Record<string, string>>;
 
-/** Throws for a header that would change how or to whom the request is sent, or as whom. */
+/** Throws for a header that would change how or to whom the request is sent, or in whose name. */
 export function checkHeaders(headers: WebHeaders): void {
   const names = Object.keys(headers);
   if (names.length > MOST) throw webRefusal("HEADER", `a request may have ${MOST} headers at most`);

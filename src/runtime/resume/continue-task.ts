@@ -60,7 +60,7 @@ export async function continueTask(
   }: Partial<Task> = node?.kind === "task" ? node.task : {};
   const continues = `${run}/${view.path}`;
   const recorded = recordedAgents(records.events).at(view.path);
-  const model = recorded?.definition.remote ? undefined : recorded?.model; // a remote agent chooses its own model
+  const model = recorded?.definition.remote ? undefined : recorded?.model; // a remote agent chooses its own model, so none is given
   const agent = view.agent ?? settings.agent;
   const task: Task = {
     ...settings,

@@ -37,7 +37,7 @@ export type PreviousRuns = Readonly<{
   /** The agents that this run recorded. */
   agents: RecordedAgents;
   /**
-   * The conversation of a task of any run, up to a turn or as a whole, and its agent; `undefined` when its run was
+   * The conversation of a task of any run, up to a turn or as a whole, and its agent; `undefined` when the run was
    * deleted.
    */
   talkOf(task: string, turn?: number): Promise<PreviousConversation | undefined>;
@@ -45,7 +45,7 @@ export type PreviousRuns = Readonly<{
   imagesOf(run: string, images: Task["images"]): Promise<Readonly<{ images?: readonly ImageContent[] }>>;
   /** True: uses the current definitions of agents, but gives them no new permissions. */
   refresh: boolean;
-  /** Which agents were already reported, by hash and by name. */
+  /** The agents whose change was already reported, by hash and by name. */
   told: Set<string>;
 }>;
 

@@ -88,5 +88,5 @@ export function withAuthOf(recorded: Agent, now: Agent | undefined): Agent {
 /** The fields of an agent that change its behaviour, for comparisons. */
 function essence(agent: Agent): unknown {
   const { source: _source, documentation: _documentation, ...rest } = withoutAuth(agent);
-  return JSON.parse(JSON.stringify(rest)) as unknown; // in the form in which a journal contains it
+  return JSON.parse(JSON.stringify(rest)) as unknown; // converted as in a journal, so that both can be compared
 }

@@ -36,7 +36,10 @@ export async function resumeRun(
   await drive({ ...start, resume }, it);
 }
 
-/** The plan node that continues when this task is resumed: a subagent continues with its parent task. */
+/**
+ * Returns the node of the plan that continues when a task is resumed: for a subagent, the node of its parent task.
+ * Throws if the task cannot be resumed.
+ */
 function checkedTask(state: State, path: string, { retryFailed }: ResumedPart): string {
   const { run, plan, nodes } = state;
   const top = plan && topNodeOf(plan, path);

@@ -38,7 +38,7 @@ export function createReuse(
       for (const { run, path } of [...(await store.reusable(key))].reverse()) {
         if (run === assignment.call.run) continue;
         const found = await resultOf(store, { run, path }, key);
-        if (found && !always && clock() - found.endedAt > (cached ?? 0)) return undefined; // all other results are older
+        if (found && !always && clock() - found.endedAt > (cached ?? 0)) return undefined; // this is the newest result, so all others are older as well
         if (
           !found ||
           !(await readsTheSame(found.events, {
@@ -103,8 +103,8 @@ function keyOf({
   const allowed = [...tools.keys()].filter((tool) => permit(rights, tool).allowed).toSorted();
   const { inputs, acceptSchema, acceptCommand } = call.task;
   return sha256(
-    // The fields always have this order. If a caller writes the keys of a value in another order, the hash differs, and
-    // the work is done again.
+    // The fields are always hashed in this order. If a caller writes the keys of a value in another order, the hash
+    // differs, and the work is done again.
     definitionText(agent) +
       JSON.stringify({
         allowed,
@@ -128,7 +128,7 @@ function keyOf({
 
 /** True for an agent that can only read: files and the web, and nothing that changes anything. */
 function isReadOnly({ agent, tools, rights }: Assignment): boolean {
-  if (agent.remote) return false; // what a remote agent changes is unknown
+  if (agent.remote) return false; // it is unknown what a remote agent changes
   return [...tools.values()].every((tool) => {
     const does = classOf(tool);
     return !permit(rights, tool.name).allowed || (does !== "spawn" && (tool.effect === "read" || does === "none"));
@@ -138,7 +138,7 @@ function isReadOnly({ agent, tools, rights }: Assignment): boolean {
 type Found = Pick<Outcome, "usage" | "cost"> &
   Readonly<{ outcome: Outcome; events: readonly KeptEvent[]; endedAt: number }>;
 
-/** The result of a task, if its last start was recorded with this key. */
+/** The result of a task, if the task was last started with this key. */
 async function resultOf(
   store: RunStore,
   { run, path }: { run: string; path: string },

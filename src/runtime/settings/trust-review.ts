@@ -39,7 +39,9 @@ export type TrustReview = Readonly<{
 
 type Asked = Parameters<NonNullable<Trust["file"]>>[0];
 
-/** Runs a search with everything trusted, and records the files for which trust was needed. */
+/**
+ * A search for files of a project. It is run with everything trusted, and the files that needed trust are collected.
+ */
 export type TrustSearch = Readonly<{ kind: ProjectSource["kind"]; find(trust: Trust): Promise<Discovery> }>;
 
 export type ReviewOptions = Readonly<{
@@ -113,7 +115,7 @@ export function currentText(path: string): string | undefined {
   }
 }
 
-/** The files with the project's instructions for agents of any tool, including the files they import. */
+/** The files with the project's instructions for agents of any program, including the files they import. */
 function instructionsIn(cwd: string, home: string): Asked[] {
   const asked = new Map<string, Asked>();
   const trust: Trust = { project: () => true, file: (file) => (asked.set(file.path, file), true) };
