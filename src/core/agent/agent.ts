@@ -46,7 +46,10 @@ export type Agent = Readonly<{
    * sentence (smart).
    */
   summaryCut?: SummaryCut;
-  /** Which text is the result when the agent ends without the finish tool: its last message (default), or all messages. */
+  /**
+   * Which text is the result when the agent ends without the finish tool: its last message (default), or all of its
+   * messages.
+   */
   summary?: "last" | "all";
   /** Name of the result parameter of the finish tool; `result` by default. */
   outputName?: string;
@@ -135,7 +138,7 @@ export type RemoteCard = Readonly<{
 export type AgentSource = Readonly<{
   kind: "bundled" | "user" | "project" | "plugin" | "inline";
   file?: string;
-  /** The tool whose folder holds the agent's file: `claude`, `omp`, ... */
+  /** The agent program whose folder holds the agent's file: `claude`, `omp`, ... */
   family?: string;
   /** The format of the agent's file. */
   dialect?: string;

@@ -33,7 +33,10 @@ export type ReadAgent = Readonly<{
   agent: Agent;
   /** The key of the file that each field came from. */
   from: Readonly<Record<string, string>>;
-  /** The file's own data, with the spellings of its tool, including keys that have no effect in subcrew. */
+  /**
+   * The file's own data, with the spellings of the program it was written for, including keys that have no effect in
+   * subcrew.
+   */
   raw: Readonly<Record<string, unknown>>;
   /** Keys that are kept and have no effect in subcrew. */
   kept: readonly string[];

@@ -1,4 +1,6 @@
-/** Which files hold the instructions of a project, for agents of one family (the tool they were written for). */
+/**
+ * Which files hold the instructions of a project, for agents of one family (the agent program they were written for).
+ */
 export type InstructionFiles = Readonly<{
   /**
    * Searched in each folder from the project's root down. In each folder, the first existing file of each inner list is
@@ -15,7 +17,7 @@ const neutral: InstructionFiles = {
 };
 
 /**
- * The instruction files for agents of each family: the files that the family's own tool reads, then the neutral
+ * The instruction files for agents of each family: the files that the family's own program reads, then the neutral
  * `AGENTS.md`. Agents of other families and bundled agents get no project instructions.
  */
 const byFamily: Readonly<Record<string, InstructionFiles>> = {

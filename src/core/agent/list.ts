@@ -1,6 +1,6 @@
 /**
- * Agents in one line, `name (source): description` and so on; `count` of them are named, `remaining` are left out.
- * An empty list is `none`.
+ * Formats agents in one line, each as `name (source): description`. `count` agents are named, `remaining` are left out;
+ * an empty list becomes `none`.
  */
 export function formatAgentList(agents: readonly ListedAgent[], max: number = agents.length): AgentList {
   const shown = agents.slice(0, Math.max(0, Math.floor(max)));

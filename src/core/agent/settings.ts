@@ -119,7 +119,9 @@ export function commonTools(ours: readonly string[] | undefined, theirs: readonl
 type Limit = number | boolean;
 type LimitRule = {
   readonly key: string;
-  /** The narrowed value of a limit, or `undefined` for no change. `theirs` is the bound, `ours` the current value. */
+  /**
+   * Computes the narrowed value of a limit; `undefined`: no change. `theirs` is the bound, `ours` the current value.
+   */
   readonly value: (theirs: Limit, ours: Limit | undefined, fallback: Limit) => Limit | undefined;
 };
 

@@ -70,7 +70,9 @@ const provider = z.strictObject({
  */
 export const CONFIG_VERSION = 1;
 
-/** Everything that can be set in a file or by a variable. Documents and error messages are made from this. */
+/**
+ * Everything that can be set in a file or by a variable. Documents and error messages are generated from this schema.
+ */
 export const config = z.strictObject({
   telemetry: z
     .strictObject({

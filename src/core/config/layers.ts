@@ -8,7 +8,7 @@ import { presetSettings } from "./presets.ts";
 /** Source of a setting: a variable, a trusted project's file, the user's file, or a preset. */
 export type ConfigLayer = "environment" | "project" | "user" | "preset";
 
-/** The settings of each source. A preset is not among them, because a setting names it. */
+/** The settings of each source. A preset is not among them: a setting in one of these sources names it. */
 export type ConfigLayers = Readonly<Partial<Record<Exclude<ConfigLayer, "preset">, Config>>>;
 
 /** The effective settings, and the source of each. */
@@ -67,7 +67,7 @@ export function fromLeaves(leaves: readonly (readonly [path: ConfigPath, value: 
   }, {});
 }
 
-/** Merges two values: the second one overrides the first where it is given. */
+/** Merges two values: values of the second override those of the first. */
 function over(ours: unknown, theirs: unknown): unknown {
   if (!isRecord(ours) || !isRecord(theirs)) return theirs;
   const keys = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];

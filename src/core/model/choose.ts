@@ -111,8 +111,8 @@ export function chooseModel(asked: readonly ModelWish[], catalogue: Catalogue, b
 }
 
 /**
- * Leaves out local servers that nobody confirmed: an agent file alone must not send a prompt to a port that the person
- * never named.
+ * Leaves out local servers that no person confirmed: an agent file alone must not send a prompt to a port that the
+ * person never named.
  */
 function withoutUnconfirmed({ candidates, missed }: Found, catalogue: Catalogue): Found {
   const isOpen = ({ provider }: ModelCandidate): boolean =>
@@ -201,7 +201,7 @@ function standsFor(word: string, { catalogue, inherited, depth }: Looking): stri
   return Object.hasOwn(shortcuts, word) ? shortcuts[word] : undefined;
 }
 
-/** Shortens the list of models that lack a key. */
+/** Shortens the list of models that cannot be used because a key is missing. */
 function inShort(name: string, missed: readonly Miss[]): readonly Miss[] {
   const [first] = missed;
   if (first === undefined || missed.length === 1 || missed.some(({ code }) => code !== "MISSING_KEY")) return missed;

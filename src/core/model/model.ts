@@ -21,7 +21,9 @@ export type ModelRequest = Readonly<{
   temperature?: number;
   topP?: number;
   maxOutputTokens?: number;
-  /** The beginning of the prompt that requests of other tasks share: a cache key and its length. */
+  /**
+   * The beginning of the prompt that requests of other tasks share: its key for the provider's cache, and its length.
+   */
   prefix?: Readonly<{ key: string; chars: number }>;
 }>;
 

@@ -35,7 +35,10 @@ function named(env: Env, name: string): string | undefined {
 const isHere = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 
-/** `example.com` and `.example.com` both mean the host and all below it; a port makes it narrower; a star is everything. */
+/**
+ * `example.com` and `.example.com` both mean the host and all below it; an entry with a port means only that port; `*`
+ * means every host.
+ */
 function covers(entry: string, at: Readonly<{ hostname: string; port: string }>): boolean {
   if (entry === "") return false;
   if (entry === "*") return true;

@@ -78,7 +78,7 @@ export type Spending = Readonly<{
   summaryCut?: SummaryCut;
   /** The limit that cut the task short. */
   limit?: ReachedLimit;
-  /** The changes that the task made in a worktree, and whether they were applied. */
+  /** The changes that the task made in a worktree, and whether they were applied to the workspace. */
   changes?: Changes;
 }>;
 
@@ -197,6 +197,6 @@ export function exitCodeOf(outcome: Outcome): number {
   }
 }
 
-/** True for an outcome that is decided again when the run is resumed. */
+/** True for an outcome (skipped or cancelled) that is decided again when the run is resumed. */
 export const isUndecided = (outcome: Outcome): boolean =>
   outcome.status === "skipped" || (outcome.status === "cancelled" && outcome.final !== true);

@@ -89,7 +89,7 @@ export function formatCost({ usd, unpriced, estimated = 0 }: Cost): string {
   return [...known, ...guessed, ...(unpriced > 0 ? ["unknown price"] : [])].join(" + ");
 }
 
-/** One line about what a task used, as in `2 turns ↑1.0k ↓5.0k R500 W100 $0.0150 ctx:10k`; zeros are left out. */
+/** Formats what a task used in one line, as in `2 turns ↑1.0k ↓5.0k R500 W100 $0.0150 ctx:10k`; zeros are left out. */
 export function formatUsage(usage: Usage, cost: Cost = noCost(), model?: string): string {
   const tokens = (mark: string, count: number): string => (count > 0 ? `${mark}${formatTokens(count)}` : "");
   return [

@@ -52,7 +52,7 @@ export function isBelow(path: string, above: string): boolean {
   return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
 }
 
-/** Paths in the order in which their nodes end: subagents before the task that started them. */
+/** Sorts paths in the order in which their nodes end: subagents before the task that started them. */
 export const deepestFirst = (paths: readonly string[]): string[] =>
   paths.toSorted((a, b) => b.split("/").length - a.split("/").length);
 

@@ -71,7 +71,7 @@ function labels(text: string): (boolean | undefined)[] {
   ];
 }
 
-/** The verdict that is alone on a line; when they contradict each other, the work is not approved. */
+/** The verdict that is alone on a line; when several such lines contradict each other, the work is not approved. */
 function loneVerdict(text: string): boolean | undefined {
   const found = text.split("\n").map((line) => (/^\s*>/.test(line) ? undefined : verdictOfLoneLine(line)));
   return found.includes(false) ? false : found.find((each) => each !== undefined);

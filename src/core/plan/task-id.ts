@@ -1,5 +1,5 @@
 /**
- * The id of the task at a position: its index, then the first 20 characters of its name with special characters
+ * Makes the id of the task at a position: its index, then the first 20 characters of its name with special characters
  * replaced by `_`.
  */
 export function taskId(index: number, name: string): string {

@@ -112,7 +112,10 @@ const NO_REVISION =
 const REVISION =
   /revision[s_\s-]*(?:is |are )?(?:needed|required|necessary|requested)|\b(?:needs?|requires?|please|another|an?|one more|further|minor|major|some|for)\s+(?:\w+\s+)?revisions?\b/;
 
-/** A text in lower case with straight quotes and one symbol each for yes and no, so that one set of patterns fits. */
+/**
+ * A text in lower case, with straight quotes and one symbol each for yes and no, so that the same patterns match all
+ * spellings.
+ */
 function plain(text: string): string {
   return text
     .normalize("NFC")
@@ -124,8 +127,8 @@ function plain(text: string): string {
 }
 
 /**
- * A verdict without Markdown, punctuation and a check mark that says the same, as one word: `**✅ Looks good to me.**`
- * is `looks_good_to_me`.
+ * The word of a verdict, without Markdown, punctuation and a check mark of the same meaning: `**✅ Looks good to me.**`
+ * becomes `looks_good_to_me`.
  */
 function wordOf(text: string): string {
   const word = text

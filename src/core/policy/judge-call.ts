@@ -175,7 +175,7 @@ export function readBans(policy: Policy): ((place: string) => boolean) | undefin
   return bans.length === 0 ? undefined : (place) => bans.some((covers) => covers(place));
 }
 
-/** The patterns of rules that forbid to read. */
+/** The patterns of the rules that forbid to read files. */
 export function readBanPatterns({ deny }: Policy): string[] {
   const rules = READING_TOOLS.flatMap((tool) => rulesFor(deny, tool));
   return [...new Set(rules.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern])))];
@@ -194,7 +194,7 @@ export function barred(
   return verdict.decision === "deny" ? verdict.rule : undefined;
 }
 
-/** True when an agent's rules deny every call of a tool and no later rule allows any. */
+/** True when an agent's rules deny every call of a tool and no later rule allows any of them. */
 export function isShut(about: AgentRules): boolean {
   const last = about.findLastIndex(({ pattern }) => pattern === undefined);
   return about[last]?.says === "deny" && about.slice(last).every(({ says }) => says === "deny");

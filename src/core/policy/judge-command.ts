@@ -270,8 +270,9 @@ function ruleBehind(rule: Rule, { command }: Part, { command: inner }: Part): Ru
 }
 
 /**
- * Whether the words of a rule match; a rule without a pattern, and one for an exact text, has no words. A star matches further words; for a known command only those that are read-only,
- * and an option or subcommand that writes, runs or configures must be spelled in the rule.
+ * Tells whether the words of a rule match a command; a rule without a pattern, and a rule for an exact text, have no
+ * words. A star matches further words; for a known command only those that are read-only, and an option or subcommand
+ * that writes, runs or configures must be spelled in the rule.
  */
 function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean {
   if (exact || pattern === undefined) return false;
@@ -286,7 +287,7 @@ function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean 
 }
 
 /**
- * The words of a rule; a trailing star, or `:*`, which is how other tools write it, matches any number of further
+ * The words of a rule; a trailing star, or `:*`, which is how other programs write it, matches any number of further
  * words.
  */
 function wordsOf(pattern: string): { words: string[]; more: boolean } {
@@ -323,7 +324,7 @@ function wordByWord(policy: Policy, { tool }: CallToJudge, line: Line, shell: Sh
     if (looked) continue;
     if (!isAllowed(policy, rules, part, line, shell)) return undefined;
     const covering = rules.find((each) => flat(part).some(({ command }) => spells(each, command.words)));
-    if (covering) rule = `allow ${ruleText(covering)}`; // a redirection of several commands together has no rule of its own
+    if (covering) rule = `allow ${ruleText(covering)}`; // a redirection of several commands together has no rule of its own, so the covering rule is reported
   }
   return { decision: "allow", rule, why: "", hint: "" };
 }

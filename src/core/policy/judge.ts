@@ -6,8 +6,8 @@ import type { Policy } from "./policy.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /**
- * Judges a tool call: deny rules win over ask rules, ask rules over allow rules, and without a matching rule the
- * permission mode decides. Where no person can be asked, a call that needs approval is denied.
+ * Judges a tool call: deny rules take precedence over ask rules, ask rules over allow rules, and without a matching
+ * rule the permission mode decides. Where no person can be asked, a call that needs approval is denied.
  */
 export function judge(policy: Policy, ask: CallToJudge): Verdict {
   const commands = ask.subjects.flatMap((subject) =>

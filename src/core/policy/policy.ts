@@ -10,7 +10,7 @@ import type { HomeAnchor } from "./protected-paths.ts";
 export const policyModes = ["plan", "default", "acceptEdits", "dontAsk", "bypass"] as const;
 export type PolicyMode = (typeof policyModes)[number];
 
-/** Permission levels from read-only to never asking; each allows everything that the one before it allows. */
+/** Permission levels, from read-only to never asking; each level allows everything that the level before it allows. */
 const levels = ["plan", "default", "acceptEdits", "bypass"] as const;
 export type PolicyLevel = (typeof levels)[number];
 

@@ -27,7 +27,7 @@ const PROJECT_FILES: readonly string[] = [
   ...words(
     ".gitmodules .mcp.json .roomodes opencode.json opencode.jsonc kilo.json kilo.jsonc .exrc .nvimrc .nvim.lua .gdbinit",
   ),
-  // programs that git starts with the next commit, through a hook of these tools
+  // programs that git starts at the next commit, because these hook managers run them
   ...words(".pre-commit-config.yaml .overcommit.yml lefthook.yml lefthook.yaml lefthook.toml lefthook.json"),
   ...words(".lefthook.yml .lefthook.yaml .lefthook.toml .lefthook.json lefthook-local.yml .lefthook-local.yml"),
   // shells and package managers load these on their own, and some entries are commands

@@ -33,10 +33,7 @@ export const secretHomeFiles: readonly string[] = words(`
   .local/share/fish/fish_history
 `);
 
-/**
- * Secret system paths. Programs in the sandbox have their own `/proc`, so the system's `/proc` need not be hidden from
- * them.
- */
+/** Secret paths of the system. `/proc` is not listed, because programs in the sandbox have their own `/proc`. */
 export const secretSystemPlaces: readonly string[] = words(`
   /etc/shadow /etc/shadow- /etc/gshadow /etc/gshadow- /etc/sudoers /etc/sudoers.d /etc/ssl/private /etc/security/opasswd
   /etc/krb5.keytab /etc/NetworkManager/system-connections /etc/wireguard /etc/openvpn /etc/kubernetes /etc/rancher

@@ -76,8 +76,8 @@ export function ruleText({ tool, pattern, exact }: Rule): string {
 
 /**
  * Whether a rule matches a tool call. An allow rule must match every path of the subject (links have several) and
- * covers only what it spells; a deny rule matches when one path does, in any spelling, and covers everything below.
- * `judge-command.ts` matches commands.
+ * covers only what it spells; a deny rule matches when one path does, in any spelling, and covers everything below that
+ * path. `judge-command.ts` matches commands.
  */
 export function ruleFits(
   rule: Rule,

@@ -1,9 +1,10 @@
 import { textMatches } from "./glob.ts";
 
 /**
- * Whether a URL fits a pattern: `https://example.com/*`, `https://*.example.com/api/*`, `example.com`, or another tool's
- * `domain:example.com`. Host and scheme are compared as parsed, never as the beginning of a text; a star in the host stands for
- * subdomains, never for a part of a name. In a deny rule, a host also covers its subdomains, and the path may use any encoding.
+ * Whether a URL fits a pattern: `https://example.com/*`, `https://*.example.com/api/*`, `example.com`, or
+ * `domain:example.com`, as other programs write it. Host and scheme are compared as parsed, never as the beginning of a
+ * text; a star in the host stands for subdomains, never for a part of a name. In a deny rule, a host also covers its
+ * subdomains, and the path may use any encoding.
  */
 export function urlMatches(pattern: string, url: string, as: "permission" | "ban" = "permission"): boolean {
   const wanted = parsePattern(pattern);

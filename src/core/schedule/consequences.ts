@@ -7,7 +7,7 @@ import { schedule } from "./schedule.ts";
 /** A plan, and a lookup of the outcomes of its ended nodes. */
 export type KnownOutcomes = Readonly<{ body: Body; outcomeOf(id: string): Outcome | undefined }>;
 
-/** The nodes that are skipped when this node is cancelled, joins left out. */
+/** The nodes that are skipped when this node is cancelled, without joins (nodes that collect outputs). */
 export function endWith({ body, outcomeOf }: KnownOutcomes, id: string): string[] {
   const all = schedule(body);
   begin(all);
@@ -19,7 +19,7 @@ export function endWith({ body, outcomeOf }: KnownOutcomes, id: string): string[
   return [...settled, ...cancel].filter((other) => other !== id && body.nodes[other]?.kind !== "join");
 }
 
-/** The nodes that cannot begin before this one has ended. Joins are left out. */
+/** The nodes that cannot begin before this one has ended. Joins (nodes that collect outputs) are left out. */
 export function waitFor({ body, outcomeOf }: KnownOutcomes, id: string): string[] {
   return [...withDependents(body, id)].filter(
     (other) => other !== id && body.nodes[other]?.kind !== "join" && !outcomeOf(other),

@@ -96,5 +96,5 @@ function record(all: Schedule, entry: ScheduleEntry, outcome: Outcome, step: Ste
   step.settled.push(entry.id);
 }
 
-/** The recorded reason why a node was cancelled that no other node needs. */
+/** The recorded reason for cancelling a node whose result no other node needs. */
 export const NOT_NEEDED = "no longer needed";

@@ -75,7 +75,7 @@ function allOf(parts: readonly Part[]): Outcome {
   const names = bad.slice(0, 5).map(({ id }) => id);
   const more = bad.length > names.length ? ` and ${bad.length - names.length} more` : "";
   const message = `${bad.length} of ${parts.length} did not succeed: ${names.join(", ")}${more}`;
-  // A question that nobody could answer is reported as such, not as a failure of a task.
+  // A question that no person could answer is reported as such, not as a failure of a task.
   const unanswered = bad.some(({ outcome }) => outcome.status === "failed" && outcome.fault.code === "NEEDS_ANSWER");
   const code = unanswered ? "NEEDS_ANSWER" : "SOME_FAILED";
   return { status: "failed", fault: { code, message, retryable: false }, output: texts(parts), ...unapproved(parts) };
@@ -87,7 +87,9 @@ function texts(parts: readonly Part[]): string {
   return only ? alone(only.outcome) : parts.map(({ id, outcome }) => `## ${id}\n\n${textOf(outcome)}`).join("\n\n");
 }
 
-/** The text of a join with a single output. It has no note about a limit, because the join's own outcome carries it. */
+/**
+ * The text of a join with a single output. It has no note about a limit, because the outcome of the join contains it.
+ */
 const alone = (outcome: Outcome): string => (outcome.status === "ok" ? outcome.output : textOf(outcome));
 
 /** The output of a node, or the reason of its failure with its partial output. */

@@ -1,4 +1,4 @@
-/** For each state of a run, how many events may have moved a node in a list. */
+/** For each state of a run: how many events may have moved a node within a list (see `movesOf`). */
 const counts = new WeakMap<object, number>();
 
 /**

@@ -31,7 +31,7 @@ export type ScheduleEntry = {
   rank: number;
   /** True for a running node that is no longer needed. */
   moot: boolean;
-  /** The outcome that is forced on of a running node that is being stopped. */
+  /** The outcome that a running node gets when it has been stopped, whatever it returns. */
   givenUp: Outcome | undefined;
   /**
    * True for a join that has work to do once it succeeds, such as applying changes: it starts then, and ends when that

@@ -41,7 +41,7 @@ const exitCodes = {
 
 export type ErrorCode = keyof typeof exitCodes;
 
-/** True for the code of one of our errors. */
+/** True for the code of one of subcrew's errors. */
 export function isCode(value: unknown): value is ErrorCode {
   return typeof value === "string" && Object.hasOwn(exitCodes, value);
 }
@@ -60,7 +60,7 @@ export class CrewError extends Error {
   }
 }
 
-/** True for our own error, also when another copy of this module made it. */
+/** True for an error of subcrew, also when another copy of this module made it. */
 export function isCrewError(error: unknown): error is CrewError {
   return error instanceof Error && error.name === "CrewError" && "code" in error && "hint" in error;
 }

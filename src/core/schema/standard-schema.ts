@@ -9,7 +9,7 @@ export type StandardSchema<Output = unknown> = Readonly<{
     vendor: string;
     validate(value: unknown): Validated<Output> | Promise<Validated<Output>>;
     types?: Readonly<{ input: unknown; output: Output }> | undefined;
-    /** Standard JSON Schema: how the schema is written for a model. */
+    /** Standard JSON Schema: converts the schema to JSON Schema, which models need. */
     jsonSchema?:
       | Readonly<{ input(options: Readonly<{ target: string }>): Readonly<Record<string, unknown>> }>
       | undefined;
@@ -47,8 +47,7 @@ export function plainSchemaOf(type: StandardSchema): JsonSchema {
 }
 
 /**
- * The schema that a JSON Schema was made from, in this process: the original can also check what JSON Schema cannot
- * express.
+ * The library schema that a JSON Schema was made from in this process: it can check more than JSON Schema can express.
  */
 export const sourceOf = (schema: JsonSchema): StandardSchema | undefined => sources.get(schema);
 

@@ -1,11 +1,13 @@
-/*
- * Finds private keys in PEM form, of any size, whole or cut off: indented, numbered, quoted, in upper or lower case, and
- * with any of their characters escaped as JSON, URL or HTML does it. Every step moves forward, so the scan takes linear
- * time.
+/**
+ * Patterns that find private keys in PEM form, of any size, whole or cut off: indented, numbered, quoted, in upper or
+ * lower case, and with any of their characters escaped as in JSON, URLs or HTML. Every step moves forward, so the scan
+ * takes linear time.
  */
 
 const hexOf = (char: string): string => char.charCodeAt(0).toString(16).padStart(2, "0");
-/** A character as it is, and escaped; patterns with it ignore case, so the codes of both cases are listed. */
+/**
+ * A pattern for a character, as it is or escaped. Patterns with it ignore case, so the codes of both cases are listed.
+ */
 const spelled = (char: string): string => {
   const both = [...new Set([char.toUpperCase(), char.toLowerCase()])];
   const hex = both.map(hexOf).join("|");
@@ -18,7 +20,7 @@ const BLANK = `(?:${spelled(" ")}|\\+|\\t|&nbsp;|\\u00a0)`;
 const DASH = `(?:${spelled("-")}|&(?:hyphen|dash|minus);)`;
 /** Any escaped visible character of ASCII, except a dash. */
 const ESCAPED = `(?:(?!${DASH})(?:%(?:25)?[2-7][\\da-f]|&(?:amp;)?#(?:0{0,5}(?:3[3-9]|[4-9]\\d|1[01]\\d|12[0-6])|x0{0,5}[2-7][\\da-f]);?|\\\\{1,4}(?:u(?:00|\\{0{0,4})|x)[2-7][\\da-f]\\}?))`;
-/** The beginning of a marker. */
+/** A pattern for the beginning of a marker such as `-----BEGIN` or `-----END`. */
 const START = (name: string): string => `${DASH}{4,5}${BLANK}?${word(name)}${BLANK}`;
 const MARK = (name: string): string =>
   `${START(name)}(?:(?:[A-Z0-9]|(?!${BLANK})${ESCAPED}){1,20}${BLANK}){0,4}${word("PRIVATE")}${BLANK}${word("KEY")}(?:${BLANK}${word("BLOCK")})?${BLANK}?${DASH}{4,5}`;
@@ -26,7 +28,7 @@ const BEGIN = new RegExp(MARK("BEGIN"), "iy");
 const END = new RegExp(MARK("END"), "iy");
 const BEGIN_START = new RegExp(START("BEGIN"), "i");
 const BEGIN_ANYWHERE = new RegExp(START("BEGIN"), "ig");
-/** A text without these has no marker, and need not be searched. */
+/** A text that this does not match contains no marker of a key, and need not be searched. */
 const MAY_BEGIN = /-{4}|%2[5d]|&(?:amp|hyphen|dash|minus|#)|\\[ux\\]/i;
 const END_ANYWHERE = new RegExp(`${START("END")}[^\\n]{0,400}?${DASH}{4,5}`, "ig");
 /** The characters with which a marker can begin: a dash as it is, or an escape of one. */
@@ -98,7 +100,7 @@ function matched(pattern: RegExp, text: string, at: number): number | undefined 
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-/** Whether a text ends in the middle of a private key; `inside`: it also began in the middle of one. */
+/** Whether a text ends in the middle of a private key; `inside`: the text also began in the middle of a key. */
 export function endsInKey(text: string, inside: boolean): boolean {
   const last = lastBegin(text);
   if (last >= 0) return privateKeyAt(text, last)?.open ?? isBareMarker(text, last);
@@ -129,7 +131,7 @@ function lastBegin(text: string): number {
 /** The offset at which the marker of a private key begins, also an incomplete one; -1: there is none. */
 export const keyBegins = (text: string): number => (MAY_BEGIN.test(text) ? text.search(BEGIN_START) : -1);
 
-/** Whether the end marker of a key stands in a text after this offset. */
+/** Whether the end marker of a key occurs in a text after this offset. */
 export function hasKeyEnd(text: string, from: number): boolean {
   END_ANYWHERE.lastIndex = from;
   return END_ANYWHERE.test(text);

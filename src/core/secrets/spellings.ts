@@ -43,8 +43,8 @@ const NOT_SECRET = /^(?:OLD)?PWD$|^XAUTHORITY$|_(?:SOCK|SOCKET|FILE|PATH|DIR|HOM
 
 function isSecret(name: string, value: string): boolean {
   if (!looksSecret(name)) return false;
-  // TOKEN_TYPE=standard is a harmless setting: unless the last word of a variable's name indicates a secret, its value
-  // must look like one.
+  // Unless the last word of a variable's name indicates a secret, its value must look like one: TOKEN_TYPE=standard is
+  // a harmless setting.
   return TELLING.has(wordsOf(name).at(-1) ?? "") || value.length >= 20 || /\d|[a-z][A-Z]|[^A-Za-z0-9_.-]/.test(value);
 }
 

@@ -216,7 +216,7 @@ const acting: Readonly<Record<string, Grammar>> = {
     flags: "sSfLiIvgN046",
     valued: "HAem",
     operands: "texts",
-    badOperand: /^(?!https?:\/\/|[\w.-]+(?::\d+)?(?:[/?#]|$))/i, // such as `file:` and `{file}:`
+    badOperand: /^(?!https?:\/\/|[\w.-]+(?::\d+)?(?:[/?#]|$))/i, // a URL with another scheme, such as `file:`, or with braces, such as `{file}:`
     badWord: /^(?:-[a-zA-Z0-9]*H|--h[a-z]*=)?@/, // `@FILE` as a header sends the lines of a file
     long:
       "silent show-error fail fail-with-body location include head verbose globoff header= user-agent= referer= max-time= " +
@@ -337,7 +337,7 @@ const git: Check = (args) => {
   };
 };
 
-/** Index of the subcommand, of git, after the options before it, some of which take a value. */
+/** The index of the subcommand of git, after the options before it, some of which take a value. */
 export function subcommandAt(args: readonly ShellWord[]): number {
   let at = 0;
   for (; at < args.length; at++) {

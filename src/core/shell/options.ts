@@ -73,7 +73,7 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
     const letter = word.charAt(end);
     if (!valued.includes(letter)) {
       effects.push(at);
-      return at; // it is not known whether this option takes a value
+      return at; // it is unknown whether this option takes a value, so the rest is not analysed
     }
     if (end < word.length - 1) values.set(letter, word.slice(end + 1));
     const next = end === word.length - 1 ? takeValue(letter, at) : at;

@@ -25,7 +25,10 @@ export class CrashError extends Error {
   }
 }
 
-/** Adds run and path to an error. Errors of the caller, and errors that already have a place, are returned unchanged. */
+/**
+ * Adds run and path to an error. Errors that the caller can fix, and errors that already name a place, are returned
+ * unchanged.
+ */
 export function crashAt(thrown: unknown, place: RunPlace): unknown {
   return isCrewError(thrown) || thrown instanceof CrashError ? thrown : new CrashError(thrown, place);
 }

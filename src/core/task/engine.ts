@@ -65,7 +65,7 @@ export type Call = Readonly<{
 /** The output of another node: its name, its path in the run, and the text. */
 export type Attachment = Readonly<{ title: string; path: string; text: string }>;
 
-/** What a task passes on to the agents that it starts. `inherit` in their definitions means its model. */
+/** What a task passes on to the agents that it starts. `inherit` in their definitions means the model of the task. */
 export type Parent = Readonly<{
   /** The agents that the task may start. */
   spawns: Spawns;
@@ -83,7 +83,7 @@ export type Parent = Readonly<{
   filesOf?: string;
   /** The task's conversation, for subagents that start from it. */
   conversation?: ForkPoint;
-  /** The parent tasks, as `run/path`, for a plan that becomes a run of its own. */
+  /** The parent tasks, as `run/path`, set for a plan that becomes a separate run. */
   above?: readonly string[];
 }>;
 

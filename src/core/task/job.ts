@@ -9,7 +9,7 @@ import type { TaskRunner } from "../vocabulary/runner-name.ts";
 import type { Call, PerformContext } from "./engine.ts";
 import type { Assignment } from "./runner.ts";
 
-/** The workspace of a task, identified by names that is valid on every machine that has them. */
+/** The workspace of a task, identified by names that are valid on every machine that has the workspace. */
 export type JobWorkspace = Readonly<{
   /** The real path of the folder on the machine that started the run. */
   id: string;
@@ -63,7 +63,7 @@ export type Job = Readonly<{
   attended: boolean;
   /** True: no other task of the run is running, so the worker waits a moment for the run's next task. */
   isAlone?: true;
-  /** Whether the task parks (waits) instead of failing. */
+  /** Whether the task parks (waits) instead of failing when it reaches a limit or its provider refuses requests. */
   parks?: ParkRules;
   /** True: prices have to be known before the first model request, because a budget limits the cost. */
   prices: boolean;

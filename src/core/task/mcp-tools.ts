@@ -13,7 +13,7 @@ export type PeerAsk = Readonly<{
   isTrusted(tool: string): boolean;
   /** Reports a warning to the user, with a code if there is one. */
   say(text: string, code?: string): void;
-  /** Tells the user something that is not a problem. */
+  /** Reports something to the user that is not a problem. */
   note(text: string): void;
   /** Creates the signal that limits the time for all servers; called only when a server is asked. */
   signal(): AbortSignal;

@@ -80,7 +80,7 @@ function distance({ id, repositories = [] }: JobWorkspace, { announcement }: Wor
   return repositories.some((name) => announcement.repositories.includes(name)) ? 1 : 2;
 }
 
-/** Workers with the same capabilities that are alive, and their load. */
+/** A class of workers: workers with the same capabilities that are alive, and their load. */
 export type WorkerClass = Readonly<{ class: string; announcement: Announcement; workers: number; load: number }>;
 
 /** The class of workers with the most free capacity among those that can serve the job, or why none can. */
@@ -106,5 +106,5 @@ export function choosePlace(
 
 const fullness = ({ load, workers, announcement }: WorkerClass): number => load / (workers * announcement.slots);
 
-/** Sorts workers that only have the offline model last. */
+/** Used to sort workers: those that only have the offline model come last. */
 const offlineOnly = ({ announcement }: WorkerClass): number => (announcement.hasDefaultModel ? 0 : 1);

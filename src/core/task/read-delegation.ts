@@ -2,7 +2,10 @@ import type { Outcome } from "../outcome/outcome.ts";
 import { defined } from "../text/defined.ts";
 import type { DelegationOutcome, ReadDelegation } from "./engine.ts";
 
-/** Makes a file of this machine with the output of the task at a path; `undefined`: this store creates no files. */
+/**
+ * Creates a file on this machine with the output of the task at a path, so that an agent can read it; `undefined`: this
+ * store creates no files.
+ */
 export type MakeOutputFile = (path: string, outcome: Outcome) => Promise<string | undefined>;
 
 /**

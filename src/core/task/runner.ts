@@ -41,8 +41,8 @@ export type Reopening = Readonly<{
   /** Until when the provider must not be asked; `undefined`: it may be asked now. */
   look(): Promise<Readonly<{ nextTry: number; until?: number }> | undefined>;
   /**
-   * Waits until another task got an answer, or until this task is the one that should try; resolves with a text that
-   * says which.
+   * Waits until another task has received an answer from the provider, or until it is this task's turn to send a test
+   * request. Resolves with a sentence that names the reason for continuing.
    */
   wait(signal: AbortSignal): Promise<string>;
 }>;
@@ -74,7 +74,7 @@ export type Assignment = Readonly<{
   /** The agents that the task may start, if it may start any. */
   catalog?: Catalog;
   limits: Limits;
-  /** What executes the task: this process, a child process, another tool or a remote agent. */
+  /** What executes the task: this process, a child process, another agent program or a remote agent. */
   runner: TaskRunner;
   completion: Completion;
   schema?: JsonSchema;
@@ -106,14 +106,14 @@ export type Assignment = Readonly<{
    */
   keepLong?(tool: string, text: string): Promise<string | undefined>;
   /**
-   * Makes a file of this machine with the full output of another task, to read it; `undefined`: this store creates no
-   * files.
+   * Creates a file on this machine with the full output of another task, so that the agent can read it; `undefined`:
+   * this store creates no files.
    */
   outputFile?(task: Readonly<{ run: string; path: string }>, outcome: Outcome): Promise<string | undefined>;
   toolContext: Omit<ToolContext, "signal" | "report" | "delegate" | "notify">;
 }>;
 
-/** Executes one task: in the loop of this process, a child process, a foreign command or a remote agent. */
+/** Executes one task: in the loop of this process, a child process, another agent program or a remote agent. */
 export type Runner = (assignment: Assignment, context: PerformContext) => Promise<Outcome>;
 
 /** Runs the command that decides whether a task's result is accepted; a rejected result is a failure. */

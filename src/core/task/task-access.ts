@@ -25,7 +25,10 @@ export type TaskAccess = Readonly<{
   handed?: ReadableOutputs;
   /** Registers files that the task may read because it was told about them. */
   allowReading(files: readonly string[]): void;
-  /** Whether the task's commands need a sandbox, and whether a tool with weaker enforcement may run the task. */
+  /**
+   * Whether the task's commands need a sandbox, and whether the task may run in another agent program that cannot
+   * enforce all restrictions.
+   */
   demands: Readonly<{ sandbox: "required" | "auto" | "off"; weaker: boolean }>;
   /** The state of each file when the task last read or wrote it, to notice changes by others. */
   seen: Map<string, string>;

@@ -96,7 +96,10 @@ export type ToolContext = Readonly<{
 export type CallAccess = Readonly<{
   /** True: a person allowed this command to use the network. */
   network?: true;
-  /** The subjects of this call as the policy judged them: a file opened for writing must be one of them. */
+  /**
+   * The subjects of this call (paths, URLs, commands) as the policy judged them: a file that is opened for writing must
+   * be among them.
+   */
   judged: readonly LocatedSubject[];
   /** The path by which permission rules match a file. */
   placeOf(absolute: string): string;

@@ -27,7 +27,7 @@ export function addCount(counts: Record<string, number>, name: string, by = 1): 
 /** The deepest nesting of JSON that is accepted. Functions that walk a value call themselves for each level, and the stack is finite. */
 export const DEEPEST_JSON = 200;
 
-/** The deepest nesting in what we write ourselves, where values of others stand inside of records. */
+/** The deepest nesting of JSON that subcrew itself writes: its records contain values from other programs. */
 export const DEEPEST_RECORD = 1_000;
 
 /** What is wrong with JSON that `isDeeplyNested`, as the end of a sentence. */

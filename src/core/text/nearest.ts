@@ -37,7 +37,7 @@ function typosAllowed(length: number): number {
   return length <= 7 ? 2 : 3;
 }
 
-/** Damerau-Levenshtein with adjacent swaps; any number above `limit` stands for "further than that". */
+/** Damerau-Levenshtein with adjacent swaps; a result above `limit` only means "more than the limit". */
 function distance(a: string, b: string, { limit, rows }: { limit: number; rows: Rows }): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   let [before, above, row] = rows;

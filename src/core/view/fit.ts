@@ -21,7 +21,7 @@ export function fit(text: string, columns: number, more: string): string {
 
 /**
  * The last row of a text that is wrapped by words: where a growing text continues. The row stays in place while words
- * are added, and begins anew when it is full, so that little has to be drawn again.
+ * are added, and a new row begins when it is full, so that little has to be drawn again.
  */
 export function lastRow(text: string, columns: number): string {
   if (text.length <= columns && isPlain(text)) return text;
@@ -85,7 +85,7 @@ const LONGEST_MEASURED = 400;
 
 /** Made for the first text that needs it: its data take milliseconds to load. */
 let segmenter: Intl.Segmenter | undefined;
-/** More code units than this for one character on the screen are dropped as noise. */
+/** Code units of one character on the screen beyond this number are dropped as noise. */
 const LONGEST_CLUSTER = 16;
 /**
  * Whether each code unit is a character of one column: ASCII, Latin letters, and the punctuation, arrows, lines and check

@@ -20,7 +20,10 @@ type Signs = Readonly<{
   bullet: string;
   /** The symbols for a running step and for one that ended. */
   step: string;
-  /** The parts of a frame: the corners from the top left on, the horizontal line, the side. */
+  /**
+   * The characters of a frame: the corners (top left, top right, bottom left, bottom right), then the horizontal and
+   * the vertical line.
+   */
   frame: readonly [string, string, string, string, string, string];
   spinner: readonly string[];
 }>;

@@ -108,7 +108,10 @@ function doingOf(row: TopRow): string {
 export const isWriting = ({ group, node, path }: TopRow): boolean =>
   group === "working" && path !== "" && node !== undefined && node.calling === 0 && (node.text || node.partial) !== "";
 
-/** A question about a tool call as its tool and its arguments: the agent that asks is in another column. */
+/**
+ * Shortens a question about a tool call to the tool and its arguments. The name of the agent that asks is left out,
+ * because another column shows it.
+ */
 export function shortQuestion(text: string): string {
   const [first = "", ...rest] = text.split("\n");
   const [, tool] = /^.{1,200}? wants to use (\S+?)(?: \(.*\))?:$/.exec(first) ?? [];

@@ -19,7 +19,9 @@ export type ShownRun = Readonly<{
   problems: readonly string[];
   /** The sizes of changes by path; the run itself has the empty path. */
   diffs?: ReadonlyMap<string, DiffSize>;
-  /** The tasks of an idle run whose answers are kept until it is resumed. */
+  /**
+   * The tasks of a run without a process whose questions were answered; the answers are kept until the run is resumed.
+   */
   answered?: readonly string[];
 }>;
 
@@ -89,7 +91,7 @@ function rowAt(run: ShownRun, place: Place, tree: boolean): TopRow {
   const depth = same ? above.depth + 1 : 0;
   const inside = !same && above !== undefined ? above.name : "";
   const known = place.row;
-  // This code runs for every task whenever one task moves, and making objects takes most of the time.
+  // This code runs for every task whenever one task moves, so it avoids creating objects, which takes most of the time.
   if (
     known?.run === run &&
     known.group === group &&

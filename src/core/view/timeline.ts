@@ -38,7 +38,7 @@ export function nodeTimes(events: readonly KeptEvent[], { plan, startedAt }: Sta
   return Array.from(begun, ([path, from]) => {
     const node = plan && nodeAt(plan, path);
     const needs = node && !path.includes("/") ? needsOf(node).map((id) => ended.get(id) ?? startedAt) : [];
-    // A subagent is ready when it is requested, and that is when it starts.
+    // A subagent is ready as soon as it is requested, which is when it starts.
     const ready = path.includes("/") ? from : Math.max(startedAt, ...needs);
     return {
       path,

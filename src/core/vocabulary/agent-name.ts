@@ -16,7 +16,7 @@ export function nameFault(name: string, rule: RegExp = AGENT_NAME): "bad-name" |
   return RESERVED.has(name.toLowerCase()) ? "reserved-name" : undefined;
 }
 
-/** Input names that a caller of a delegation tool could not set, because the tool itself uses them. */
+/** The input name that a caller of a delegation tool could not set, because the tool itself uses it. */
 export const RESERVED_INPUT = "agent_name";
 
 /** The agent that a person most likely meant by a mistyped name; names with a prefix are offered too. */

@@ -17,7 +17,10 @@ export type FacadeName = keyof typeof delegationSpellings;
 /** The names of all sets of delegation tools. */
 export const facadeNames = Object.keys(delegationSpellings) as readonly FacadeName[];
 
-/** The set of delegation tools that a spelling means; exact, since `Task` and `task` are two. */
+/**
+ * The set of delegation tools that a spelling means; the spelling is exact, because `Task` and `task` mean different
+ * sets.
+ */
 export function facadeOf(spelling: string): FacadeName | undefined {
   return bySpelling.get(spelling);
 }

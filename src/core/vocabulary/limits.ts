@@ -18,9 +18,9 @@ export const DEFAULT_REMINDERS = 1;
 /** How long a model may send nothing at all before the request is given up. */
 export const DEFAULT_MAX_IDLE_MS = 3 * 60_000;
 export const DEFAULT_CONCURRENCY = 8;
-/** How many levels of subagents there may be below an agent that the run starts. */
+/** How many levels of subagents are allowed below an agent that the run itself starts. */
 export const DEFAULT_MAX_DEPTH = 2;
-/** How many tasks at once the `parallel` tool may be asked for. */
+/** The maximum number of tasks at once that a call of the `parallel` tool can request. */
 export const MAX_CONCURRENCY = 8;
 /** How many items of a list are shown before the rest is hidden. */
 export const COLLAPSED_ITEM_COUNT = 10;

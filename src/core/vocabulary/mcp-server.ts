@@ -46,7 +46,7 @@ export const mcpServer = z.strictObject({
 });
 export type McpServer = Readonly<z.infer<typeof mcpServer>>;
 
-/** MCP servers by name; the names of their tools begin with it. */
+/** MCP servers by name; the names of a server's tools begin with the name of the server. */
 export const mcpServers = z.record(
   z
     .string()
@@ -94,7 +94,7 @@ export function describeServer({ command, args = [], url, env = {} }: McpServer)
   return `${shown.join(" ")}${names.length > 0 ? ` (with ${names.join(", ")})` : ""}`;
 }
 
-/** Why an MCP server cannot be started, in words; `undefined`: it can. */
+/** Why an MCP server cannot be started, in words; `undefined`: the server can be started. */
 export function serverProblem({ command, url, oauth: login }: McpServer): string | undefined {
   if (command === undefined && url === undefined) return "the server has neither a command nor a url";
   if (command !== undefined && url !== undefined) return "the server has both a command and a url";

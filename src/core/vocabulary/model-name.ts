@@ -12,7 +12,10 @@ export function modelNames(wish: string | readonly string[]): string[] {
     .filter((name) => name !== "");
 }
 
-/** Takes `:high` or `:8000` off the end; another suffix, such as the tag in `qwen3:8b`, belongs to the name. */
+/**
+ * Parses a model name with a thinking level, such as `:high` or `:8000`, at its end. Any other suffix, such as the tag
+ * in `qwen3:8b`, belongs to the name.
+ */
 export function parseModelName(text: string): ModelName {
   const at = text.lastIndexOf(":");
   const suffix = text.slice(at + 1);
@@ -21,7 +24,7 @@ export function parseModelName(text: string): ModelName {
   return level.success ? { name: text.slice(0, at), thinking: level.data } : { name: text };
 }
 
-/** Provider and id of `provider/model` or `provider:model`; the id may hold further slashes and colons. */
+/** Provider and id of `provider/model` or `provider:model`; the id may contain further slashes and colons. */
 export function splitModelName(name: string): Readonly<{ provider: string; id: string }> | undefined {
   const [, provider, id] = /^([\w.-]+)[/:](.+)$/.exec(name) ?? [];
   return provider === undefined || id === undefined ? undefined : { provider, id };

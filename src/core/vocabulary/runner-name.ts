@@ -5,11 +5,11 @@ import type { Limits } from "./limits.ts";
 export const ownRunners = ["local", "thread", "process"] as const;
 export type OwnRunner = (typeof ownRunners)[number];
 
-/** Foreign tools that can run a task. */
+/** Other agent programs that can run a task. */
 export const foreignTools = ["claude", "codex", "gemini", "opencode", "copilot", "pi"] as const;
 export type ForeignName = (typeof foreignTools)[number];
 
-/** A command that speaks the Agent Client Protocol, as in `acp:my-agent --stdio`. */
+/** A command that supports the Agent Client Protocol, as in `acp:my-agent --stdio`. */
 export const ACP = "acp:";
 export type AcpCommand = `acp:${string}`;
 
@@ -35,12 +35,12 @@ export function parseRunnerName(text: string): RunnerName | undefined {
   return runnerName.safeParse(text).data;
 }
 
-/** True for a runner that is another tool. */
+/** True for a runner that is another agent program. */
 export function isForeign(runner: TaskRunner | undefined): runner is ForeignName | AcpCommand {
   return runner !== undefined && runner !== "a2a" && !ownRunners.some((own) => own === runner);
 }
 
-/** Who requested which runner: the task, the agent's file or a setting. */
+/** The runners that were requested, and by whom: the task, the agent's file or a setting. */
 export type RunnerWishes = Readonly<{ task?: RunnerName | undefined; agent?: RunnerName | undefined }>;
 
 /**
@@ -65,8 +65,8 @@ function furthest(...names: readonly (RunnerName | undefined)[]): RunnerName | u
 }
 
 /**
- * Why a requested runner is refused: only people may choose programs. A model cannot name one, and a file of a
- * project can name a tool, but not a command line.
+ * Why a requested runner is refused: only people may choose programs. A model cannot name one, and a file of a project
+ * can name a known agent program, but not a command line.
  */
 export function strangeRunner(
   { task, agent }: RunnerWishes,

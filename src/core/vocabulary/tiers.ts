@@ -55,7 +55,7 @@ export const shortcuts: Readonly<Record<string, string | readonly string[]>> = {
   pro: ["google/gemini-3.1-pro-preview"],
   "gemini-flash": flash,
   "gemini-pro": ["google/gemini-3.1-pro-preview"],
-  // names without a version, which are no model ids
+  // names without a version, which are not model ids
   "claude-haiku": haiku,
   "claude-sonnet": sonnet,
   "claude-opus": opus,

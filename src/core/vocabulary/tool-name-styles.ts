@@ -1,4 +1,4 @@
-/** Which tool names a model sees: those of subcrew (`canonical`), or those of another coding tool. */
+/** Which tool names a model sees: those of subcrew (`canonical`), or those of another agent program. */
 export const toolNameStyles = ["canonical", "omp", "claude", "pi", "gemini"] as const;
 export type ToolNameStyle = (typeof toolNameStyles)[number];
 

@@ -1,7 +1,7 @@
 /** Splits a text into a list of words. */
 const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** The tools of this program by their canonical names, each with every spelling other tools use for the same thing. */
+/** The tools of subcrew by their canonical names, each with every name that other programs use for the same tool. */
 export const toolSpellings: Readonly<Record<string, readonly string[]>> = {
   read_file: ["Read", "ReadFile", "read_many_files", "NotebookRead", "view", "fs_read", "open_files"],
   list_files: ["LS", "list", "list_directory", "list_dir", "ListDirectory"],
@@ -60,7 +60,10 @@ export const toolSpellings: Readonly<Record<string, readonly string[]>> = {
 export const DELEGATION_TOOL = "task";
 /** In tool lists: every tool except delegation. */
 export const ALL_TOOLS = "*";
-/** In tool lists: every tool of every MCP server; one server's are `<server>__*`, one of them `<server>__<tool>`. */
+/**
+ * In tool lists: every tool of every MCP server; the tools of one server are `<server>__*`, a single tool is
+ * `<server>__<tool>`.
+ */
 export const ALL_MCP_TOOLS = "mcp_*";
 
 /** The prefix that MCP tools have in requests to a model; tool lists and rules omit it. */
@@ -157,21 +160,21 @@ const byFoldedName = new Map(names.map(([written, tools]) => [foldName(written),
 
 const SERVER = "[A-Za-z0-9*][A-Za-z0-9.*-]*(?:_[A-Za-z0-9.*-]+)*";
 const TOOL = "[A-Za-z0-9*][\\w.*-]*?";
-/** How the MCP tools of a server are written: Claude and Qwen, Gemini, Copilot, the pi family, Kiro, ours. */
+/** How the MCP tools of a server are written: Claude and Qwen, Gemini, Copilot, the pi family, Kiro, subcrew. */
 const mcpForms: readonly RegExp[] = [
   new RegExp(`^mcp__(?<server>${SERVER})(?:__(?<tool>${TOOL}))?$`),
   new RegExp(`^mcp:(?<server>${SERVER})(?:/(?<tool>${TOOL}))?$`),
   new RegExp(`^@(?<server>${SERVER})(?:/(?<tool>${TOOL}))?$`),
   new RegExp(`^(?<server>${SERVER})/(?<tool>${TOOL})$`),
   new RegExp(`^(?<server>${SERVER})__(?<tool>(?!.*__)[A-Za-z0-9*][\\w.*-]*)$`),
-  // one underscore cannot tell where the server ends: its first part is the server
+  // with single underscores it is unclear where the name of the server ends: the first part counts as the server
   /^mcp_(?<server>[A-Za-z0-9][A-Za-z0-9.-]*)_(?<tool>\*|[A-Za-z0-9][\w.-]*)$/,
   /^(?<server>(?!mcp_)[A-Za-z0-9][\w.-]*?)_(?<tool>\*)$/,
 ];
 
 /**
- * The canonical names that a pattern means: `memory_*` the tools of subcrew that begin so, and `*Edit*` those with such
- * a spelling; never delegation.
+ * The canonical names that a pattern means: `memory_*` means the tools of subcrew that begin with `memory_`, and
+ * `*Edit*` those with a matching spelling; never delegation.
  */
 function ownPattern(written: string): readonly string[] | undefined {
   if (!written.includes("*") || written.startsWith("mcp") || written.includes("__") || written.includes("/"))
