@@ -112,7 +112,7 @@ export type Crew<Data = object> = Readonly<{
   models(options?: Readonly<{ probe?: AbortSignal }>): Promise<ModelOverview>;
   /** The ids of the stored runs, newest first. */
   runs(): Promise<readonly string[]>;
-  /** The id of a run, from an id, the beginning of one, or a name. */
+  /** The id of a run, from an id, the beginning of an id, or a name. */
   findRun(word: string): Promise<string>;
   /** The changes of a run or of one task: each file with its diff. */
   changes(id: string, selection?: ChangeSelection): Promise<ChangeReport>;

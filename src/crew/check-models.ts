@@ -14,7 +14,7 @@ export async function checkModels(
   const asked = new Map<string, readonly ModelWish[]>();
   for (const node of Object.values(body.nodes)) {
     if (node.kind === "loop") await checkModels(node.body, models, runnerOf);
-    if (node.kind !== "task" || isForeign(runnerOf(node.task))) continue; // another tool knows its own models
+    if (node.kind !== "task" || isForeign(runnerOf(node.task))) continue; // another agent program chooses its own model
     const { model } = node.task;
     asked.set([model ?? ""].flat().join(), model === undefined ? [] : [{ by: "call", names: model }]);
   }

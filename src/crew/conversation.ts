@@ -84,7 +84,7 @@ export function createConversation({
     },
     ended: (run) => {
       const { id, state } = run;
-      if (state.nodes.size > 0) last = id; // an answer that never started has nothing to continue
+      if (state.nodes.size > 0) last = id; // an answer that never started cannot be continued
       stopped = state.status === "paused" ? id : undefined;
       summary = undefined;
       shown = [...shown.filter((each) => each.id !== id), run];

@@ -66,7 +66,7 @@ export async function notifyRun(options: NotifyOptions, it: Drive, work: (it: Dr
   }
 }
 
-/** Waits for work that does not fail, but not longer than this. */
+/** Waits for work that does not reject, at most `ms` milliseconds. */
 function settledWithin(ms: number, work: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -108,7 +108,8 @@ async function tell(notice: Notice, { notify, network, env, log }: NotifyOptions
       .then(() => appendRegularSync(log, line))
       .catch(() => {}); // a full disk must not end a run
   };
-  // All channels at once: one that fails while another one is awaited would end the process.
+  // All channels at once: if they were awaited one after the other, an early failure of a later one would end the
+  // process.
   await Promise.all(ways.map(([how, done]) => done.catch((error: unknown) => failed(how, error))));
 }
 

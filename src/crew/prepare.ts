@@ -63,7 +63,7 @@ import {
 import type { RunOptions } from "./run-options.ts";
 import { budgetOfAbove, countStart, reportAbove, runsBelow } from "./report-above.ts";
 
-/** A run to start; `recorded`: its journal, if the run is resumed. */
+/** A run to start; `recorded`: the journal of the run, if it is resumed. */
 export type AskedRun = Readonly<{
   force?: boolean;
   run: string;
@@ -209,7 +209,7 @@ function usesLastResort(body: Body, roster: Roster, models: Outfit["models"]): b
     if (node.kind === "loop") return usesLastResort(node.body, roster, models);
     if (node.kind !== "task") return false;
     const agent = agentOf(node.task, roster);
-    if (agent?.remote || isForeign(node.task.runner ?? agent?.runner)) return false; // remote agents and other tools choose their models themselves
+    if (agent?.remote || isForeign(node.task.runner ?? agent?.runner)) return false; // remote agents and other agent programs choose their models themselves
     const wishes: ModelWish[] = [
       ...(node.task.model === undefined ? [] : [{ by: "call" as const, names: node.task.model }]),
       ...(agent?.model === undefined ? [] : [{ by: "agent" as const, names: agent.model }]),
@@ -251,7 +251,10 @@ type Carried = Readonly<{
   allowed: Permissions | undefined;
 }>;
 
-/** What executes the tasks of one run, and the cleanup of everything that they start. */
+/**
+ * Creates the parts that execute the tasks of one run, and the function that cleans up everything that the tasks
+ * started.
+ */
 async function carriers(
   { options, config, setup, outfit, remotes }: PrepareParts,
   { run, workspace, models, roster, earlier, deck, parameters, recorded, allowed, holds, claiming }: Carried,

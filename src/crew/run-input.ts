@@ -36,7 +36,7 @@ export type TypedTeam<T extends TeamTasks> = Omit<InputOf<"team">, "team"> & {
   readonly team: Omit<Team, "tasks"> & { readonly tasks: T };
 } & { readonly team: { readonly tasks: WithoutMore<NoInfer<T>> } };
 
-/** Makes an unknown key of a task a type error, even where the type of the tasks is inferred. */
+/** Makes an unknown key of a team's task a type error, even where the type of the tasks is inferred. */
 type WithoutMore<T extends TeamTasks> = {
   readonly [K in keyof T]: [Exclude<keyof T[K], keyof TeamTasks[number]>] extends [never] ? unknown : never;
 };

@@ -7,7 +7,7 @@ import type { Run } from "../runtime/run/run.ts";
 /** The options of one run: those that can be JSON are declared in `runParameters`, the others in this type. */
 export type RunOptions = RunParameters &
   Readonly<{
-    /** Cancels the run when it aborts, as `AbortSignal.timeout(60_000)` does after a minute. */
+    /** The run is cancelled when this signal aborts, as with `AbortSignal.timeout(60_000)` after a minute. */
     signal?: AbortSignal;
     /** The recorded run that `continues` names, if the caller has already read it. */
     continued?: RecordedRun;

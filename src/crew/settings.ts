@@ -12,7 +12,7 @@ export function settingsFor(given: CrewOptions["config"], where: Omit<LoadConfig
   return given === undefined ? noConfig : { ...noConfig, ...settleConfig({ user: given }) };
 }
 
-/** Options passed in code win over settings; the permissions of both apply together. */
+/** Options passed in code take precedence over settings; the permissions of both apply together. */
 export function withSettings(given: CrewOptions, { config }: LoadedConfig): CrewOptions {
   return {
     ...crewSettings(config),

@@ -118,8 +118,8 @@ export function coordinate(
           opened.append(event);
         },
         close: async () => {
-          // Only a recorded end counts. A process that lost its run to another process also ends it locally, but the
-          // tasks then belong to the other process.
+          // Only a recorded end counts. A process that lost its run to another process also ends the run locally, but
+          // the run's tasks then belong to the other process.
           const isOver =
             last?.type === "run.ended" &&
             (await opened.durable().then(

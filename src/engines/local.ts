@@ -4,7 +4,7 @@ import type { Engine, Perform } from "../core/task/engine.ts";
 import { pause } from "../runtime/async/cancel.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
 
-/** What the local engine needs. */
+/** The functions that the local engine uses to execute tasks and to open journals. */
 export type LocalParts = Readonly<{
   perform: Perform;
   journal: Engine["journal"];

@@ -33,7 +33,10 @@ export type WorkerOptions = Readonly<{
   pollMs: number;
   /** Executes a job with the keys, tools and permissions of this machine. It never throws. */
   perform(job: Job, context: PerformContext): Promise<Outcome>;
-  /** Listens to the queue of the worker's class. */
+  /**
+   * Listens to the queue from which this worker takes tasks; all workers with the same capabilities (a class) share one
+   * queue.
+   */
   listen(options: QueueListenerOptions): Promise<QueueListener>;
 }>;
 
@@ -83,7 +86,7 @@ export async function startWorker({
       stop.abort(stopped("the worker ends"));
     };
     open.set(`${epoch} ${call}`, handBack);
-    // The next check finds that the call is no longer taken, and stops the task.
+    // The next check of the worker finds that it no longer has the task, and stops the task.
     channel.onOrphaned(() => void table.giveBack(at).catch(() => {}));
     channel.deliver({ type: "job", job: taken.job });
     await serveParent(

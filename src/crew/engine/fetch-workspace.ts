@@ -225,7 +225,7 @@ function progressKeeper(
   };
 }
 
-/** The task with paths of this machine: the copy takes the place of the worktree. */
+/** The task with its paths changed to this machine: the copy of the workspace replaces the worktree. */
 function movedCall({ worktree: _worktree, ...call }: Call, folders: readonly string[], to: string): Call {
   const { cwd } = call.task;
   const from = cwd !== undefined && isAbsolute(cwd) ? folders.find((folder) => folderContains(folder, cwd)) : undefined;

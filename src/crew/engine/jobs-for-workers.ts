@@ -20,11 +20,14 @@ export type WorkerJobParts = Readonly<{
   /** True: no provider can be used on this machine either, so the offline model may answer. */
   offline: boolean;
   sandbox: boolean;
-  /** True: all answers of models and tools come from a recording, so no key, server or foreign tool is needed. */
+  /**
+   * True: all answers of models and tools come from a recording, so no key, MCP server or other agent program is
+   * needed.
+   */
   isReplayed: boolean;
 }>;
 
-/** Makes the job for a task: with the agent as this process found it, and without anything secret. */
+/** Converts a task to a job for a worker: with the agent as this process found it, and without secrets. */
 export function jobsForWorkers(parts: WorkerJobParts): (call: Call, context: PerformContext) => Promise<Job | Outcome> {
   return async (call, { attended, parks }) => {
     const agent = parts.recorded(call) ?? agentOf(call.task, parts.roster);

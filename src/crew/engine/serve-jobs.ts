@@ -247,7 +247,7 @@ async function perform(
       linger: lingering.add,
       reuse,
     })(call, context);
-    if (outcome.changes?.patch) await store.share(call.run, attemptPath(call), "patch"); // so that `subcrew apply` works on any machine
+    if (outcome.changes?.patch) await store.share(call.run, attemptPath(call), "patch"); // stored for all machines, so that `subcrew apply` works on each of them
     return outcome;
   } finally {
     await Promise.all([lingering.gone(), world.peers?.end()]);

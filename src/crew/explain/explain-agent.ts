@@ -199,7 +199,7 @@ function explainTool({ name, server, found, agent, options, trace }: Asked): Exp
   }
 }
 
-/** Why an agent cannot use any tool of an MCP server. */
+/** The texts that say why an agent cannot use any tool of an MCP server. */
 const shuttings: Readonly<
   Record<
     NonNullable<KnownServer["shut"]>,

@@ -18,7 +18,7 @@ export type ReachedAgent = Readonly<{
 }>;
 
 /**
- * The restrictions that an agent gets from the agents above it: the tools that they deny, and whether one of them is in
+ * The restrictions that an agent gets from its parent agents: the tools that they deny, and whether one of them is in
  * plan mode or may not change files.
  */
 type Above = Readonly<{ denied: readonly string[]; plans: boolean; sandboxed: boolean }>;

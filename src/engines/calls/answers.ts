@@ -25,7 +25,7 @@ export function engineAnswers(database: Database): Pick<Engine, "answer" | "give
     const [row] = await database.query<{ answer: Answer | null }>("select answer from subcrew.answers where key = $1", [
       key,
     ]);
-    if (!row) await open(key); // another process that lost the run withdrew the question, so it is opened again
+    if (!row) await open(key); // a process that lost the run withdrew the question, so it is opened again
     return row?.answer ?? undefined;
   };
   return {

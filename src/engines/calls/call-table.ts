@@ -3,9 +3,9 @@ import type { Database } from "../postgres/database.ts";
 import { LIVING, SETTLED } from "../postgres/presence.ts";
 
 /**
- * The states of a task for workers: `asked` by its run, `placed` in the queue of a worker class, `taken` by a worker,
- * `parked` because no worker can execute it, `returned` by a draining worker, `stopping` at the request of the run,
- * `stopped` without a valid result, `done`.
+ * The states of a task for workers: `asked` by its run, `placed` in the queue of a class of workers (workers with the
+ * same capabilities), `taken` by a worker, `parked` because no worker can execute it, `returned` by a draining worker,
+ * `stopping` at the request of the run, `stopped` without a valid result, `done`.
  */
 export type CallState = "asked" | "placed" | "taken" | "parked" | "returned" | "stopping" | "stopped" | "done";
 
@@ -21,9 +21,9 @@ export type Coordinator = Readonly<{ owner: string; run: string; runEpoch: numbe
 /** The statements on the table of tasks for workers. Each is safe to repeat. */
 export type CallTable = Readonly<{
   /**
-   * Begins a new epoch of a task; messages of earlier epochs are refused. A new task is placed at once with the worker
-   * class in `to`, and offered to the worker of the task `after`, which has just ended. Returns `undefined` when the
-   * task is done or the run has a newer owner.
+   * Begins a new epoch of a task; messages of earlier epochs are refused. A new task is placed at once with the class
+   * of workers (workers with the same capabilities) in `to`, and offered to the worker of the task `after`, which has
+   * just ended. Returns `undefined` when the task is done or the run has a newer owner.
    */
   ask(
     call: string,
@@ -35,7 +35,7 @@ export type CallTable = Readonly<{
   park(at: CallEpoch, why: string): Promise<void>;
   /**
    * Takes a task for a worker; `undefined` when another worker has it, or when it was placed again, possibly with
-   * another class.
+   * another class of workers.
    */
   take(
     at: CallEpoch,
@@ -59,7 +59,7 @@ export type CallTable = Readonly<{
 
 /**
  * How a task lost its worker. `died`: its worker shows no sign of life; `returned`: its worker gave it back;
- * `unserved`: no living worker listens to its queue.
+ * `unserved`: no living worker listens to the queue of the task.
  */
 export type LostCall = CallEpoch & Readonly<{ how: "died" | "returned" | "unserved" }>;
 

@@ -13,7 +13,10 @@ export type Subscription = Readonly<{
   live?(message: unknown): void;
   /** Called when the epoch is over because the task was given to another worker. */
   fenced?(): void;
-  /** Called once a second while the run has no living process; `deadMs`: the time after which a process is dead. */
+  /**
+   * Called once a second while the run has no living process; `deadMs`: how long a process must be silent to count as
+   * dead.
+   */
   orphaned?(deadMs: number): void;
 }>;
 

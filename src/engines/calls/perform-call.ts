@@ -22,7 +22,10 @@ export type PlacementQueue = Readonly<{
   drop(at: CallEpoch): Promise<void>;
 }>;
 
-/** The class of workers that a task is placed with, and the protocol versions that they support. */
+/**
+ * The class of workers (workers with the same capabilities) that a task is placed with, and the protocol versions that
+ * they support.
+ */
 type ChosenClass = Readonly<{ class: string; protocols: readonly number[] }>;
 
 /** What a coordinator needs to let workers execute tasks. */
@@ -44,7 +47,8 @@ export type CallParts = Readonly<{
 }>;
 
 /**
- * After this many lost workers in a row without a new recorded event, a task is not retried: it may be what kills them.
+ * After this many lost workers in a row without a new recorded event, a task is not retried: the task itself may be
+ * what kills the workers.
  */
 const POISON = 4;
 /** How long a task waits for the worker that it is offered to, before it goes into the queue for all. */
@@ -56,8 +60,8 @@ export const keyOfCall = ({ run, path, attempt }: Pick<Call, "run" | "path" | "a
   `${run}/${path}#${attempt}`;
 
 /**
- * Lets workers execute a task until there is an outcome; if one dies, the next takes over. Each time is a new epoch:
- * messages of earlier epochs are received first, and refused afterwards.
+ * Lets workers execute a task until there is an outcome; if one dies, the next takes over. Each worker gets a new
+ * epoch: messages of earlier epochs are received first, and refused afterwards.
  */
 export async function performCall(call: Call, given: PerformContext, parts: CallParts): Promise<Outcome> {
   const { table, by, job } = parts;
@@ -105,8 +109,8 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
 }
 
 /**
- * True when the worker of the run's last task takes the offered one, which it reports at once. Otherwise the task goes
- * into the queue.
+ * True when the worker that executed the run's previous task takes the offered task; it reports that at once. Otherwise
+ * the task goes into the queue.
  */
 async function isHeard(session: Session, signal: AbortSignal): Promise<boolean> {
   const waiting = new AbortController();
@@ -255,7 +259,7 @@ function endOf(at: CallEpoch, session: Session, context: PerformContext, parts: 
         timer = setTimeout(() => settle(cancelled()), STOP_MS);
       else {
         settle(cancelled());
-        parts.queue.drop(at).catch(() => {}); // a worker that still takes the task finds it stopped
+        parts.queue.drop(at).catch(() => {}); // a worker that takes the task nevertheless finds it stopped
       }
     };
     const unwatch = parts.supervisor.watch(at, (how) => settle({ lost: how }));

@@ -31,8 +31,8 @@ export async function reap(database: Database, queue: ReaperQueue): Promise<void
 }
 
 /**
- * The runs whose process died, those without a sign of life for longest first. If several processes can continue them,
- * only the share of this process.
+ * The runs whose process died, those without a sign of life for longest first. If several processes can continue runs,
+ * only the share of this process is returned.
  */
 export async function orphanedRuns(database: Database, except: readonly string[]): Promise<readonly string[]> {
   const rows = await database.query<{ run: string; takers: number }>(

@@ -10,7 +10,9 @@ import type { CallEpoch } from "./call-table.ts";
 import type { Inbox } from "./inbox.ts";
 import { mailTo } from "./task-channel.ts";
 
-/** One epoch of a task as its run sees it: the messages, requests and outcome of the worker. */
+/**
+ * One epoch of a task (the time with one worker) as its run sees it: the messages, requests and outcome of the worker.
+ */
 export type Session = Readonly<{
   outcome: Promise<Outcome>;
   /** Resolves when the worker has sent something. */

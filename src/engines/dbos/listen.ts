@@ -5,7 +5,7 @@ import { openPool } from "../postgres/driver.ts";
 import { APPLICATION, queueName, silent, versionName, WORKFLOW } from "./queue.ts";
 import { type DbosSdk, loadDbos } from "./sdk.ts";
 
-/** The subscription of a worker to the queue of its class. */
+/** The subscription of a worker to the queue of its class (the workers with the same capabilities share a queue). */
 export type QueueListener = Readonly<{
   /** Takes no more tasks and waits for the running ones. */
   stop(graceMs: number): Promise<void>;
@@ -24,7 +24,10 @@ export type QueueListenerOptions = Readonly<{
   work(call: string, epoch: number): Promise<void>;
 }>;
 
-/** Takes tasks from the queue of one class. A process can do this only once, because DBOS is a singleton. */
+/**
+ * Takes tasks from the queue of one class of workers (workers with the same capabilities). A process can do this only
+ * once, because DBOS is a singleton.
+ */
 export const listenToQueue = (options: QueueListenerOptions): Promise<QueueListener> =>
   explained(options.database.url, () => listenNow(options));
 
@@ -124,7 +127,9 @@ export async function migrateDbos(url: string): Promise<void> {
   });
 }
 
-/** Converts errors of DBOS, which may wrap database errors, to the same messages as for our own statements. */
+/**
+ * Converts errors of DBOS, which may wrap database errors, to the same messages as for statements of subcrew itself.
+ */
 async function explained<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -3,7 +3,9 @@ import { type DBOSClient, loadDbos } from "./sdk.ts";
 
 /** The queue from coordinators to workers. Only this file and `listen.ts` would change for another queue library. */
 export type CallQueue = Readonly<{
-  /** Puts a task into the queue of a worker class; repeating it has no effect. */
+  /**
+   * Puts a task into the queue of a class of workers (workers with the same capabilities); repeating it has no effect.
+   */
   put(placed: PlacedCall): Promise<void>;
   /** Removes a task from the queue, or from the list of a dead worker. */
   drop(placed: Pick<PlacedCall, "call" | "epoch">): Promise<void>;
@@ -15,8 +17,8 @@ export type CallQueue = Readonly<{
 }>;
 
 /**
- * One entry of the queue: a task and its epoch. A lower priority is served first. `protocols` are those of the worker
- * class. The token distinguishes entries with the same epoch when an ended run is started again.
+ * One entry of the queue: a task and its epoch. A lower priority is served first. `protocols` are those of the class of
+ * workers. The token distinguishes entries with the same epoch when an ended run is started again.
  */
 export type PlacedCall = Readonly<{
   call: string;
@@ -32,7 +34,7 @@ export const WORKFLOW = "subcrew.perform";
 export const APPLICATION = "subcrew";
 export const queueName = (name: string): string => `sc.${name}`;
 /**
- * DBOS gives a workflow only to workers of its own version. All workers of a class speak the same protocols, so the
+ * DBOS gives a workflow only to workers of its own version. All workers of a class support the same protocols, so the
  * newest protocol names the version. A worker with a newer protocol also gets tasks of the older protocols that it
  * announces.
  */

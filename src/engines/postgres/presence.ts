@@ -3,7 +3,10 @@ import { hostname } from "node:os";
 import { version } from "../../core/text/version.ts";
 import type { Database } from "./database.ts";
 
-/** The version of the protocol between coordinators and workers. It changes when one could misread the other. */
+/**
+ * The version of the protocol between coordinators and workers. It changes whenever one of them could misunderstand
+ * messages of the other.
+ */
 export const PROTOCOL = 1;
 
 /**
@@ -11,7 +14,7 @@ export const PROTOCOL = 1;
  * setting, so that it is the same for all processes (`alter database NAME set subcrew.dead_after = '5s'`).
  */
 const DEAD_AFTER = "coalesce(nullif(current_setting('subcrew.dead_after', true), ''), '10s')::interval";
-/** The same in milliseconds. */
+/** SQL for the interval `DEAD_AFTER` in milliseconds. */
 export const DEAD_MS = `(extract(epoch from ${DEAD_AFTER}) * 1000)::float8`;
 /** The number of heartbeats within the interval `DEAD_AFTER`. */
 const BEATS = 5;

@@ -21,7 +21,7 @@ export async function announcementsArrive({ bells, query }: Pick<Database, "bell
       late = setTimeout(() => resolve(false), LONGEST_MS);
       stop = bells.listen(channel, (payload) => {
         if (payload !== undefined) resolve(true);
-        // The first callback comes before the connection listens, so the test notification is sent after a later one.
+        // The first callback comes before the connection listens, so the test notification is sent at a later callback.
         else query("select pg_notify($1, 'x')", [channel]).catch(reject);
       });
     });

@@ -59,7 +59,7 @@ export function createPostgresStore({ database: raw, presence, local, objects }:
         for (const table of ["events", "outputs", "documents", "commands", "runs"])
           await query(`delete from subcrew.${table} where run = $1`, [run]);
       });
-      await local.remove(run).catch(unlessMissing); // the files of other machines stay there
+      await local.remove(run).catch(unlessMissing); // the files on other machines are not deleted
     },
     sweep: async () => {
       await database.query(

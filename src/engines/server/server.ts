@@ -11,7 +11,7 @@ import type { Programs } from "./programs.ts";
 
 const run = promisify(execFile);
 
-/** A Postgres on this machine that this process started, or that was already running in its data folder. */
+/** A Postgres server on this machine that this process started, or that was already running in its data folder. */
 export type DatabaseServer = Readonly<{
   /** The address of the database, including its password. */
   url: string;
@@ -38,7 +38,7 @@ export type DatabaseServerOptions = Readonly<{
 
 const DATABASE = "subcrew";
 
-/** Starts a Postgres that listens on the loopback address and accepts only our password. */
+/** Starts a Postgres that listens on the loopback address and accepts only the password that subcrew generated. */
 export async function startDatabaseServer({
   programs,
   path,
