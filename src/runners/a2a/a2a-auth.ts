@@ -74,7 +74,7 @@ export function createCredentials(auth: Readonly<Record<string, unknown>>, parts
     },
     forget: async () => {
       if (oauth) return oauth.forget();
-      return written.some((text) => /^!(?!!)/.test(text)); // only the output of a command can be another value the next time
+      return written.some((text) => /^!(?!!)/.test(text)); // only the output of a command may change from one call to the next
     },
   };
 }

@@ -18,7 +18,8 @@ export type RemoteProgress = Readonly<{
   /** A person's answer that was given but not sent yet: the text to send next. */
   answered?: string;
   /**
-   * Set when a message was being sent as the process stopped. `joined` means that the remote task was already known.
+   * Set when a message was being sent as the process stopped. `joined`: the message belonged to a remote task that was
+   * already known.
    */
   underWay?: "sent" | "joined";
 }>;

@@ -35,7 +35,7 @@ import { verdictOf } from "./a2a-verdict.ts";
 export type A2aParts = Readonly<{
   clients: RemoteClients;
   open: GuardedOpen;
-  /** Makes the run wait for this work before it ends. */
+  /** Makes the run wait for some work before it ends. */
   linger(work: Promise<unknown>): void;
 }>;
 
@@ -197,7 +197,7 @@ function createTalk(
     sent = true;
     await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal)).catch((error: unknown) => {
       if (clock.signal.aborted || answer?.kind !== "task") throw error;
-      // The connection failed, but the remote task continues.
+      // The connection failed, but the remote task continues, so the error is ignored.
     });
   };
 
@@ -323,7 +323,7 @@ function createTalk(
 
 const tokensOf = ({ input, output, cacheRead, cacheWrite }: Usage): number => input + output + cacheRead + cacheWrite;
 
-/** True when there is nothing to wait for: the task is over, or it waits for an answer. */
+/** True when there is nothing to wait for: the remote task is over, or it waits for an answer. */
 function isSettled(answer: RemoteAnswer | undefined): boolean {
   return answer?.kind !== "task" || isOver(answer.status.state) || answer.status.state === "input-required";
 }

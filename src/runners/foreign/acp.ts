@@ -179,13 +179,13 @@ function readerOf(heard: ToolListener): Readonly<{ take(update: SessionUpdate): 
   return { take: (update) => ownEntry(updates, update.sessionUpdate)?.(update), end };
 }
 
-/** The environment variables of a known tool, also when the user gives its command line. */
+/** The environment variables of a known agent program, also when the user gives its command line. */
 async function variablesOf(program: string): Promise<readonly string[]> {
   const rows = await Promise.all(Object.values(foreignTable).map((load) => load()));
   return rows.find((row) => row.program === program)?.variables ?? [];
 }
 
-/** Splits a command line into words. Quotes keep spaces; nothing else is special. */
+/** Splits a command line into words. Quotes keep spaces; no other character has a special meaning. */
 export function splitCommandLine(command: string): string[] {
   return Array.from(
     command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g),

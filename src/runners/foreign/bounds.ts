@@ -4,7 +4,7 @@ import { mayUseNetwork, type Policy, rulesFor } from "../../core/policy/policy.t
 import { type Rule, ruleText } from "../../core/rules/rule.ts";
 import type { ToolClass } from "../../core/vocabulary/tool-class.ts";
 
-/** The abilities of other tools, each with subcrew's tool that does the same. */
+/** The abilities of other agent programs, each with the tool of subcrew that does the same. */
 export const abilities = {
   read_file: { does: "read", effect: "read" },
   list_files: { does: "read", effect: "read" },
@@ -19,7 +19,7 @@ export const abilities = {
 export type Ability = keyof typeof abilities;
 export const abilityNames = Object.keys(abilities) as Ability[];
 
-/** The restrictions of a task, in a form that other tools understand. */
+/** The restrictions of a task, in a form that other agent programs understand. */
 export type Bounds = Readonly<{
   /** For each ability: allowed, partly allowed by rules, only after asking, or never. */
   may: Readonly<Record<Ability, "yes" | "some" | "ask" | "no">>;
@@ -29,8 +29,8 @@ export type Bounds = Readonly<{
   /** Rules that deny access to secrets and to subcrew's state folder. */
   closed: readonly Rule[];
   /**
-   * Restrictions that cannot be passed on to another tool: patterns in an agent's file, and the files that a task
-   * declared to write.
+   * Restrictions that cannot be passed on to another agent program: patterns in an agent's file, and the files that a
+   * task declared to write.
    */
   own: readonly string[];
   /** True when commands must run in a sandbox. */
@@ -91,26 +91,26 @@ function mayDo(name: Ability, rights: Rights, policy: Policy): "yes" | "some" | 
   return policy.asks ? "ask" : "no";
 }
 
-/** The restrictions that a tool can enforce. */
+/** The restrictions that a program can enforce. */
 export type ToolRestrictions = Readonly<{
   /**
-   * `each`: every ability can be removed. `asks`: the tool decides itself when to ask. Otherwise the abilities that
+   * `each`: every ability can be removed. `asks`: the program itself decides when to ask. Otherwise the abilities that
    * cannot be removed, with the reason.
    */
   without: "each" | "asks" | Readonly<Partial<Record<Ability, string>>>;
-  /** The abilities for which the tool enforces rules about arguments, however the arguments are written. */
+  /** The abilities for which the program enforces rules about arguments, however the arguments are written. */
   patterns: readonly Ability[];
-  /** True when the tool writes only in the folders that it is given. */
+  /** True when the program writes only in the folders that it is given. */
   places: boolean;
-  /** True when the tool runs commands in a sandbox. */
+  /** True when the program runs commands in a sandbox. */
   sandbox: boolean;
 }>;
 
-/** The restrictions of a task that a tool cannot enforce, one clause each. */
+/** The restrictions of a task that a program cannot enforce, one clause each. */
 export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
   const { may, deny, closed, own, sandbox } = bounds;
   const kept = ({ tool }: Rule): boolean => keeps.patterns.includes(tool as Ability);
-  /** Rules about files. Even if the tool's file tools obey them, its commands can still access such a file. */
+  /** Rules about files. Even if the program's file tools obey them, its shell commands can still access such a file. */
   const aboutFiles = deny.filter((rule) => kept(rule) && FILES.has(abilities[rule.tool as Ability].does));
   const stuck = { each: () => [], asks: () => unasked(may) };
   const missing =
@@ -133,7 +133,7 @@ export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
 
 const FILES: ReadonlySet<ToolClass> = new Set(["read", "write"]);
 
-/** The abilities that a tool may use unrestricted because it decides itself when to ask. */
+/** The abilities that a program may use unrestricted because it decides itself when to ask. */
 function unasked(may: Bounds["may"]): string[] {
   const bound = abilityNames.filter((name) => may[name] !== "yes");
   return bound.length === 0 ? [] : [`the program itself decides when to ask, so nothing prevents ${bound.join(", ")}`];

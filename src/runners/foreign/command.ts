@@ -21,14 +21,14 @@ import type { ForeignTool, Invocation } from "./tool.ts";
 import { parseJson } from "../../core/text/json.ts";
 
 const MARKER = "SUBCREW_TASK";
-/** The grace period of a tool after it was asked to end. */
+/** The grace period of a program after it was asked to end. */
 const GRACE_MS = 1_500;
-/** How many characters of a tool's last output an error quotes. */
+/** How many characters of a program's last output an error quotes. */
 const SAID_CHARS = 2_000;
 
 /**
- * Runs each task with the command of another tool, as a process that ends with the task, together with all processes
- * that it started.
+ * Runs each task with the command of another agent program, as a process that ends with the task, together with all
+ * processes that it started.
  */
 export function commandRunner(name: string, tool: ForeignTool, parts: ForeignParts): Runner {
   return handOver(name, tool, async ({ assignment, context, bounds, asked }) => {
@@ -104,7 +104,7 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
   });
 }
 
-/** The usage that another tool wrote to its usage file; `undefined` when the file is missing or incomplete. */
+/** The usage that another agent program wrote to its usage file; `undefined` when the file is missing or incomplete. */
 async function writtenUsage(
   file: string,
   usageIn: NonNullable<ForeignTool["usageIn"]>,
@@ -140,7 +140,7 @@ const outOfTime = (name: string, { maxTimeMs }: Assignment["limits"]): FailedOut
     retryable: true,
   });
 
-/** The environment of the tool: common variables, the tool's own variables, and those that subcrew sets. */
+/** The environment of the program: common variables, the program's own variables, and those that subcrew sets. */
 function environment(
   { variables }: ForeignTool,
   { env = {} }: Invocation,

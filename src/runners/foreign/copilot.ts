@@ -87,7 +87,7 @@ export const copilotTool: ForeignTool = {
           return heard.thinking(textIn(data, "deltaContent"));
         case "assistant.message": {
           const calls = listIn(data, "toolRequests");
-          // The last turn stays open, because the total usage is known only after the tool has ended.
+          // The last turn stays open, because the total usage is known only after the program has ended.
           if (calls.length === 0) {
             if (!streamed) heard.text(textIn(data, "content"));
             return;

@@ -31,7 +31,7 @@ export const geminiTool: ForeignTool = {
     "GEMINI_CLI_HOME",
   ],
   keeps: { without: "each", patterns: [], places: true, sandbox: false },
-  // Gemini CLI works only in a trusted folder, and then also follows the settings in that folder.
+  // Gemini CLI works only in a trusted folder. In a trusted folder it also follows these settings of the folder.
   obeys: [".gemini/settings.json", ".gemini/.env", ".env"],
   translate: (asked) => {
     const { bounds, model, roots, rulesFile } = asked;

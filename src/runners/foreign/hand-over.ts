@@ -18,12 +18,12 @@ import { reportedFault } from "./reported-fault.ts";
 import type { Tally } from "./tally.ts";
 import type { ForeignTask, ForeignTool } from "./tool.ts";
 
-/** What the runners of other tools have in common. */
+/** What the runners of other agent programs have in common. */
 export type ForeignParts = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** Environment variables that are passed on besides the default ones. */
   passEnv: readonly string[];
-  /** Makes the run wait for this work before it ends. */
+  /** Makes the run wait for some work before it ends. */
   linger(work: Promise<unknown>): void;
 }>;
 
@@ -32,7 +32,7 @@ export function writtenBy({ call, toolContext, access }: Assignment): string[] {
   return [toolContext.cwd, ...(access?.roots ?? []), ...(call.worktree ? [call.worktree.of] : [])];
 }
 
-/** A task that is handed over to another tool. */
+/** A task that is handed over to another agent program. */
 export type ForeignHandover = Readonly<{
   assignment: Assignment;
   context: PerformContext;
@@ -41,7 +41,7 @@ export type ForeignHandover = Readonly<{
 }>;
 
 /**
- * Refuses a task whose restrictions the tool cannot enforce, unless the user accepted that. An interrupted task is
+ * Refuses a task whose restrictions the program cannot enforce, unless the user accepted that. An interrupted task is
  * never repeated, because its effects are unknown.
  */
 export function handOver(
@@ -79,15 +79,15 @@ export function handOver(
 }
 
 /**
- * While the provider refuses the tool, parks the task (lets it wait), if the run allows that, and starts it again
- * later. A task that has used a tool fails instead, because a new start would repeat its effects.
+ * While the provider refuses requests of the program, parks the task (lets it wait), if the run allows that, and starts
+ * it again later. A task that has used a tool fails instead, because a new start would repeat its effects.
  */
 async function parkWhileRefused(
   name: string,
   { assignment, context }: Pick<ForeignHandover, "assignment" | "context">,
   begin: () => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { reopening: _ours, ...model } = assignment.model; // the other tool has its own key
+  const { reopening: _ours, ...model } = assignment.model; // the other agent program has its own key
   const park = createProviderParking({ model }, context);
   for (;;) {
     const outcome = await begin();
@@ -128,7 +128,7 @@ function askedOf({
   };
 }
 
-/** The outcome of a task of another tool: what stopped it, or its answer if that is valid. */
+/** The outcome of a task of another agent program: what stopped it, or its answer if that is valid. */
 export function outcomeOf(assignment: Assignment, tally: Pick<Tally, "output" | "spent">, stopped?: Outcome): Outcome {
   const text = tally.output();
   if (stopped) {

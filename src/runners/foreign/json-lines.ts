@@ -6,7 +6,7 @@ import { createLineSplitter } from "../../runtime/channel/line-splitter.ts";
 const LONGEST = 16_000_000;
 
 /**
- * Parses JSON values from chunks; lines that are not JSON are skipped. The output of a tool must not crash this
+ * Parses JSON values from chunks; lines that are not JSON are skipped. The output of a program must not crash this
  * process: an error while a value is read goes to `failed`, and so does a value that is nested too deeply.
  */
 export function jsonLines(

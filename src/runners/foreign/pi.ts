@@ -40,8 +40,8 @@ export const piTool: ForeignTool = {
         "--no-prompt-templates",
         "--offline",
         ...(tools.length === 0 ? ["--no-tools"] : ["--tools", tools.join(",")]),
-        // The instructions are passed in a file: pi reads an argument that is a file name as that file: instructions
-        // such as `../.env` would send it to the provider.
+        // The instructions are passed in a file: pi replaces an argument that is a file name by the content of that
+        // file, so instructions such as `../.env` would send that file to the provider.
         ...(instructions.trim() === "" ? [] : ["--append-system-prompt", rulesFile]),
         ...(model === undefined ? [] : ["--model", model]),
         ...(thinking === undefined ? [] : ["--thinking", thinkingLevel(thinking)]),

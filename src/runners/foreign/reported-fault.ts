@@ -3,13 +3,14 @@ import type { Fault } from "../../core/outcome/outcome.ts";
 type Kind = Readonly<{ code: Fault["code"]; retryable: boolean; hint(tool: string): string; words: RegExp }>;
 
 /**
- * Matches an HTTP status where a tool's output quotes one: "API Error: 401", "status code 429", "HTTP 503", `"code":
+ * Matches an HTTP status where a program's output quotes one: "API Error: 401", "status code 429", "HTTP 503", `"code":
  * 529`.
  */
 const status = (codes: string): string => `\\b(?:api error|http|status|code)(?: code)?["']?[:= ]{1,3}(?:${codes})\\b`;
 
 /**
- * Patterns for refusals by a tool's provider. The first match counts: exhausted credit is often reported as 429, too.
+ * Patterns for refusals by a program's provider. The first match counts: exhausted credit is often reported as 429,
+ * too.
  */
 const kinds: readonly Kind[] = [
   {
@@ -57,8 +58,8 @@ const kinds: readonly Kind[] = [
 ];
 
 /**
- * The provider fault in the error message of a tool; `undefined` for any other failure. Tools report no codes for such
- * faults, so the text decides.
+ * The provider fault in the error message of a program; `undefined` for any other failure. Programs report no codes for
+ * such faults, so the text decides.
  */
 export function reportedFault(tool: string, { code, message }: Fault): Fault | undefined {
   if (code !== "AGENT_REPORTED" && code !== "CRASHED") return undefined;

@@ -3,7 +3,9 @@ import { ACP, type AcpCommand, type ForeignName } from "../../core/vocabulary/ru
 import type { ForeignParts } from "./hand-over.ts";
 import { foreignTable } from "./table.ts";
 
-/** The runner for another tool, by the tool's name, or for a command that speaks ACP. */
+/**
+ * The runner for another agent program, by its name, or for a command that supports the Agent Client Protocol (ACP).
+ */
 export function foreignRunner(name: ForeignName | AcpCommand, parts: ForeignParts): Runner {
   return async (...task) => {
     if (isCommand(name)) return (await import("./acp.ts")).acpRunner(name.slice(ACP.length), parts)(...task);

@@ -1,7 +1,7 @@
 import type { ForeignName } from "../../core/vocabulary/runner-name.ts";
 import type { ForeignTool } from "./tool.ts";
 
-/** All tools that can execute a task; each row is loaded when it is needed. */
+/** All programs that can execute a task; each row is loaded when it is needed. */
 export const foreignTable: Readonly<Record<ForeignName, () => Promise<ForeignTool>>> = {
   claude: async () => (await import("./claude.ts")).claudeTool,
   codex: async () => (await import("./codex.ts")).codexTool,

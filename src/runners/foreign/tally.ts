@@ -19,13 +19,13 @@ import { addCount, isRecord } from "../../core/text/json.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import type { ToolListener } from "./tool.ts";
 
-/** Collects the output of another tool and emits it as events of the task. */
+/** Collects the output of another agent program and emits it as events of the task. */
 export type Tally = ToolListener &
   Readonly<{
     spent(): Spending;
-    /** The answer of the tool: the explicit one, or the text of the last turn. */
+    /** The answer of the program: the explicit one, or the text of the last turn. */
     output(): string;
-    /** The error message of the tool itself. */
+    /** The error message of the program itself. */
     fault(): FailedOutcome | undefined;
     /** Ends a turn that is still open. */
     close(turn?: Parameters<ToolListener["turnEnded"]>[0]): void;
@@ -33,17 +33,17 @@ export type Tally = ToolListener &
 
 type Options = Readonly<{
   context: PerformContext;
-  /** The name of the tool, and the model if it is known. */
+  /** The name of the agent program, and its model if that is known. */
   called: string;
   model: string;
   why: string;
   maxTurns: number;
   redact(text: string): string;
-  /** Stops the tool because a limit was reached. */
+  /** Stops the program because a limit was reached. */
   stop(fault: FailedOutcome): void;
 }>;
 
-/** The limits on one turn of a tool; a tool that prints without end is stopped. */
+/** The limits on one turn of a program; a program that prints without end is stopped. */
 const MOST_TEXT = 12_000_000;
 const MOST_CALLS = 10_000;
 
@@ -65,7 +65,7 @@ function refusedBy(refusal: BudgetRefusal): FailedOutcome {
   return { ...failed(codeOfLimit(limit), text, { hint: "Raise the limit of the run." }), limit };
 }
 
-/** Listens to one external coding tool and emits the events of the task that the tool performs. */
+/** Listens to one external agent program and emits the events of the task that the program performs. */
 export function createTally({ context, called, model: given, why, maxTurns, redact, stop }: Options): Tally {
   let usage: Usage = noUsage();
   let cost = noCost();
@@ -96,7 +96,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     open = { text: "", calls: [] };
     return open;
   };
-  /** Stops a tool that does not end its turn, and ignores what it still prints. */
+  /** Stops a program that does not end its turn, and ignores what it still prints. */
   const exceeded = (what: string): void => {
     if (isCut) return;
     isCut = true;

@@ -27,7 +27,7 @@ export type SpawnParts = Readonly<{
   job: JobSettings;
   /** Tools and models that are defined in code of this process, by name. */
   code: Readonly<{ tools: ReadonlySet<string>; models: ReadonlySet<string> }>;
-  /** Makes the run wait for this work before it ends. */
+  /** Makes the run wait for some work before it ends. */
   linger(work: Promise<unknown>): void;
 }>;
 
@@ -157,8 +157,8 @@ function crashed(
 }
 
 /**
- * The tools and models of a task that are defined in code and exist only in this process, so that the task must run in
- * this process.
+ * The tools and models of a task that are defined in code and exist only in this process, so that the task cannot run
+ * in another one.
  */
 function cannotCross(
   { call, rights, model, tools, runner }: Assignment,
