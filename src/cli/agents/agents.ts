@@ -5,7 +5,7 @@ import { unknownCommand } from "../base/usage.ts";
 
 const PRESETS = ["unified", "omp", "pegasus", "mycode", "pi-parallel", "gemini"];
 
-/** Flags that select where agents are looked for, and the output format. */
+/** Flags that select where agents are searched for, and the output format. */
 export const placeOptions = (): Option[] => [
   ...[...runningOptions(), ...outputOptions()].filter(({ long }) => kept.has(long ?? "")),
   new Option("--agent-scope <scope>", "which agents are used: the user's, the project's or both")

@@ -76,7 +76,7 @@ function readAll(file: string, dialect: string | undefined): readonly ReadAgent[
 const several = (file: string, many: number): CrewError =>
   new CrewError("BAD_INPUT", `"${file}" contains ${many} agents.`, "Use --out FOLDER, or --json.");
 
-/** Writes the converted file. If `out` is a folder, the file gets the path below it that the target tool expects. */
+/** Writes the converted file. If `out` is a folder, the file gets the path below it that the target program expects. */
 function save({ text, path }: ConvertedAgent, out: string): string {
   const isFolder = out.endsWith("/") || statSync(out, { throwIfNoEntry: false })?.isDirectory() === true;
   const target = isFolder ? join(out, path) : out;

@@ -8,7 +8,7 @@ import { table } from "../base/table.ts";
 import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 
-/** One row of the list: a location where agents are looked for, and the agents found there. */
+/** One row of the list: a location where agents are searched for, and the agents found there. */
 type Place = Readonly<{
   family: string;
   scope: "project" | "user" | "plugin" | "bundled";

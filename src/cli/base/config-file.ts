@@ -29,7 +29,7 @@ export function readConfigFile(file: string): ConfigFileText {
   );
 }
 
-/** Writes settings into a file and keeps its comments. `undefined` removes a setting. */
+/** Writes settings to a file and keeps the comments in the file. `undefined` removes a setting. */
 export async function writeSettings(
   { file, text }: ConfigFileText,
   changes: readonly (readonly [path: ConfigPath, value: unknown])[],

@@ -201,7 +201,7 @@ export const schemaOption = (whose: string): Option =>
     "Each task, unless it says otherwise:",
   );
 
-/** An alias of --schema that other tools use. */
+/** An alias of --schema that other programs use. */
 const outputSchemaOption = (): Option =>
   new Option("--output-schema <file>", "the same as --schema").helpGroup("Each task, unless it says otherwise:");
 

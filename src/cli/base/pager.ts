@@ -11,7 +11,7 @@ export async function printPaged(text: string, { pager }: Readonly<{ pager: bool
     env: { ...process.env, LESS: process.env["LESS"] ?? "-R -F -X" },
   });
   const ignore = (): void => {};
-  process.on("SIGINT", ignore); // Ctrl-C is left to the pager
+  process.on("SIGINT", ignore); // the pager handles Ctrl-C
   child.stdin.on("error", ignore); // the pager was closed before it read everything
   child.stdin.end(text);
   const [code] = (await once(child, "close")) as [number | null];

@@ -36,7 +36,7 @@ export async function runPersonCommand(
   command: string,
   { received, lines, during, look, columns }: CommandView & Readonly<{ received(text: string): void }>,
 ): Promise<string> {
-  // A process group of its own, so that all its child processes can be stopped with it.
+  // The command gets its own process group, so that all its child processes can be stopped with it.
   const child = spawn("/bin/sh", ["-c", command], { stdio: ["ignore", "pipe", "pipe"], detached: true });
   let open = "";
   let ready: string[] = [];

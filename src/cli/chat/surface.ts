@@ -36,7 +36,7 @@ export type ChatSurface = Readonly<{
   withCommands(text: string): string;
   /** Every event of the answers of the conversation. */
   events(): readonly KeptEvent[];
-  /** Shows the end of an earlier conversation that is continued. Without answers a new one begins. */
+  /** Shows the end of an earlier conversation that is continued. Without answers, a new conversation begins. */
   recall(answers: readonly (readonly KeptEvent[])[]): void;
   close(): Promise<void>;
 }>;
@@ -94,7 +94,7 @@ async function terminalSurface(options: SurfaceOptions): Promise<ChatSurface> {
     show: async (run) => {
       const mine: KeptEvent[] = [];
       const before = answers.findIndex(([first]) => first?.run === run.id);
-      if (before >= 0) answers.splice(before, 1); // a resumed run repeats its earlier events
+      if (before >= 0) answers.splice(before, 1); // a resumed run repeats its earlier events, so the old list is removed
       answers.push(mine);
       const collected = (async (): Promise<void> => {
         for await (const event of run) if (isKept(event)) mine.push(event);

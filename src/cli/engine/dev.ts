@@ -20,7 +20,7 @@ const SERVING_LOCK = 7_302_264;
  * this in the same folder, it prints the address and ends.
  */
 export async function serveDatabase({ data, port, json }: Flags): Promise<number> {
-  await Promise.all([loadDriver(INSTALL_ENGINE), loadDbos()]); // without them, no server is started
+  await Promise.all([loadDriver(INSTALL_ENGINE), loadDbos()]); // fails early if a library is missing, before a server is started
   const folder = data === undefined ? ownFolder() : resolve(data);
   const path = process.env["PATH"] ?? "";
   const programs = await findPrograms({ path, unpackBelow: join(folder, "programs") });
@@ -64,7 +64,7 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
 
 /**
  * Marks this process as the one that stops the server; returns a function that ends this. `undefined`: another living
- * process is the one. A server whose process was killed is taken over.
+ * process does that. A server whose process was killed is taken over.
  */
 async function lockServing({ pool }: Database): Promise<(() => void) | undefined> {
   const client = await (await pool()).connect();

@@ -33,7 +33,7 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
   const failed = new Map<string, Readonly<{ tries: number; again: number }>>();
 
   const handOver = (id: string, run: ResumedRun): void => {
-    if (!run.kill()) return; // a person paused, cancelled or killed it
+    if (!run.kill()) return; // a person paused, cancelled or killed the run
     store.handOver(id);
     say(`hands over ${id}`);
   };

@@ -15,7 +15,7 @@ import { homes } from "../base/home.ts";
 type Found = Readonly<{ name: string; server: McpServer; file: string }>;
 
 /**
- * `subcrew mcp import`: shows the MCP servers of other tools and copies them into the user's settings. No server is
+ * `subcrew mcp import`: shows the MCP servers of other programs and copies them into the user's settings. No server is
  * started.
  */
 export async function importServers([from]: readonly string[], flags: Flags): Promise<number> {
@@ -71,7 +71,7 @@ const say = (text: string): void => void process.stderr.write(`${text.split("\n"
 
 type Place = Pick<McpFile, "key"> & Readonly<{ file: string }>;
 
-/** The files to import from: those of one tool, one given file, or all that exist. */
+/** The files to import from: those of one program, one given file, or all that exist. */
 function placesFor(from: string | undefined, { cwd, home }: { cwd: string; home: string }): readonly Place[] {
   const all = mcpFiles.map((each) => ({ ...each, file: join(each.place === "home" ? home : cwd, each.path) }));
   const wanted = all.filter((each) => from === undefined || each.from === from);

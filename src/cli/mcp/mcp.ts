@@ -62,7 +62,7 @@ const parts: NonNullable<CliCommand["commands"]> = {
   },
 };
 
-/** `subcrew mcp`: serves over MCP, prints the setup for other tools, and manages the servers that agents use. */
+/** `subcrew mcp`: serves over MCP, prints the setup for other programs, and manages the servers that agents use. */
 export const mcpCommand = (streams?: GreetedStreams): CliCommand => ({
   description:
     "Offers the agents of this folder to another agent program over MCP, on standard input and output. That program starts this command; the subcommands are for people.",

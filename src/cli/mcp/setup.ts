@@ -3,7 +3,9 @@ import { CrewError } from "../../core/schema/error.ts";
 import { type SetupName, setupNames, setupText } from "../../mcp/setup.ts";
 import { variablesToPass } from "../base/host-variables.ts";
 
-/** Prints the settings with which another tool starts the MCP server of subcrew, and the path of the file for them. */
+/**
+ * Prints the settings with which another program starts the MCP server of subcrew, and the path of the file for them.
+ */
 export function printSetup(name: string): number {
   if (!setupNames.includes(name as SetupName))
     throw new CrewError(

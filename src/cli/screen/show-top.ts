@@ -56,7 +56,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     columns: stderr.columns || 80,
     height: stderr.rows || 24,
   });
-  const ofProject = new Map<string, boolean>(); // by folder: whether a run in it belongs to the project; every frame asks this for every run
+  const ofProject = new Map<string, boolean>(); // for each folder, whether a run in it belongs to the project; every frame needs this for every run
   const isHere = (folder: string): boolean => {
     const known = ofProject.get(folder) ?? isBelowFolder(folder, crew.cwd);
     ofProject.set(folder, known);
@@ -137,7 +137,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     try {
       const seq = state.seq;
       const lines = await pageLines(crew, { run: row.run.id, path: row.path, state, tab, look });
-      if (same && !opened) return; // the page was closed in the meantime
+      if (same && !opened) return; // the page was closed in the meantime, so its text is not shown
       const top = same && opened?.tab === tab ? opened.top : 0;
       opened = { title: `${row.name}  ${row.key}`, tab, lines, top, row, seq, readAt: Date.now() };
     } catch (error) {

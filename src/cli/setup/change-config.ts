@@ -126,7 +126,7 @@ export async function editSettings(_: readonly string[], flags: Flags): Promise<
   rmSync(folder, { recursive: true });
   if (after === text && existsSync(file)) process.stdout.write("No changes.\n");
   else {
-    await writeSettings({ file, text: after, config: read.config }, []); // this also creates the folder
+    await writeSettings({ file, text: after, config: read.config }, []); // this also creates the folder of the file
     await writeAtomic(file, after);
     process.stdout.write(`Saved ${file}\n`);
   }

@@ -4,7 +4,7 @@ import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import type { SetupName } from "../../mcp/setup.ts";
 import { findProgram } from "../../runners/foreign/find-program.ts";
 
-/** A tool that can use subcrew's MCP server. */
+/** A program that can use subcrew's MCP server. */
 export type Host = Readonly<{ name: SetupName; registered: boolean; file: string }>;
 
 /** The program of each host and the file, below the home folder, in which it keeps its MCP servers. */

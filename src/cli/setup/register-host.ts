@@ -14,9 +14,9 @@ type HostCommand = ReturnType<typeof serverCommand>;
 export type Registration = Readonly<{ file: string; backup?: string }> | Readonly<{ problem: string }>;
 
 /**
- * The settings entry of each host (a tool that can use our MCP server) that keeps its servers in JSON: the key of the
- * table, and the value under subcrew's name. The entry does not allow calls without asking; `mcp --setup` prints the
- * lines for that, and a person copies them.
+ * The settings entry of each host (a program that can use subcrew's MCP server) that keeps its servers in JSON: the key
+ * of the table, and the value under subcrew's name. The entry does not allow calls without asking; `mcp --setup` prints
+ * the lines for that, and a person copies them.
  */
 const ENTRIES: Readonly<
   Record<

@@ -19,7 +19,7 @@ export type AnswerHandlers = Readonly<{
   /** Called when the input was closed instead of answered. */
   giveUp(): void;
   tell(text: string): void;
-  /** False: questions about tool calls are not asked by this, because another part of the program asks them. */
+  /** False: questions about tool calls are left out, because another part of the program asks them. */
   calls?: boolean;
 }>;
 type GateOpened = Extract<Event, { type: "gate.opened" }>;
@@ -27,7 +27,7 @@ export type OpenQuestion = AskedPerson & Readonly<{ path: string }>;
 
 /**
  * Asks every question of a run, one after the other. A question that is answered in another program, such as a second
- * terminal is withdrawn.
+ * terminal, is withdrawn.
  */
 export async function answerGates(
   run: Run,

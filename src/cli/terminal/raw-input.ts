@@ -29,7 +29,7 @@ export type RawInputOptions = Readonly<{
 
 /** The time to wait for the rest of an escape sequence; after it, the Escape key was pressed. */
 const ESCAPE_MS = 40;
-/** The time to wait for the suspension. The system does not suspend a job without a shell. */
+/** How long to wait until the system has suspended this process. A job without a shell is not suspended. */
 const SUSPENDED_MS = 200;
 const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l";

@@ -49,7 +49,7 @@ function listen(): () => void {
     for (const restore of [...restores]) restore();
   };
   const receive = (name: NodeJS.Signals): void => {
-    if (process.listenerCount(name) > 1) return; // another handler exists, and the process may continue
+    if (process.listenerCount(name) > 1) return; // the signal has another handler, so the process may continue
     restoreAll();
     withdraw();
     process.kill(process.pid, name);

@@ -41,7 +41,7 @@ function sourceLines(source: ProjectSource, store: TrustStore | undefined, look:
   ];
 }
 
-/** The diff between the trusted and the current content, if that was kept. */
+/** The diff between the trusted and the current content, if the trusted content was kept. */
 function diffOf({ path, file, before }: ProjectSource, store: TrustStore, { colors }: Look): string[] {
   const old = before === undefined ? undefined : store.textOf(before);
   const text = currentText(path);

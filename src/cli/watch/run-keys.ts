@@ -17,7 +17,10 @@ export type OnScreenOptions = Readonly<{
   crew: Crew;
   look: Look;
   since: number;
-  /** False for a question that was answered before. By default all questions asked before `since` count as answered. */
+  /**
+   * False for a question that was answered before. By default, questions that were asked before the time `since` count
+   * as answered.
+   */
   isOpen?: AnswerHandlers["isOpen"];
   out: Writable;
   attended: boolean;

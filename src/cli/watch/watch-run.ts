@@ -15,7 +15,7 @@ import { onSignals, type Signals } from "../terminal/signals.ts";
 export type WatchOptions = Readonly<{
   crew: Crew;
   tell?: TextOptions["tell"];
-  /** Continues the paused run in a background process. Returns the exit code. */
+  /** Continues the paused run in a background process. Returns the exit code of this command. */
   background?(id: string): Promise<number>;
 }>;
 

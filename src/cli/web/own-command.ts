@@ -39,7 +39,7 @@ function errorIn(text: string): CrewError | undefined {
       if (isRecord(said) && said["type"] === "error" && isCode(said["code"]))
         return new CrewError(said["code"], String(said["message"]), String(said["hint"]));
     } catch {
-      // this line is not JSON, so it is not the error
+      // the line is not JSON, so it does not contain the error
     }
   }
   return undefined;
