@@ -13,7 +13,10 @@ import { createParts, type FinishPart, finishReasonOf, usageOf } from "./library
 import { faultOfFinish, faultOfLibrary } from "./library-fault.ts";
 import { optionsFor } from "./library-request.ts";
 
-/** What the adapter needs besides the model; `options` are sent to the provider with each request. */
+/**
+ * What the adapter needs besides the model: prices, and for a known provider its address; `options` are sent to the
+ * provider with each request.
+ */
 export type LibraryParts = Readonly<{ prices: Prices; endpoint?: Endpoint; options?: JSONObject }>;
 
 /** Makes a subcrew model from a model of the AI SDK. */

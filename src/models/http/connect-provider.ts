@@ -27,9 +27,9 @@ const getHeaders = { accept: "application/json", ...agentHeader };
 const SILENCE_MS = 10 * 60_000;
 
 /**
- * Opens connections to a provider. It is an HTTP/1.1 client of our own on plain sockets, because `node:http` costs two
- * and fetch four times as much per turn (decision 560). Redirects are not followed, so a key never reaches another
- * origin.
+ * Opens connections to a provider. It is an HTTP/1.1 client on plain sockets, written for subcrew, because `node:http`
+ * costs two and fetch four times as much per turn (decision 560). Redirects are not followed, so a key never reaches
+ * another origin.
  */
 export function connectProvider(
   baseURL: string,
@@ -66,7 +66,8 @@ export function connectProvider(
     return known;
   };
 
-  // A function of its own, because `send` would keep the request's text in memory until the answer comes.
+  // This is a separate function, because a closure in `send` would keep the request's text in memory until the answer
+  // arrives.
   const begin = (
     connection: HttpConnection,
     path: string,

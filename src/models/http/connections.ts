@@ -15,7 +15,7 @@ export type ConnectionTarget = Readonly<{
   ca?: readonly string[];
 }>;
 
-/** The request that uses a connection: it is told what happens to the connection. */
+/** The request that uses a connection: it is notified about data, silence and the end of the connection. */
 export type ConnectionUser = Readonly<{
   onData(bytes: Buffer): void;
   /** Called when nothing arrived for as long as the request allows. */
@@ -44,15 +44,19 @@ export type ConnectionWish = Readonly<{
 }>;
 
 /**
- * Connections to one address. An idle one is used again, the last one first. All are kept for a while: of a thousand
- * agents whose turns end together, most would otherwise have to connect again for each turn.
+ * Connections to one address. An idle connection is used again, the most recently used one first. All connections are
+ * kept for a while: of a thousand agents whose turns end together, most would otherwise have to connect again for each
+ * turn.
  */
 export function createConnections(
   target: ConnectionTarget,
 ): (options: ConnectionWish) => HttpConnection | Promise<HttpConnection> {
   const idle: IdleConnection[] = [];
   let session: Buffer | undefined;
-  /** Closes connections that were idle for too long. One timer for all, because one for each would be set in each turn. */
+  /**
+   * Closes connections that were idle for too long. One timer serves all connections: a timer for each would have to be
+   * set in every turn.
+   */
   let sweeping: NodeJS.Timeout | undefined;
   const sweep = (): void => {
     for (const { socket, until } of idle) if (until <= performance.now()) socket.destroy();
@@ -74,7 +78,7 @@ export function createConnections(
       user = next;
       if (socket.destroyed) return queueMicrotask(() => next.onClose(failure));
       socket.ref();
-      if (socket.isPaused()) socket.resume(); // the reader of the last response was slow
+      if (socket.isPaused()) socket.resume(); // the reader of the last response was slow, so the socket was paused
     };
     const release = (idleMs: number): void => {
       user = undefined;
@@ -111,7 +115,7 @@ export function createConnections(
 /** `until`: the time after which the connection is not used again. */
 type IdleConnection = { readonly socket: Socket; readonly again: HttpConnection; until: number };
 
-/** How often idle connections are looked at. */
+/** How often idle connections are checked. */
 const SWEEP_MS = 5_000;
 
 /**
@@ -143,7 +147,7 @@ async function connect(
     const silent = (): void => void socket.destroy(new SilentError(silenceMs));
     const end = (): void => {
       stop();
-      socket.off(ready, begin).off("error", fail).off("close", closed).off("timeout", silent); // the idle timeout itself stays
+      socket.off(ready, begin).off("error", fail).off("close", closed).off("timeout", silent); // removes the listeners of connecting; the idle timeout stays
     };
     const fail = (error: Error): void => {
       end();

@@ -92,7 +92,7 @@ export class Exchange implements ConnectionUser, ResponseListener, ProviderAnswe
     this.#finish();
     const { socket } = this.#connection;
     const idleMs = keptFor(this.headers["keep-alive"]);
-    // A request that was answered before it was sent completely means that its connection cannot be used again.
+    // If the response was complete before the request was sent completely, the connection cannot be used again.
     if (isReusable && idleMs > 0 && socket.writableLength === 0) this.#connection.release(idleMs);
     else socket.destroy();
   }
@@ -121,8 +121,8 @@ export class Exchange implements ConnectionUser, ResponseListener, ProviderAnswe
 }
 
 /**
- * How long to keep a connection: a second less than the provider says that it keeps it, so that it is seldom closed in
- * use.
+ * How long to keep a connection: a second less than the time that the provider announces, so that it is rarely closed
+ * while it is used.
  */
 function keptFor(header: string | undefined): number {
   const seconds = header === undefined ? undefined : /\btimeout=(\d+)/i.exec(header)?.[1];

@@ -1,8 +1,8 @@
 export type Headers = Readonly<Record<string, string>>;
 
 /**
- * Creates a function that writes headers as the lines of a request. The text for the same two objects is made once.
- * `joined` combines the two objects.
+ * Creates a function that writes headers as the lines of a request. The text for the same two header objects is created
+ * once. `joined` combines the two objects.
  */
 export function createHeaderTexts(
   joined: (usual: Headers, own: Headers) => Headers,

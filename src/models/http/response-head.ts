@@ -32,7 +32,10 @@ export function limitLength(length: number, most: number, why: string): void {
   if (length > most) throw new ResponseError(why);
 }
 
-/** The position after the empty line that ends a head; -1 when it has not arrived. Lines may end without CR. */
+/**
+ * The position after the empty line that ends a head; -1 when it has not arrived. Lines may end with a newline alone,
+ * without a carriage return.
+ */
 export function headEnd(bytes: Buffer, at: number): number {
   for (let line = bytes.indexOf(LF, at); line !== -1; line = bytes.indexOf(LF, line + 1)) {
     limitLength(line - at, LONGEST_HEAD, "its headers are too long");
@@ -54,8 +57,8 @@ export function parseHead(text: string): ParsedHead {
     const line = lines[at]!;
     if (line === "" || line === "\r") continue;
     if (line.startsWith(" ") || line.startsWith("\t")) {
-      // A value that continues on the next line, which is obsolete and allowed, but not for headers that say where the
-      // body ends.
+      // The value continues on the next line. This is obsolete but allowed, except for headers that say where the body
+      // ends.
       if (last === "" || FRAMING.has(last)) throw new ResponseError("its headers cannot be read");
       headers[last] += ` ${line.trim()}`;
       continue;
@@ -100,7 +103,7 @@ export function bodyEndOf({ status, headers, isHttp11, codings, connection }: Pa
   if (status === 204 || status === 304) return { ends: "after bytes", length: 0, isReusable };
   if (codings !== "") {
     if (codings.replaceAll(",", "") !== "chunked") throw new ResponseError("its transfer coding is unknown");
-    // A response with a length and chunks may be an attack on the next request of the connection.
+    // A response with both a length and chunks may be an attack on the next request of the connection.
     return { ends: "after chunks", length: 0, isReusable: isReusable && length === undefined };
   }
   if (length === undefined) return { ends: "at close", length: 0, isReusable: false };

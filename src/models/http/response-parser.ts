@@ -147,7 +147,7 @@ export class ResponseParser {
     const end = bytes.indexOf(LF, at);
     limitLength(this.#left + (end === -1 ? bytes.length : end) - at, LONGEST_TRAILERS, "its trailers are too long");
     if (end === -1) return -1;
-    this.#left += end + 1 - at; // counts up here, because no body is left
+    this.#left += end + 1 - at; // `#left` counts up in this state: it holds the size of the trailers so far
     if (end === at || (end === at + 1 && bytes[at] === CR)) this.#state = "over";
     return end + 1;
   }

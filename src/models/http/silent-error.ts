@@ -1,4 +1,4 @@
-/** The idle timeout expired: nothing was received for so long. */
+/** The idle timeout expired: nothing was received during that time. */
 export class SilentError extends Error {
   readonly ms: number;
   constructor(ms: number) {

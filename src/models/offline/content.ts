@@ -13,7 +13,7 @@ export type Report = Readonly<{
   steps: readonly string[];
 }>;
 
-/** A field of a result to be filled: its name, and the finding that the object around it is about. */
+/** A field of a result to be filled: its name, and the finding that the enclosing object describes. */
 export type Slot = Readonly<{
   name: string;
   report: Report;
@@ -78,7 +78,10 @@ export function numberFor(schema: Schema, { name, report: { findings }, finding 
   return up <= most ? up : Math.floor(value / unit) * unit;
 }
 
-/** A boolean for a field: true only for what a search can claim: that it is done, or that it found something. */
+/**
+ * A boolean for a field: true only for statements that a search can make, such as that it is done or that it found
+ * something.
+ */
 export function truthFor({ name, report: { findings } }: Slot): boolean {
   if (/found|match|exists/i.test(name)) return findings.length > 0;
   return /done|complete|finish|ok$|success/i.test(name);

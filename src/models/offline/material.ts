@@ -2,8 +2,8 @@ import type { ParsedQuestion } from "./question.ts";
 import { isOwnVoice } from "./voice.ts";
 
 /**
- * The most relevant lines of texts that were attached to the task, in their order: places in files, headings, and lines
- * that match the question.
+ * The most relevant lines of texts that were attached to the task, in their order: references to places in files (such
+ * as `src/a.ts:12`), headings, and lines that match the question.
  */
 export function keyLines({ material, clauses }: ParsedQuestion, most = 8): string[] {
   const terms = clauses.flatMap((clause) => clause.terms);

@@ -100,7 +100,10 @@ function isPreface(line: string): boolean {
   return Object.values(teamPreface).some((start) => line.startsWith(start));
 }
 
-/** True for a paragraph in which most lines name a place in a file: it is treated as attached findings. */
+/**
+ * True for a paragraph in which most lines contain a reference such as `src/a.ts:12`. Such a paragraph counts as
+ * findings that were attached to the task, not as part of the question.
+ */
 function isFindings(paragraph: string): boolean {
   const lines = paragraph.split("\n");
   return lines.filter((line) => /[\w/-]\.\w+:\d+|^\s*\d+\s{2}/.test(line.slice(0, 300))).length * 2 > lines.length;

@@ -82,7 +82,7 @@ function findingIn({ path, lines, terms }: RankedFile, evidence: Evidence): Repo
   };
 }
 
-/** The definition on the line or around it, judging by the lines above that were seen. */
+/** The definition on the line or around it, judging by the lines above it that tools have shown. */
 function nameAround(number: number, seen: ReadonlyMap<number, string>): string | undefined {
   const own = definedIn(seen.get(number) ?? "");
   for (let at = number; own === undefined && at > number - 100; at--) {

@@ -132,7 +132,7 @@ export function allTerms({ clauses }: ParsedQuestion): Term[] {
   return [...found.values()].sort((a, b) => b.weight - a.weight).slice(0, 10);
 }
 
-/** The names that the code at a place calls, judging by the lines that were seen. */
+/** The names that the code at a place calls, judging by the lines that tools have shown. */
 function callsIn({ path }: RankedFile, { files }: Evidence): string[] {
   const text = [...(files.get(path)?.values() ?? [])].join("\n");
   return Array.from(text.matchAll(/(?<![\w$])([A-Za-z_]\w{2,60})\(/g), ([, name]) => name ?? "");
@@ -155,7 +155,7 @@ function names(terms: readonly Term[]): string[] {
   return words.flatMap((word) => [word, word.charAt(0).toUpperCase() + word.slice(1)]);
 }
 
-/** The first of these lines, and further ones that are more than 30 lines away from all chosen ones. */
+/** The first of these line numbers, and further ones that are more than 30 lines away from all chosen ones. */
 function apart(numbers: readonly number[]): number[] {
   const chosen: number[] = [];
   for (const number of numbers) if (chosen.every((other) => Math.abs(other - number) > 30)) chosen.push(number);

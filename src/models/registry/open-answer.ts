@@ -18,7 +18,7 @@ export const isContent = ({ type }: ModelEvent): boolean => type !== "error" && 
 /**
  * An answer of which a wrapper around the model inspects only the beginning. An answer that begins with content is
  * passed on as it is, so that the wrapper adds no generator, and no cost to each of thousands of events. `handled` gets
- * every other answer, or nothing when `ask` gave nothing because the wrapper has to do something first.
+ * every other answer, or `undefined` when `ask` returned nothing because the wrapper has to do something first.
  */
 export const openAnswer = (
   ask: () => Promise<BegunAnswer | undefined>,

@@ -30,7 +30,7 @@ const types: Readonly<Record<NonNullable<ProviderSettings["type"]>, ProviderRow>
   google: { ...providers["google"]!, baseURL: "", baseURLFrom: [], keys: [] },
 };
 
-/** A configured provider: address, status, and how its models are created. */
+/** A configured provider: its address, whether it can be used, and how its models are created. */
 export type Provider = Readonly<{
   name: string;
   /** The wire protocol, as named in the settings. */

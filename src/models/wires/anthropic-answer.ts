@@ -48,7 +48,7 @@ export function readAnthropicAnswer(endpoint: Endpoint): AnswerReader {
           break;
         case "error":
           return faultOfEvent(event, endpoint);
-        default: // ping, ends of blocks, and unknown events
+        default: // `ping`, ends of blocks, and unknown events are ignored
           break;
       }
       return undefined;

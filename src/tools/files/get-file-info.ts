@@ -43,7 +43,7 @@ export const getFileInfo = defineTool({
   },
 });
 
-/** Counting stops at this number; an exact count is not needed. */
+/** The highest number of lines that is counted; beyond it, an exact number is not needed. */
 const MOST_COUNTED = 10_000_000;
 
 async function contentOf({ handle, stats }: OpenedFile, signal: AbortSignal): Promise<string> {

@@ -45,7 +45,7 @@ export function missingText(text: string, wanted: string, file: string): string 
 
 const bare = (line: string): string => line.trim().replace(/\s+/g, " ");
 
-/** The numbers of the lines at which these lines occur, ignoring whitespace. */
+/** The numbers of the lines at which the sought block of lines begins, ignoring whitespace. */
 function startsOf(lines: readonly string[], sought: readonly string[]): number[] {
   if (sought.length === 0) return [];
   const plain = lines.map(bare);

@@ -65,7 +65,7 @@ async function numbered(
     const row = `${last}\t${shown(line)}`;
     left -= Buffer.byteLength(row) + 1;
     if (rows.length === limit || left < 0) {
-      const fit = rows.slice(0, MAX_OUTPUT_LINES - 1); // the note about further lines takes one line
+      const fit = rows.slice(0, MAX_OUTPUT_LINES - 1); // one line is kept free for the note about further lines
       return `${fit.join("\n")}\n[more lines follow: call read_file with offset ${last - (rows.length - fit.length)}]`;
     }
     rows.push(row);

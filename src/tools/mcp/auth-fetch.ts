@@ -36,6 +36,6 @@ export function authFetch({ open, own, signal }: AuthWay): typeof fetch {
   };
 }
 
-/** A host in the notation of the network rules. */
+/** The host and port of a URL, as the network rules write them. */
 export const hostOf = ({ hostname, port, protocol }: URL): string =>
   `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;

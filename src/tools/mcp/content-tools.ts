@@ -6,7 +6,7 @@ import { type McpContent, type McpResult, type McpSession, type OfferedTool, req
 const MOST_ENTRIES = 500;
 
 type Content = Readonly<{
-  /** The MCP capability with which a server announces such content. */
+  /** The MCP capability with which a server announces that it has this kind of content. */
   capability: "resources" | "prompts";
   offered: OfferedTool;
   call(client: Client, args: Readonly<Record<string, unknown>>, options: RequestOptions): Promise<McpResult>;

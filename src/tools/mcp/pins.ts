@@ -24,7 +24,7 @@ export type Pins = Readonly<{
 
 const FOLDER = "mcp-tools";
 
-/** Opens the pins below a home folder. Without a home folder they are kept in memory. */
+/** Opens the pins below a home folder. Without a home folder, the pins are kept in memory. */
 export function openPins(home: string | undefined): Pins {
   const own = new Map<string, readonly PinnedTool[]>();
   const fileOf = (key: string): string | undefined =>

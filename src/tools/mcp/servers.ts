@@ -49,7 +49,7 @@ export function createServers(parts: ServerParts): PeerTools {
       return unique(tools, say);
     },
     end: async () => {
-      if (known.size === 0) return; // no server was started
+      if (known.size === 0) return; // no server was started, so none has to be stopped
       over.abort();
       await Promise.all([...known.values()].map((server) => server.end()));
     },

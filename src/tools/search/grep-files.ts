@@ -59,7 +59,7 @@ const NARROWER = "use a path, a glob or a narrower pattern";
 
 type Found = Readonly<{
   hits: readonly Hit[];
-  /** A text about matches that are not listed. */
+  /** A note after the matches: that some are missing, or that there are none; empty otherwise. */
   notice: string;
 }>;
 

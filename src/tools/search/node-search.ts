@@ -9,8 +9,8 @@ import { walk } from "../workspace/walk.ts";
 import { type Hit, type Query, type Search } from "./query.ts";
 
 /**
- * Searches without an external program. The pattern is matched in a separate thread, which is ended when one batch of
- * text takes longer than a second of processor time: some patterns would otherwise never finish.
+ * Searches without an external program. The pattern is matched in a separate thread, which is ended when matching one
+ * batch of text takes longer than a second of processor time: some patterns would otherwise never finish.
  */
 export const nodeSearch: Search = async function* (query, signal) {
   const worker = startWorker(query);

@@ -20,7 +20,7 @@ export type Hit = Readonly<{ path: string; line: number }>;
 /** Finds matching lines, file by file in path order; throws {@link unusable} when it cannot handle the query. */
 export type Search = (query: Query, signal: AbortSignal) => AsyncGenerator<Hit>;
 
-/** The error of a search engine that cannot handle a query; another engine may. */
+/** The error of a search engine that cannot handle a query; another search engine may be able to. */
 export function unusable(reason: string): Error {
   return Object.assign(new Error(reason), { code: "UNUSABLE" });
 }

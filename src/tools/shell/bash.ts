@@ -27,7 +27,7 @@ export const bash = defineTool({
   effect: "write",
   does: "exec",
   subjects: ({ command }) => [{ kind: "command", command }],
-  timeoutMs: MOST_MS + 10_000, // the command's own timeout is shorter and ends it cleanly
+  timeoutMs: MOST_MS + 10_000, // longer than the timeout of the command itself, which ends the command cleanly
   async run({ command, timeoutMs = DEFAULT_MS, background = false }, context) {
     const commands = await commandsOf(context);
     const network = context.access?.network ? { network: true } : {};

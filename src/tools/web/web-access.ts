@@ -3,7 +3,7 @@ import type { ToolContext } from "../../core/task/tool.ts";
 import type { WebRequest } from "../../runtime/network/guarded-fetch.ts";
 import { webRefusal } from "../../runtime/network/web-target.ts";
 
-/** What the user's permission rules judge about a request: its URL. */
+/** The subject of a web request that permission rules judge: its URL. */
 export const webSubjects = ({ url }: { url: string }): readonly Subject[] => [{ kind: "url", url }];
 
 /**

@@ -3,8 +3,8 @@ import type { ToolContext } from "../../core/task/tool.ts";
 import { type Root, rootOf } from "../../runtime/files/open-contained.ts";
 
 /**
- * An accessible folder for an output file that the task may read, with all other files forbidden; `undefined` when the
- * task may not read this file.
+ * A root folder through which exactly one output file of the run can be opened; all other files in it are forbidden.
+ * `undefined`: the task may not read this file.
  */
 export async function handedRoot({ access }: ToolContext, path: string): Promise<Root | undefined> {
   const { handed } = access ?? {};
