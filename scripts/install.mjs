@@ -35,7 +35,7 @@ export function install() {
  * reinstalled.
  */
 function installedByHand() {
-  const record = join(root, "node_modules", ".package-lock.json"); // npm's own list of what it installed
+  const record = join(root, "node_modules", ".package-lock.json"); // npm's own list of the packages that it installed
   if (!existsSync(record)) return false;
   /** @type {(file: string) => Record<string, { version?: string, optional?: boolean }>} */
   const packagesOf = (file) => JSON.parse(readFileSync(file, "utf8")).packages;

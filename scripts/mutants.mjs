@@ -78,7 +78,7 @@ function placesOf(node, parent, text) {
     case "WhileStatement":
     case "ConditionalExpression": {
       const { test } = node;
-      // The other operator is the same change.
+      // Another operator would be the same change.
       if (/^[!=]==$/.test(test.operator)) return [];
       return [{ node: test, to: `!(${said(test)})`, write: (id, inner) => `(${isOn(id)} !== !!(${inner(test)}))` }];
     }

@@ -36,10 +36,13 @@ import { root } from "./step.mjs";
  *     npm run mutate -- --all --results FILE      appends each result to FILE, and skips the changes that FILE says were noticed
  */
 
-/** A process that begins no test for so long hangs, and the change it was trying counts as noticed. */
+/**
+ * A process that begins no test for this time (in milliseconds) counts as hung, and the change that it was trying
+ * counts as noticed.
+ */
 const HANGS = 60_000;
 
-/** A process has so long to load the tests, also on a busy machine. */
+/** How long a process may take to load the tests, in milliseconds; long enough for a busy machine. */
 const LOADS = 600_000;
 
 /** @typedef {import("./mutants.mjs").Mutant} Mutant */

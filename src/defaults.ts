@@ -75,13 +75,13 @@ export function builtinRunner({ remotes, ...given }: Omit<SpawnParts, "entry"> &
 /** Finds all agents for a folder; files of a project are used as far as they are trusted. */
 export async function findAgents(where: Omit<DiscoverOptions, "dialects" | "bundled">): Promise<Discovery> {
   const { readBundledAgents } = await import("./formats/bundled.ts");
-  const isNowhere = where.sources?.length === 0; // then nothing is read, so no parsers are loaded
+  const isNowhere = where.sources?.length === 0; // without places to search, nothing is read, so no parsers are loaded
   const dialects = isNowhere ? {} : (await import("./formats/table.ts")).dialects;
   bundled ??= readBundledAgents();
   return discover({ ...where, dialects, bundled });
 }
 
-/** Read once: bundled agents never change. */
+/** The bundled agents are read once, because they never change. */
 let bundled: readonly ReadAgent[] | undefined;
 
 /** Skills or workflow commands: the usable ones, and the complete result of the search. */

@@ -50,4 +50,4 @@ if (isMainThread) process.on("SIGTERM", () => stop.abort(stopped("the task's pro
 const channel = channelToHost();
 await serveParent(channel, work, stop.signal);
 await channel.close();
-process.exit(0); // work that was left behind does not keep the process alive
+process.exit(0); // ends the process even if other work is still pending

@@ -107,7 +107,7 @@ function parsed(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    return undefined; // the library answers it
+    return undefined; // the library answers such a request
   }
 }
 

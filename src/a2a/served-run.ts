@@ -19,7 +19,7 @@ export type A2aRun = Readonly<{
   question(): Question | undefined;
   /**
    * The run as a stream of A2A updates: the current task, then each change until the run has ended or waits for the
-   * caller. `from` is the last event that the caller knows; by default the latest one.
+   * caller. `from` is the last event that the caller knows; by default the latest event.
    */
   updates(from?: number): AsyncGenerator<RemoteUpdate, void>;
   /** Waits until the run has ended, waits for input or is parked until its provider accepts requests again. */
@@ -87,7 +87,7 @@ export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event
       for await (const event of run) heard(served, event);
       await run;
     } catch {
-      // the error is reported by `run` itself
+      // `run` itself reports the error
     } finally {
       ended = true;
       over.resolve();

@@ -2,8 +2,8 @@ import type { McpServer, McpServers } from "../core/vocabulary/mcp-server.ts";
 import type { EditorServer } from "./sdk.ts";
 
 /**
- * Converts the MCP servers of an editor to our format. Servers with the old SSE transport are left out, because it is
- * not supported.
+ * Converts the MCP servers of an editor to the format of subcrew's settings. Servers with the old SSE transport are
+ * left out, because it is not supported.
  */
 export function editorServers(servers: readonly EditorServer[]): McpServers {
   const known = servers.flatMap((server): [string, McpServer][] => {

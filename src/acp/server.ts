@@ -33,7 +33,7 @@ export type AcpOptions = Readonly<{
   /** The permission mode of a new session. */
   mode: PolicyMode;
   open(what: OpenedEditor): Promise<Readonly<{ crew: Crew; talk: ChatConversation }>>;
-  /** When it aborts, the server ends as if the editor had disconnected. */
+  /** When this signal aborts, the server ends as if the editor had disconnected. */
   signal: AbortSignal;
   onError(error: unknown): void;
 }>;

@@ -13,7 +13,7 @@ import { callIdOf, createUpdateWriter, kindOf, type UpdateWriter } from "./updat
 
 /** A conversation of a person with an agent in an editor. */
 export type EditorSession = Readonly<{
-  /** Sends a message to the agent, and waits until it is done, asks something or is cancelled. */
+  /** Sends a message to the agent, and waits until the agent is done, asks something or is cancelled. */
   prompt(text: string): Promise<StopReason>;
   cancel(): void;
   mode(): PolicyMode;

@@ -63,7 +63,7 @@ export function createUpdateWriter(): UpdateWriter {
           return [{ sessionUpdate: "agent_thought_chunk", content: { type: "text", text: event.text } }];
         case "turn.ended": {
           for (const { id, name, input } of event.calls) calls.set(callIdOf(event.path, id), { tool: name, input });
-          const whole = isMain && !streamed.delete(event.path) && event.text !== ""; // then the model does not stream its answer
+          const whole = isMain && !streamed.delete(event.path) && event.text !== ""; // the model did not stream its answer, so the whole text is sent at its end
           if (whole) said += event.text;
           if (isMain && event.calls.length > 0) said = "";
           return whole ? [{ sessionUpdate: "agent_message_chunk", content: { type: "text", text: event.text } }] : [];

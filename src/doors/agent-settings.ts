@@ -19,7 +19,8 @@ export type ResolvedSettings<A> = Omit<InlineSettings, "model"> & { model?: stri
 type Configured = Findable & Partial<WithInherited<AgentConfig>>;
 
 /**
- * How pi-parallel-agents combines settings: the agent's own and inherited values are defaults; values of the call win.
+ * How pi-parallel-agents combines settings: the agent's own and inherited values are defaults; values of the call take
+ * precedence.
  */
 export function resolveAgentSettings<A extends Configured>(
   agents: readonly A[],

@@ -82,7 +82,9 @@ export function loadAgentsFromDir(dir: string, source: "user" | "project" = "use
   });
 }
 
-/** The nearest directory with agents of one tool, such as `.pi/agents`, in `cwd` or a directory above it, or `null`. */
+/**
+ * The nearest directory with agents of one program, such as `.pi/agents`, in `cwd` or a directory above it, or `null`.
+ */
 export function findNearestProjectAgentsDir(cwd: string, relative: string = join(".pi", "agents")): string | null {
   return nearestPlace(isAbsolute(cwd) ? cwd : resolve(cwd), relative) ?? null;
 }

@@ -26,10 +26,7 @@ export async function discoverCommands(
 export const getCommand = <C extends { readonly name: string }>(commands: readonly C[], name: string): C | undefined =>
   commands.find((command) => command.name === name);
 
-/**
- * The skill of that name, exactly.
- * @alias
- */
+/** The skill with exactly this name. @alias */
 export const getSkill = getCommand;
 
 function placesOf(cwd: string, where: string | WorkflowOptions): WorkflowPlaces {

@@ -21,7 +21,7 @@ export const agentTools: Facade = {
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const DESCRIPTION_CHARS = 600;
 
-/** One agent as a tool; whether it works locally or remotely is decided when it runs. */
+/** Offers one agent as a tool; whether it works locally or remotely is decided when it runs. */
 export function agentTool(card: AgentCard, caller: Caller): Tool {
   const look = createAgentLookup(caller);
   const { text } = cutHead(card.description.replace(/\s+/g, " "), DESCRIPTION_CHARS);

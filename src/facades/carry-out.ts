@@ -23,7 +23,7 @@ export type FinishedNode = Readonly<{
 /** The outcome of a delegation: as a whole, and of each assignment in the given order. */
 export type DelegationEnd = Readonly<{ outcome: Outcome; done: readonly FinishedNode[] }>;
 
-/** A plan with one task, or several in parallel. */
+/** Makes a plan with one task, or with several tasks in parallel. */
 export function planFor(assignments: readonly FacadeTask[], settings: Pick<Plan, "concurrency"> = {}): Plan {
   const nodes = Object.fromEntries(
     assignments.map(({ id, ...task }) => [id, { kind: "task" as const, task: { ...task, refs: {} } }]),

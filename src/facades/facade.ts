@@ -4,21 +4,21 @@ import type { ProjectRuns } from "../runtime/resume/project-runs.ts";
 
 /**
  * One set of delegation tools with the names and parameters of one other program: it converts a call to a plan for the
- * run, and the outcome to a text. A new one is one file and one row in `table.ts`.
- * How an interface (chat, MCP server) gets such tools: `delegationTools(["Task"], caller)` of `table.ts` makes them,
- * with descriptions from `caller.catalog`. Each is an ordinary `Tool`; its runtime dependencies (starting agents,
- * discovering them again, background tasks) come with the `ToolContext`. Inside a run the executor makes both for every
- * agent whose file lists a delegation tool. An interface outside of runs (MCP) uses `openDelegation(crew, { as:
- * ["Task"] })` of `src/doors/delegation.ts`: it offers the result of `tools()`, and `call(name, input, { signal, heard
- * })` starts runs of the crew. An interface with a main agent (a chat) gives that agent `tools: ["*", "Task"]`, and its
- * runs `outliving: {}`, so that background tasks continue between two messages.
+ * run, and the outcome to a text. A new one is one file and one row in `table.ts`. An interface (chat, MCP server) gets
+ * such tools in the following way: `delegationTools(["Task"], caller)` of `table.ts` makes them, with descriptions from
+ * `caller.catalog`. Each is an ordinary `Tool`; its runtime dependencies (starting agents, discovering them again,
+ * background tasks) come with the `ToolContext`. Inside a run the executor makes both for every agent whose file lists
+ * a delegation tool. An interface outside of runs (MCP) uses `openDelegation(crew, { as: ["Task"] })` of
+ * `src/doors/delegation.ts`: it offers the result of `tools()`, and `call(name, input, { signal, heard })` starts runs
+ * of the crew. An interface with a main agent (a chat) gives that agent `tools: ["*", "Task"]`, and its runs
+ * `outliving: {}`, so that background tasks continue between two messages.
  */
 export type Facade = Readonly<{
   /** The delegation tools for one caller; `name` is the name under which the caller lists the first of them. */
   tools(caller: Caller, name: string, parts: FacadeParts): readonly Tool[];
 }>;
 
-/** The dependencies of delegation tools, supplied by the crew. */
+/** What delegation tools need from the crew. */
 export type FacadeParts = Readonly<{
   clock(): number;
   /** The runs of the project; absent: this crew stores no runs. */

@@ -36,7 +36,10 @@ function invokeTool(caller: Caller, name: string): Tool {
   });
 }
 
-/** Turns a prompt into an agent's inputs: it becomes the only required one, or else to the first that takes text. */
+/**
+ * Turns a prompt into an agent's inputs: the prompt becomes the value of the only required input, or else of the first
+ * input that accepts text.
+ */
 export function inputsFor(card: AgentCard, prompt: string): Record<string, string> {
   const texts = Object.entries(inputsOf(card)).filter(([, { type }]) => type === "string");
   const [name] = texts.find(([, { required }]) => required) ?? texts[0] ?? ["query"];

@@ -53,7 +53,7 @@ function spawnTool(caller: Caller, name: string): Tool {
       const assignment: FacadeTask = { id: asId(type), agent: type, prompt: input, label: description };
       const plan = planFor([assignment]);
       const { background } = context;
-      // If a message cannot be delivered later, this waits and returns the result.
+      // If no message can be delivered later, this call waits for the result and returns it.
       if (!background || background.silent) return waited(await delegatePlan(plan, context), news);
       const begun = await background.start(plan, "result");
       if ("status" in begun) return { text: begun.fault.message + news, error: true };

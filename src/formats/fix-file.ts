@@ -33,7 +33,7 @@ function renamed(yaml: string, problems: readonly Problem[]): string {
   return problems.reduce((text, { code, field, hint, message }) => {
     const better = /^Did you mean "([\w-]+)"\?$/.exec(hint ?? "")?.[1] ?? /; use "([\w-]+)"\.$/.exec(message)?.[1];
     if (field === undefined || better === undefined || (code !== "unknown-field" && code !== "deprecated")) return text;
-    if (field === "infer") return text; // the key that replaces it has the opposite meaning
+    if (field === "infer") return text; // the key that replaces `infer` has the opposite meaning, so it is not renamed
     const taken = new RegExp(`^${better}\\s*:`, "m").test(text) && foldName(field) !== foldName(better);
     return taken ? text : text.replace(new RegExp(`^${escaped(field)}(?=\\s*:)`, "m"), better);
   }, yaml);

@@ -5,17 +5,17 @@ import { type McpServer, mcpServers, serverProblem } from "../core/vocabulary/mc
 import { readJson } from "./yaml/json.ts";
 import { readToml } from "./yaml/toml.ts";
 
-/** A file in which another tool stores its MCP servers. It is read only on request. */
+/** A file in which another program stores its MCP servers. It is read only on request. */
 export type McpFile = Readonly<{
   from: "claude" | "codex" | "cursor" | "vscode" | "gemini" | "opencode";
   /** Whether the path is relative to the project or to the user's home folder. */
   place: "project" | "home";
   path: string;
-  /** The key that holds the servers. */
+  /** The key under which the file lists the servers. */
   key: string;
 }>;
 
-/** All files in which other tools store MCP servers. A new tool is one row. */
+/** All files in which other programs store MCP servers. A new program is one row. */
 export const mcpFiles: readonly McpFile[] = [
   { from: "claude", place: "project", path: ".mcp.json", key: "mcpServers" },
   { from: "claude", place: "home", path: ".claude.json", key: "mcpServers" },

@@ -6,8 +6,8 @@ import { reveal } from "../core/text/sanitize.ts";
 import type { Capabilities, Questions } from "./sdk.ts";
 
 /**
- * True when the client can show forms. An MCP client that declares elicitation (questions to the person) without a kind
- * supports forms.
+ * True when the client can show forms. An MCP client that declares the capability `elicitation` (questions to the
+ * person) without naming a kind supports forms.
  */
 export const hasForms = ({ elicitation }: Capabilities): boolean =>
   elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);

@@ -49,8 +49,8 @@ export function briefSchema(schema: JsonSchema): JsonSchema {
 }
 
 /**
- * Shortens a schema. `above` has the fields of the outermost object, whose descriptions are not repeated further
- * down.
+ * Shortens a schema. `above` has the fields of the outermost object, whose descriptions are not repeated in nested
+ * objects.
  */
 function brief(schema: JsonSchema, above: Fields): JsonSchema {
   return Object.fromEntries(

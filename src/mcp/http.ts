@@ -78,7 +78,7 @@ async function refusal(request: Request): Promise<Response | undefined> {
   const message: unknown = await request
     .clone()
     .json()
-    .catch(() => undefined); // the library answers what is not JSON, or too long
+    .catch(() => undefined); // the library answers a message that is not JSON or is too long
   if (!isDeeplyNested(message)) return undefined;
   const id = isRecord(message) ? message["id"] : undefined;
   const error = { code: -32600, message: `The message is ${TOO_DEEP_JSON}. Send flatter data.` };

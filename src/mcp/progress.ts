@@ -20,7 +20,7 @@ export function reportProgress({ listen, told }: WaitedRun, { mcpReq }: CallCont
     last = now;
     told.times += 1;
     const params = { progressToken, progress: told.times, message };
-    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // this fails when the client has disconnected, which is no error
+    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {}); // this fails when the client has disconnected, which is not an error
   });
 }
 

@@ -64,7 +64,7 @@ const ofCommand = (command: WorkflowCommand): Workflow => ({
   agent: command.agent,
 });
 
-/** A skill as a prompt. If a command has the same name, the skill is listed as `skill:NAME`. */
+/** Converts a skill to a prompt. If a command has the same name, the skill is listed as `skill:NAME`. */
 const ofSkill = (skill: Skill, taken: ReadonlySet<string>): Workflow => ({
   ...listed(skill, taken.has(skill.name) ? `skill:${skill.name}` : skill.name),
   expand: (words) => expandSkill(skill.instructions, words),

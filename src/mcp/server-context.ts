@@ -86,7 +86,7 @@ export function createServerContext(
     crew.kept.tell(id, command, { waitMs: TELL_MS, signal: NEVER });
   const task = async (id: string): Promise<McpTask> => {
     const found = await find(id);
-    if ((typeof found === "string" ? found : found.id) !== id) throw unknownRun(id); // a name or the beginning of an id
+    if ((typeof found === "string" ? found : found.id) !== id) throw unknownRun(id); // the word is a name or the beginning of an id, not the full id
     const { state, life } = await stateOf(crew, found);
     const view = viewOf(state, life, Date.now());
     if (typeof found !== "string")

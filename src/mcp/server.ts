@@ -138,7 +138,7 @@ async function waitFor(served: McpRun, call: Call): Promise<CallResult | NeedsIn
 
 /**
  * Why a call returns: the run ended, it is parked (waits for a provider) and the client cannot change that, its
- * questions were left to the inbox, or the client gets forms.
+ * questions were left for the inbox, or the client gets forms.
  */
 type Stayed = Readonly<{ over: true } | { parked: State } | { left: true } | { forms: NeedsInput }>;
 const LEFT: Stayed = { left: true };

@@ -1,19 +1,19 @@
-/** The file in which a tool keeps its MCP servers, and the text to write to that file. */
+/** The file in which a program keeps its MCP servers, and the text to write to that file. */
 export type SetupStep = Readonly<{ title: string; text: string }>;
 
-/** The arguments with which a tool starts subcrew's MCP server. */
+/** The arguments with which a program starts subcrew's MCP server. */
 const ARGS = ["mcp"];
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 const server = { command: "subcrew", args: ARGS };
 
 /**
- * Creates the steps that connect subcrew to another coding tool. `variables` are the environment variables that subcrew
- * needs.
+ * Creates the steps that connect subcrew to another agent program. `variables` are the environment variables that
+ * subcrew needs.
  */
 type Setup = (variables: readonly string[]) => readonly SetupStep[];
 
-/** The setup of each tool. A new tool is one row. */
+/** The setup steps of each program. A new program is one row. */
 const setups = {
   // Without `alwaysLoad`, Claude Code does not wait for the server, and its model may begin without the tools of
   // subcrew.
@@ -89,12 +89,12 @@ const setups = {
 export type SetupName = keyof typeof setups;
 export const setupNames = Object.keys(setups) as readonly SetupName[];
 
-/** The setup steps for one tool. */
+/** The setup steps for one program. */
 export function setupSteps(name: SetupName, variables: readonly string[]): readonly SetupStep[] {
   return setups[name](variables);
 }
 
-/** The setup of one tool as text, ready to copy. */
+/** The setup of one program as text, ready to copy. */
 export function setupText(name: SetupName, variables: readonly string[]): string {
   return setupSteps(name, variables)
     .map(({ title, text }) => `${title}:\n\n${text.replace(/^/gm, "  ")}\n`)

@@ -18,7 +18,7 @@ export type StdioOptions = ServerContextOptions &
     full?: boolean;
     /** True when agents of the crew cannot change anything, so that every tool is announced as read-only. */
     readOnly?: boolean;
-    /** When it is aborted, the server ends as if its client had disconnected. */
+    /** When this signal aborts, the server ends as if its client had disconnected. */
     signal: AbortSignal;
     onError(error: unknown): void;
   }>;

@@ -6,7 +6,7 @@ import { nodeIds } from "./names.ts";
 import { referencesIn, unknownReference } from "./references.ts";
 import { runParts, runSettings, settingsOf } from "./settings.ts";
 
-/** The input of parallel mode: many tasks side by side. */
+/** The input of parallel mode: many tasks in parallel. */
 export const parallelInput = z.strictObject({
   mode: z.literal("parallel"),
   tasks: z

@@ -29,7 +29,7 @@ const MOST_RESULT = 2_000;
 
 const PLAIN = createLook({ color: false, unicode: true });
 
-/** `answered`: the tasks whose answers are kept until the run is resumed. */
+/** `answered`: the tasks whose questions were answered; the answers are kept until the run is resumed. */
 type StatusOptions = Readonly<{ problems?: readonly string[]; answered?: readonly string[]; look?: Look }>;
 
 /** The text of `subcrew status` and `/task-status`: state, progress and next step. */

@@ -18,7 +18,7 @@ export type TextOptions = Readonly<{
   quiet: boolean;
   /** Events before this time are skipped, because a resumed run repeats its earlier events. */
   since: number;
-  /** Returns the text that replaces the log line of an event. */
+  /** If set, its text replaces the log line of an event. */
   tell?: (event: KeptEvent, state: State) => string | undefined;
 }>;
 

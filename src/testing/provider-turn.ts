@@ -21,7 +21,7 @@ export type ProviderCall = Readonly<
   {
     name: string;
     id?: string;
-    /** The group of the tool, where the wire has groups (responses). */
+    /** The group of the tool, where the wire format has groups (OpenAI's responses API). */
     namespace?: string;
   } & ({ input: unknown; arguments?: never } | { arguments: string; input?: never })
 >;

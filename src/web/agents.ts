@@ -52,7 +52,7 @@ export async function lintReport(crew: Crew): Promise<readonly AgentProblem[]> {
   return lintDiscovery(await crew.agents(), dialects).problems;
 }
 
-/** An agent converted to the file format of another tool, and the fields that are lost. */
+/** An agent converted to the file format of another agent program, and the fields that are lost. */
 export async function conversion(crew: Crew, name: string, to: string): Promise<Conversion> {
   if (!Object.hasOwn(writers, to))
     throw badInput(`There is no dialect "${to}".`, `Use one of: ${Object.keys(writers).join(", ")}.`);

@@ -67,7 +67,7 @@ export async function openHub(crew: Crew): Promise<Hub> {
   /** Sends the whole run, as fast as the tab reads it, then its changes. */
   const show = async (tab: Tab, id: string, after: number | undefined): Promise<void> => {
     const entry = channelFor(id);
-    entry.tabs.delete(tab); // changes up to now are part of the snapshot
+    entry.tabs.delete(tab); // stop sending changes to the tab: changes up to now are part of the snapshot
     tab.opening = true;
     try {
       const channel = await entry.channel;
@@ -82,7 +82,7 @@ export async function openHub(crew: Crew): Promise<Hub> {
       tab.stream.send("run", pieces.at(-1), `${id}:${tab.seq}`);
       if (pieces.length > 1) {
         if (!(await tab.stream.flushed())) return;
-        const missed = messageChanges(message, channel.snapshot(tab.seq)); // changes that were recorded while the tab read the snapshot
+        const missed = messageChanges(message, channel.snapshot(tab.seq)); // the changes that were recorded while the tab was reading the snapshot
         tab.seq = missed.log.at(-1)?.seq ?? tab.seq;
         tab.stream.send("run", missed, `${id}:${tab.seq}`);
       }

@@ -20,7 +20,10 @@ export function messagePieces(snapshot: RunMessage): readonly RunMessage[] {
   });
 }
 
-/** The changes between two snapshots. The later one was requested with the last event of the first. */
+/**
+ * The changes between two snapshots. The later snapshot was requested with the number of the last event in the earlier
+ * one.
+ */
 export function messageChanges(before: RunMessage, after: RunMessage): RunMessage {
   const known = new Map(before.tasks.map((row) => [row.path, JSON.stringify(row)]));
   const tasks = after.tasks.filter((row) => known.get(row.path) !== JSON.stringify(row));

@@ -154,7 +154,7 @@ export async function openRunChannel(crew: Crew, id: string, { changed, deleted 
     do {
       try {
         const owned = await settle();
-        // A journal that no process writes is read only when its last event is another one: it may be long.
+        // A journal that no process writes may be long, so it is read again only when its last event has changed.
         const before = last;
         last = owned ? -1 : (await crew.kept.last(id).catch(() => undefined))?.seq;
         if (owned || last !== before) await read();

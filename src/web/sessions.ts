@@ -11,7 +11,7 @@ export type WebSecrets = Readonly<{
   prefix: string;
   /** The key that signs links and cookies. */
   key: string;
-  /** An id of this start of the server. Links and read-only sessions are valid until the next start. */
+  /** An id for this start of the server. Links and read-only sessions are valid until the server is started again. */
   boot: string;
 }>;
 

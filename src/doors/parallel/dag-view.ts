@@ -6,8 +6,8 @@ import type { PendingApproval, TaskProgress, TaskResult } from "../../facades/pa
 import { asId } from "../../modes/names.ts";
 
 /**
- * One draft or review of a team task, with the names of pi-parallel-agents: `w` is a draft, `w:review:1` a review of
- * it, `w:revision:2` the next draft.
+ * One draft or review of a team task, with the names of pi-parallel-agents: for the task `w`, the first draft is `w`,
+ * its review `w:review:1`, and the next draft `w:revision:2`.
  */
 export type Piece = Readonly<{ id: string; part: "work" | "review"; draft: number; node: DagNode }>;
 

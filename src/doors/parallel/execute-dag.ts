@@ -31,7 +31,7 @@ export type DagExecutionOptions = Readonly<{
   objective: string;
   cwd: string;
   maxConcurrency: number;
-  /** Runs one agent once. Retries, rounds and order are handled by the executor. */
+  /** Runs one agent once. The executor handles retries, rounds and order. */
   runAgent: RunAgent;
   sharedContext?: string;
   workspacePath?: string;

@@ -7,7 +7,7 @@ import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { readToml, type TomlResult } from "../yaml/toml.ts";
 
-/** How to read a Codex role, whether it stands in its own file or in the settings. */
+/** How to read a Codex role, whether it is in its own file or in the settings. */
 export type RoleReader = Readonly<{ fields: Fields; settle(draft: Draft): void }>;
 
 /**

@@ -10,7 +10,7 @@ import { kept, model, readPermission, readThinking, text } from "../fields/rules
 import { readToml, tomlLineOf } from "../yaml/toml.ts";
 import { readCodexSettings } from "./codex-settings.ts";
 
-/** Keys of Codex's `config.toml`, any of which a role may carry. */
+/** Keys of Codex's `config.toml`, any of which a role may contain. */
 const CONFIG_KEYS = [
   ..."agents allow_login_shell analytics approval_policy approvals_reviewer apps background_terminal_max_timeout".split(
     " ",

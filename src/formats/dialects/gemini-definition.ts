@@ -30,7 +30,7 @@ type BaseDefinition = {
   name: string;
   description: string;
   displayName?: string;
-  /** True: the agent is off unless an override enables it. */
+  /** True: the agent is disabled unless an override enables it. */
   experimental?: boolean;
   inputConfig: InputConfig;
   metadata?: { filePath?: string; hash?: string };
@@ -108,7 +108,7 @@ export function markdownToAgentDefinition(dto: AgentDto): AgentDefinition {
 
 const textOf = (value: unknown, fallback = ""): string => (typeof value === "string" ? value : fallback);
 
-/** A definition as an agent that this program runs; a Zod schema becomes JSON Schema. */
+/** A definition as an agent that subcrew runs; a Zod schema becomes JSON Schema. */
 export function agentFromDefinition(definition: AgentDefinition): Agent {
   const { name, description, displayName, inputConfig } = definition;
   const base = { name, description, inputs: inputConfig.inputs, ...(displayName === undefined ? {} : { displayName }) };

@@ -17,7 +17,7 @@ const WORDS = { texteditor: ["read_file", "write_file", "edit_file"] };
 
 /**
  * Reads the extensions of a recipe, which are its only tools. A server name means the server that the user configured
- * under it.
+ * under that name.
  */
 export const extensions: KeyReader = (draft, value, key) => {
   if (!Array.isArray(value)) {

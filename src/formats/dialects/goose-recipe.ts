@@ -14,7 +14,9 @@ import { asData, readJson } from "../yaml/json.ts";
 import { LONG_YAML, readYaml } from "../yaml/yaml.ts";
 import { extensions } from "./goose-extensions.ts";
 
-/** Reads goose's recipes, in YAML or JSON, as its command-line program and its desktop program write them. */
+/**
+ * Reads goose's recipes, in YAML or JSON, in the forms that goose's command-line program and its desktop program write.
+ */
 export function readRecipe(source: string, place: FilePlace): ParsedFile {
   const read = place.relative.endsWith(".json") ? readJson(source) : readYaml(withPlainLines(source), LONG_YAML);
   if (!read.ok) {

@@ -30,7 +30,10 @@ export function narrowLikeKiro(draft: Draft, data: Data, groups: ToolGroups): vo
   narrowBy(draft, rules, unasked === undefined ? "toolsSettings" : "allowedTools");
 }
 
-/** Rules that ask before the agent's tools that change something and that Kiro does not run without a question. */
+/**
+ * Rules that ask before the calls of those tools of the agent that change something and that Kiro does not run without
+ * a question.
+ */
 function askedOf({ agent: { tools } }: Draft, unasked: readonly string[]): AgentRules {
   const isFree = (tool: string): boolean =>
     READ_ONLY_TOOLS.includes(tool) || unasked.some((name) => toolMatches(name, tool));

@@ -81,8 +81,8 @@ export function deniedBy(entry: string, groups: ToolGroups | undefined): readonl
 }
 
 /**
- * The name as a single word: `mcp_my_server_run` does not show where the server's name ends, so this form of the name
- * is denied, too.
+ * The MCP tool name as a single word: `mcp_my_server_run` does not show where the name of the server ends, so the tool
+ * is denied under this form of its name, too.
  */
 function flatName(written: string): readonly string[] {
   const flat = /^mcp_(?!_)(.+)$/.exec(written)?.[1];

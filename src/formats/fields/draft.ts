@@ -81,7 +81,7 @@ export function readFields(fields: Fields, data: Data, draft: Draft): void {
   if (unknown.length > 0) unknownFields(draft, unknown);
 }
 
-/** Warns about a key that resembles a known one, since its author may expect it to have an effect. */
+/** Warns about a key that resembles a known one, since the author of the file may expect that the key has an effect. */
 function resemblingField(draft: Draft, key: string, close: string): void {
   draft.kept.push(key);
   addProblem(draft, "unknown-field", `"${key}" is not a key of this kind of file; it has no effect.`, {

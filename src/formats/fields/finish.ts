@@ -46,7 +46,7 @@ export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
   return { agents: [toReadAgent(draft, options.raw, options.recovered !== undefined)], problems: draft.problems };
 }
 
-/** How the origin of a prompt is named that is the body of the file. */
+/** The origin that is shown for a prompt that is the body of the file. */
 export const BODY = "(body)";
 export const FILE_NAME = "(file name)";
 
@@ -66,7 +66,7 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   const isRefused = agent.name.includes(",") || agent.name === "__proto__"; // such a text is a list of names, or cannot be a name
   if (freeName && !isRefused && nameFault(agent.name, nameRule) === "bad-name") rename(draft, agent.name);
   const fault = nameFault(agent.name, nameRule);
-  // Many tools write a name with blanks with dashes when they refer to it.
+  // Many programs write dashes for the blanks in a name when they refer to it.
   if (agent.name.includes(" ")) draft.aliases = [...(draft.aliases ?? []), agent.name.replaceAll(" ", "-")];
   const mixed = mixedWord(agent.name);
   if (mixed !== undefined)

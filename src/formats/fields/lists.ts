@@ -24,7 +24,7 @@ export function parseArrayOrCSV(value: unknown): string[] | undefined {
   return list === undefined || list.length === 0 ? undefined : list;
 }
 
-/** Splits at commas that stand outside of parentheses: `Read, Agent(a, b)` gives two words. */
+/** Splits at commas outside of parentheses: `Read, Agent(a, b)` gives two words. */
 function wordsOf(value: string): string[] {
   const trimmed = value.trim();
   const bare = trimmed.startsWith("[") || trimmed.endsWith("]") ? trimmed.replace(/^\[|\]$/g, "") : trimmed;

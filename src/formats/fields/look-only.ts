@@ -1,7 +1,7 @@
 import { ALL_TOOLS, DELEGATION_TOOL, READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import type { Draft } from "./draft.ts";
 
-/** How the origin of a value is named that was set because the file had to be repaired. */
+/** The origin that is shown for a value that was set because the file had to be repaired. */
 export const REPAIR = "(repair)";
 
 /** Makes an agent read-only. */

@@ -43,7 +43,7 @@ export function allowSpawns(draft: Draft, names: readonly string[], key: string)
   from["spawns"] ??= key;
 }
 
-/** The agents that both lists allow; if both have patterns, only the plain names. */
+/** The agents that both lists allow; if both have patterns, only plain names are kept. */
 function inBoth(one: readonly string[], other: readonly string[]): readonly string[] {
   const names = [...new Set([...namesOnly(one), ...namesOnly(other)])];
   return names.filter((name) => mayStart(name, one) && mayStart(name, other));

@@ -92,7 +92,7 @@ const withoutBrackets = (text: string): string => {
   return trimmed.startsWith("[") || trimmed.endsWith("]") ? trimmed.replace(/^\[|\]$/g, "") : trimmed;
 };
 
-/** Splits at commas, semicolons, bars and line ends outside of parentheses: `Read, Agent(a, b)` is two. */
+/** Splits at commas, semicolons, bars and line ends outside of parentheses: `Read, Agent(a, b)` gives two parts. */
 function partsOf(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;

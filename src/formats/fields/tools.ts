@@ -193,7 +193,7 @@ function noTools(draft: Draft, key: string): void {
   });
 }
 
-/** Splits `Read Grep` without a comma into two, if each word is a tool. */
+/** Splits `Read Grep` without a comma into two entries, if each word is the name of a tool. */
 function spaced(entry: string, groups: ToolGroups | undefined): readonly string[] {
   if (!/\s/.test(entry) || entry.includes("(")) return [entry];
   const parts = entry.split(/\s+/).filter((part) => !/^(?:and|or|plus|[&+])$/i.test(part));

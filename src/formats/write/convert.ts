@@ -69,7 +69,7 @@ const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
 const unknownDialect = (to: string): CrewError =>
   new CrewError("BAD_INPUT", `There is no dialect "${to}".`, `Use one of: ${Object.keys(writers).join(", ")}.`);
 
-/** Keys that have the same name in several tools but different contents. */
+/** Keys that have the same name in several programs but different contents. */
 const FOREIGN: ReadonlySet<string> = new Set(["mcpservers", "hooks"]);
 
 /** Keys that are copied to the converted file, and the report about keys that are lost or changed. */

@@ -46,7 +46,7 @@ export function edit(editor: TextEditor, key: Key): TextEditor | undefined {
   const next = key.name === "paste" || typed ? insert(editor, key.text ?? "") : action?.(editor);
   if (!next) return undefined;
   const { undo = [], cutting: _, ...same } = next;
-  // Consecutive letters are one change; a space ends it.
+  // Consecutive letters count as one change for undo; a space ends the change.
   const goesOn =
     typed && /\S/.test(key.text ?? "") && /\S$/.test(editor.text.slice(0, editor.cursor)) && undo.length > 0;
   const changed = next.text !== editor.text && !goesOn;

@@ -109,7 +109,7 @@ const coded: Readonly<Record<number, string>> = { 9: "tab", 13: "enter", 27: "es
 function sequenceKey(numbers: string, end: string): Key | undefined {
   const [first = "", second = ""] = numbers.split(";");
   const name = end === "~" ? numbered[first] : end === "u" ? codedName(Number(first)) : letters[end];
-  if (name === undefined) return undefined; // focus, mouse and function keys are ignored
+  if (name === undefined) return undefined; // focus events, mouse events and function keys are ignored
   const held = (Number.parseInt(second, 10) || 1) - 1;
   const text = end === "u" && name.length === 1 && (held & 6) === 0 ? { text: name } : {};
   return {

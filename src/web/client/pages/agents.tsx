@@ -8,7 +8,7 @@ import { hello } from "../parts/session.ts";
 import { Command, CopyCommand, Empty, ErrorBox } from "../parts/words.tsx";
 import type { AgentPage, AgentProblem, AgentRow, Conversion } from "../wire.ts";
 
-/** Shows all agents: their origin, format and problems, and their conversion for another tool. */
+/** Shows all agents: their origin, format and problems, and their conversion for another agent program. */
 export function AgentsPage(): JSX.Element {
   const { words, query } = route.value;
   const name = words[0] ?? "";

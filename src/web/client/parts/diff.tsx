@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 
-/** True for a text that holds a unified diff. */
+/** True for a text that contains a unified diff. */
 export const looksLikeDiff = (text: string): boolean => /^@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@/m.test(text);
 
 const MOST_LINES = 2_000;

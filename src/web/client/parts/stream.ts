@@ -111,7 +111,7 @@ function missingIn(tasks: ReadonlyMap<string, TaskRow>, paths: readonly string[]
 const MOST_LINES = 20_000;
 let wholeLog = false;
 
-/** With true, no log lines are dropped, because a person reads earlier lines. */
+/** Sets whether all log lines are kept. With `true`, none are dropped, because a person reads earlier lines. */
 export function keepWholeLog(keep: boolean): void {
   wholeLog = keep;
 }
