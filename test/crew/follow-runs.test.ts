@@ -80,7 +80,7 @@ test("a question of a paused run needs a person until an answer to it is kept", 
   expect([needRowsIn(feed.runs()), runRowOf(feed.runs()[0]!).questions]).toEqual([[], 0]);
   expect(actions()).not.toContain("allow");
   const { state, life, answered } = await crewOf(home).kept.look(run.id);
-  expect(statusText(state, life, 0, { answered })).toContain("the answer is applied when the run is resumed");
+  expect(statusText(state, life, 0, { answered })).toContain("the answer takes effect when the run is resumed");
   await crewOf(home).resume(run.id);
   await until(() => shownIn(feed)[0] === "ok: ok");
   over.abort();

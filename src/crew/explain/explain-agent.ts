@@ -194,7 +194,7 @@ function explainTool({ name, server, found, agent, options, trace }: Asked): Exp
 
   function listOrigin(): FieldOrigin {
     if (options.call.tools !== undefined) return { from: "call", key: options.call.flags.tools ?? "tools" };
-    if (agent.tools === undefined) return { from: "default", rule: "the agent has no list of tools" };
+    if (agent.tools === undefined) return { from: "default", rule: "no list of tools" };
     return toolOrigin(found, "tools", name, trace);
   }
 }

@@ -299,7 +299,7 @@ const lines: readonly Row[] = [
     "a command that is like no other",
     ["orchestrate"],
     'There is no command "orchestrate".',
-    "See `subcrew --help` for all of them.",
+    "See `subcrew --help` for all commands.",
   ),
   line(
     "a typo in a flag",
