@@ -72,7 +72,10 @@ export type CrewSetup = TaskWorldSettings &
     tiers?: ModelRegistryConfig["tiers"];
     /** The default model of tasks: by default the first of `models`, the first with a key, or offline. */
     model?: string | readonly string[];
-    /** What agents may do without asking, and what they may never do, and how commands are isolated. */
+    /**
+     * The permissions of agents: what they may do without asking, what they may never do, and how commands are
+     * isolated.
+     */
     permissions?: Permissions;
     /** Values that are redacted everywhere, in addition to variables whose names mark them as secret. */
     secrets?: readonly string[];
@@ -400,7 +403,7 @@ function modelsFor(
   });
 }
 
-/** Texts longer than this are redacted one at a time, so that other work can run in between. */
+/** Texts with more characters than this are redacted one at a time, so that other work can run in between. */
 const LONG_CHARS = 1_000_000;
 
 function oneByOne(clean: (text: string) => string): (text: string) => Promise<string> {

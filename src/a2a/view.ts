@@ -15,7 +15,7 @@ import type { State } from "../core/run/state.ts";
 /** The pause reason of runs that worked when the server was stopped. They are resumed at its next start. */
 export const STOPPED = "the A2A server was stopped";
 
-/** What the A2A view of a run needs besides the run's state. */
+/** The data that the A2A view of a run is made from, besides the run's state. */
 export type ViewContext = Readonly<{
   life: RunStatus | "damaged";
   origin: Origin;

@@ -76,7 +76,7 @@ export type AskedRun = Readonly<{
 /** Prepares and checks everything for a run; if it throws, nothing has started. */
 export type Prepare = (asked: AskedRun) => Promise<Start>;
 
-/** What all runs of a crew share and what is needed to prepare one. */
+/** The parts that all runs of a crew share, and that are used to prepare a run. */
 export type PrepareParts = Readonly<{
   options: CrewOptions;
   config: Config;

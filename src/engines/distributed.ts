@@ -16,7 +16,7 @@ import type { Connection } from "./connect.ts";
 /** Coordinates runs whose tasks are executed on many machines; one per process. */
 export type Coordination = Readonly<{ engine(parts: RunEngineParts): Engine; close(): Promise<void> }>;
 
-/** What the engine needs for one run. */
+/** The parameters of the engine for one run. */
 export type RunEngineParts = Readonly<{
   /**
    * Converts a task to a job that any worker with its workspace and requirements can execute, or returns a failed

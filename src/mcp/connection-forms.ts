@@ -8,7 +8,7 @@ import { RELATED_TASK } from "./tasks.ts";
 
 type Form = Parameters<ProtocolServer["elicitInput"]>[0];
 
-/** What a form for the person belongs to: a tool call that waits for it, or an MCP task. */
+/** The tool call or the MCP task that a form for the person belongs to. */
 export type FormOf = Readonly<{ call: CallContext } | { task: string }>;
 
 /** The timeout of a form: a person may take hours. */

@@ -11,7 +11,7 @@ import { callResultOf, runView } from "./view.ts";
 
 const MAX_WAIT_S = 50;
 
-/** What decides which tools an MCP server lists, and how. */
+/** The options that decide which tools an MCP server lists, and how. */
 export type OfferOptions = Readonly<{
   /** Delegation tools that the owner of the server chose in addition to subcrew's own tools. */
   delegation: DelegationTools | undefined;
@@ -22,7 +22,7 @@ export type OfferOptions = Readonly<{
 }>;
 
 /**
- * All tools of the server. If a delegation tool has the name of one of subcrew's own tools, the latter becomes
+ * All tools of the server. If a delegation tool has the name of one of subcrew's own tools, subcrew's own tool becomes
  * `subcrew_NAME`.
  */
 export async function offersWith({ delegation, full, readOnly }: OfferOptions): Promise<readonly Offer[]> {

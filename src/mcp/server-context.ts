@@ -31,7 +31,7 @@ export type ServerContextOptions = Readonly<{
   attended?: boolean;
 }>;
 
-/** What all tools and clients of a server share. */
+/** The state that all tools and clients of a server share. */
 export type ServerContext = Readonly<{
   crew: Crew;
   runs: ServedRuns;
@@ -55,7 +55,7 @@ export type McpTask = Pick<WaitedRun, "questions" | "putOff" | "answer"> &
   Readonly<{
     facts: TaskFacts;
     view: RunView;
-    /** Asks the run to end; does not wait for that. */
+    /** Asks the run to end; does not wait until it has ended. */
     cancel(reason: string): Promise<void>;
     /** Waits until no process works on the run. */
     ended(signal: AbortSignal): Promise<void>;

@@ -8,8 +8,8 @@ const LEAST_TOKENS = 1_024;
 const STEP_TOKENS = 128;
 
 /**
- * The tokens that a request reads from the cache and writes to it; other requests can read the latter once the answer
- * begins.
+ * The tokens that a request reads from the cache and writes to it; other requests can read the written tokens once the
+ * answer begins.
  */
 export type CachedRequest = Readonly<{ usage: Omit<ProviderUsage, "output">; arrived(): void }>;
 

@@ -17,7 +17,7 @@ export type EventStreamOptions = Readonly<{
   closed(): void;
 }>;
 
-/** With more bytes than this that were not sent yet, the client gets no more messages until it has read them. */
+/** If more bytes than this are waiting to be sent, the client gets no more messages until it has read them. */
 const MOST_UNSENT = 512 * 1024;
 /**
  * A client that has not read its unsent messages within this time is disconnected. About 8 KB per second are enough.

@@ -21,7 +21,7 @@ import { callDetails, diffReport, logLines, taskDetails, transcriptPart } from "
 import type { WebRole } from "./sessions.ts";
 import { planPreview, startOptions, startRequestOf } from "./start.ts";
 
-/** What all routes of the web server need. */
+/** The parts that all routes of the web server use. */
 export type WebContext = Readonly<{
   crew: Crew;
   hub: Hub;

@@ -10,7 +10,7 @@ import type { Run } from "../../runtime/run/run.ts";
 import type { ChatConversation } from "../../crew/conversation.ts";
 import type { ChatSurface } from "./surface.ts";
 
-/** What a slash command can use: the conversation, the crew and the terminal. */
+/** The objects that a slash command can use: the conversation, the crew and the terminal. */
 export type Slash = Readonly<{
   crew: Crew;
   talk: ChatConversation;

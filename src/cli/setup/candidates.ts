@@ -71,7 +71,10 @@ function positionals({ options }: CliCommand, before: readonly string[]): number
   return before.filter((word, at) => !word.startsWith("-") && !isValue(at)).length;
 }
 
-/** The name that a command gives to its n-th word: `run` of `[run] [message...]`. The last one may repeat. */
+/**
+ * The placeholder of a command's n-th argument in its usage line: the first of `[run] [message...]` is `run`. The last
+ * argument may repeat.
+ */
 function placeholder(words: string | undefined, at: number): string {
   const names = Array.from((words ?? "").matchAll(/[<[](\w+)(\.\.\.)?[>\]]/g), ([, name = "", dots]) => ({
     name,

@@ -10,7 +10,7 @@ export type AskPerson = (asked: AskedPerson, signal: AbortSignal) => Promise<Ans
 /** A question, the tool call that it is about, and whether the answer is a text instead of yes or no. */
 export type AskedPerson = Readonly<{ question: string; call?: string; wants?: "words"; offersNetwork?: true }>;
 
-/** What happens with the answers to questions, and when no answer is possible. */
+/** Functions that receive the answers to questions, or learn that no answer is possible. */
 export type AnswerHandlers = Readonly<{
   /** False for a question that was answered before. */
   isOpen(event: GateOpened): boolean;

@@ -47,13 +47,13 @@ export type Agent = Readonly<{
    */
   summaryCut?: SummaryCut;
   /**
-   * Which text is the result when the agent ends without the finish tool: its last message (default), or all of its
-   * messages.
+   * The text that becomes the result when the agent ends without the finish tool: its last message (default), or all of
+   * its messages.
    */
   summary?: "last" | "all";
   /** Name of the result parameter of the finish tool; `result` by default. */
   outputName?: string;
-  /** Which agents this agent may start; none by default. */
+  /** The agents that this agent may start; none by default. */
   spawns?: "*" | readonly string[];
   /** The delegation tools that the agent gets, by their names in any supported program; absent: `task`. */
   delegation?: readonly string[];
@@ -95,7 +95,7 @@ export type Agent = Readonly<{
    * `fork`: when another agent starts this one, it begins with the conversation of that agent instead of an empty one.
    */
   conversation?: "fork";
-  /** What executes the agent's tasks, such as a child process; in this process by default. */
+  /** The runner that executes the agent's tasks, such as a child process; by default this process. */
   runner?: RunnerName;
   /** Where the agent keeps notes between runs: for the user, the project, or this copy of the project. */
   memory?: "user" | "project" | "local";

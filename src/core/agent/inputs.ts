@@ -30,7 +30,7 @@ function propertyOf({ type, description }: AgentInput): JsonSchema {
   return items === undefined ? { description, type } : { description, type: "array", items: { type: items } };
 }
 
-/** What is wrong with the inputs of a task, if anything. */
+/** Describes the problem with the inputs of a task; `undefined` when there is none. */
 export function inputProblem(
   declared: Readonly<Record<string, AgentInput>>,
   given: Readonly<Record<string, unknown>>,

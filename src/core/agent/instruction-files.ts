@@ -1,5 +1,6 @@
 /**
- * Which files hold the instructions of a project, for agents of one family (the agent program they were written for).
+ * The files that contain the instructions of a project, for agents of one family (the agent program they were written
+ * for).
  */
 export type InstructionFiles = Readonly<{
   /**

@@ -1,8 +1,8 @@
 import type { Config } from "./config.ts";
 
 /**
- * What each preset sets besides the places of its agents (those are in `runtime/discovery/sources.ts`). A preset
- * imitates one other agent system. The user's settings, variables and flags take precedence over it.
+ * The settings of each preset, except the places of its agents (those are in `runtime/discovery/sources.ts`). A preset
+ * imitates one other agent system. The user's settings, variables and flags take precedence over the preset.
  */
 export const presetSettings: Readonly<Record<NonNullable<Config["preset"]>, Config>> = {
   unified: {},

@@ -26,7 +26,7 @@ export type Caller = Readonly<{
 /** The spawn policy of an agent: its `spawns` list, and the agent that must not be started again. */
 export type SpawnPolicy = Pick<Caller, "spawns" | "blocked">;
 
-/** Which part of the spawn policy refuses an agent with this name; `undefined`: none does. */
+/** The part of the spawn policy that refuses an agent with this name; `undefined`: no part refuses it. */
 export function nameRefusal(name: string, { spawns, blocked }: SpawnPolicy): "blocked" | "spawns" | undefined {
   if (blocked === name) return "blocked";
   return mayStart(name, spawns) ? undefined : "spawns";

@@ -7,7 +7,7 @@ import { modelFamilies, shortcuts, type Tier, tierNames, tiers } from "../vocabu
 /** A request for a model: one name, a comma-separated list or a list of names, and who made it. */
 export type ModelWish = Readonly<{ by: WishSource; names: string | readonly string[] }>;
 
-/** Who requests a model, in order of precedence; settings and base agents count as `agent`. */
+/** The sources of a request for a model, in order of precedence; settings and base agents count as `agent`. */
 export type WishSource = "call" | "agent" | "parent" | "run" | "default";
 
 /** The available models, as plain data. */

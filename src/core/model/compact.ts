@@ -3,7 +3,7 @@ import type { Message, ToolAnswer } from "./model.ts";
 
 /** Number of recent messages that compaction never changes. */
 const KEEP_LAST = 6;
-/** Tool results shorter than this are not worth removing. */
+/** The length in characters below which a tool result is not worth removing. */
 const WORTH_CHARS = 400;
 
 /** Roughly how many tokens a text takes; the number is rather too high, so that it is safe for program code. */

@@ -3,7 +3,10 @@ import type { ImageType } from "../vocabulary/image.ts";
 /** An image in a message to a model; `data` is base64. */
 export type ImageContent = Readonly<{ name: string; type: ImageType; data: string }>;
 
-/** An image counts as so many characters of a conversation: providers charge about 1,600 tokens for a large one. */
+/**
+ * The number of characters that an image counts as in a conversation: providers charge about 1,600 tokens for a large
+ * image.
+ */
 export const IMAGE_CHARS = 5_600;
 
 /** Whether models take images, by their ids; the first matching row is used. */

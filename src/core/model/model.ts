@@ -78,7 +78,7 @@ export type ModelEvent =
       usage: TurnUsage;
       cost?: number;
       /**
-       * What the provider's cache saved in dollars; negative when writing to the cache cost more than reading saved.
+       * The dollars that the provider's cache saved; negative when writing to the cache cost more than reading saved.
        */
       saved?: number;
       carry?: ProviderData;

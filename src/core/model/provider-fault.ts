@@ -7,7 +7,7 @@ import type { Fault } from "../outcome/outcome.ts";
 export type ProviderFault = "key" | "credit" | "quota" | "provider";
 
 /**
- * Which fault of a provider an error is; `undefined`: asking later would not help, or the error is not about the
+ * Classifies an error as a fault of a provider; `undefined`: asking later would not help, or the error is not about the
  * provider.
  */
 export function providerFaultOf({ code, retryable }: Pick<Fault, "code" | "retryable">): ProviderFault | undefined {

@@ -73,7 +73,7 @@ export type RemoteUpdate =
 /** The answer of a remote agent: a message or a task. */
 export type RemoteAnswer = RemoteMessage | RemoteTask;
 
-/** Which conversation and which task of it a message belongs to. */
+/** The conversation, and the task of it, that a message belongs to. */
 export type RemoteIds = Readonly<{ contextId?: string; taskId?: string }>;
 
 const ENDED: ReadonlySet<RemoteState> = new Set(["completed", "failed", "canceled", "rejected"]);
@@ -143,7 +143,9 @@ export function extractIds(answer: RemoteAnswer): RemoteIds {
   return idsOf(answer.contextId, isOver(answer.status.state) ? undefined : answer.id);
 }
 
-/** The ids to send with the next message to a remote agent: the conversation goes on, even when its task has ended. */
+/**
+ * The ids to send with the next message to a remote agent: the conversation continues, even when its task has ended.
+ */
 export function nextIds(before: RemoteIds, answer: RemoteAnswer): RemoteIds {
   const { contextId, taskId } = extractIds(answer);
   return idsOf(contextId ?? before.contextId, taskId);

@@ -62,7 +62,7 @@ export type Fault = Readonly<{
   retryAfterMs?: number;
 }>;
 
-/** What a node cost, and its output as an artifact. */
+/** The cost of a node, and its output as an artifact. */
 export type Spending = Readonly<{
   usage?: Usage;
   cost?: Cost;
@@ -183,7 +183,7 @@ function endingText(outcome: Outcome): string {
   return `${said.startsWith(outcome.status) ? said : `${outcome.status}: ${said}`}${hint === undefined ? "" : `\n${hint}`}`;
 }
 
-/** The exit code of a command whose run ended like this. */
+/** The exit code of a command whose run had this outcome. */
 export function exitCodeOf(outcome: Outcome): number {
   switch (outcome.status) {
     case "ok":

@@ -21,7 +21,7 @@ export type Cost = Readonly<{
   unpriced: number;
   /** Dollars for turns that were cut off: an estimate, counted apart from `usd`. */
   estimated?: number;
-  /** What caches of providers saved, in dollars; absent where nothing was cached. */
+  /** The dollars that caches of providers saved; absent where nothing was cached. */
   saved?: number;
 }>;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Which parts of the git state are gathered; `true` means branch and status. */
+/** The parts of the git state that are collected; `true` means branch and status. */
 const gitContext = z.union([
   z.boolean(),
   z.strictObject({

@@ -4,7 +4,7 @@ import { z } from "zod";
 export const answer = z.strictObject({
   approve: z.boolean(),
   text: z.string().optional(),
-  /** Who answered: a person, a rule or another agent. */
+  /** The name of the person, rule or agent that answered. */
   by: z.string().optional(),
   /** True: identical tool calls need no further answer during the run. */
   always: z.boolean().optional(),

@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from "../text/json.ts";
 import { asksForRevision, isApproval, verdictOfLine, verdictOfLoneLine, verdictOfValue } from "./verdict.ts";
 
-/** What happens to a result that the reviewer approved in no round. */
+/** The ways to treat a result that the reviewer approved in no round. */
 export const exhaustedKinds = ["accept", "fail"] as const;
 
 /** The reviewer's decision, and the rest of the reviewer's answer. */

@@ -75,7 +75,7 @@ function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState):
 
 const NOWHERE: ShellState = { sandboxed: false, waived: false, roots: [] };
 
-/** A command of a command line, with the commands that it runs in turn, as `xargs rm` runs `rm`. */
+/** A command of a command line, with the commands that it runs itself, as `xargs rm` runs `rm`. */
 type Part = Readonly<{ command: ShellCommand; inner: readonly Part[]; transparent: boolean; problem?: string }>;
 
 type Line = Readonly<{

@@ -166,7 +166,7 @@ const prefixesOf = (place: string): string[] => {
   return steps.slice(1).map((_, at) => steps.slice(0, at + 1).join("/"));
 };
 
-/** A hidden entry at the top of a home folder: it may hold a folder of programs. */
+/** A hidden entry at the top of a home folder: it may contain a folder of programs. */
 const HIDDEN = /^\.[^/]+$/;
 
 /** A path relative to a home folder, and the path of the workspace in that folder. */

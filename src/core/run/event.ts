@@ -13,7 +13,7 @@ import type { BudgetLimits } from "./budget.ts";
 import type { ChangedFile } from "./file-version.ts";
 import type { RunParameters } from "./run-parameters.ts";
 
-/** Which run and task an event belongs to, and its time. `path` is empty for the run itself. */
+/** The run and the task that an event belongs to, and its time. `path` is empty for the run itself. */
 export type Envelope = Readonly<{ run: string; path: string; at: number }>;
 
 /** Origin of a run that a remote caller started: protocol, caller and context id. */
@@ -172,7 +172,7 @@ export type Fact =
       why?: string;
       /** With the first turn: how many turns the task may take, and how long it may work. */
       limits?: Readonly<{ maxTurns: number; maxTimeMs: number }>;
-      /** What to count as spent in case the turn is cut off: input tokens, and prices if known. */
+      /** The usage to count in case the turn is cut off: input tokens, and prices if known. */
       reserved?: ReservedTurn;
     }
   | { type: "turn.partial"; turn: number; text: string }
@@ -228,7 +228,7 @@ export type Fact =
    * repeated.
    */
   | { type: "tool.unknown"; call: string; tool: string; text: string }
-  /** The task starts from the conversation of another task (`from`, as `run/path`), as it was after this many turns. */
+  /** The task starts from the conversation of another task (`from`, as `run/path`), as it was after `turn` turns. */
   | { type: "conversation.forked"; from: string; turn: number }
   /** The agent got fewer tools than the agent's file names. */
   | { type: "rights.reduced"; agent: string; lost: readonly string[]; reason: string }

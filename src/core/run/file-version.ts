@@ -1,4 +1,6 @@
-/** What is at a path at one moment. For a file whose content was too large to store, `kept` is not set. */
+/**
+ * The file, link or folder at a path at one moment. For a file whose content was too large to store, `kept` is not set.
+ */
 export type FileVersion =
   | Readonly<{ kind: "absent" | "folder" | "other" }>
   | Readonly<{ kind: "link"; target: string }>

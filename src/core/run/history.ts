@@ -5,7 +5,7 @@ import type { Change } from "../schedule/change.ts";
 import type { KeptEvent } from "./event.ts";
 import { withoutOldStops } from "./older-events.ts";
 
-/** What the journal of a run recorded before a resume, by task path. */
+/** The contents of a run's journal before a resume, by task path. */
 export type History = Readonly<{
   /** Outcomes and plan changes of the nodes directly below a path prefix, in order. */
   under(prefix: string): readonly ReplayedStep[];
@@ -43,7 +43,7 @@ export type ChildPlan = Readonly<{
   started: ReadonlyMap<string, NodeStarted>;
 }>;
 
-/** Which failed tasks are run again: all of them, or those at the given paths. */
+/** The failed tasks that are run again: all of them, or those at the given paths. */
 export type RetryFailed = boolean | ((path: string) => boolean);
 
 /** The history of a new run: nothing has happened yet. */

@@ -15,7 +15,7 @@ export function parkedRun(state: State): ParkedRun | undefined {
   return lastParking(state);
 }
 
-/** Waits that are shorter than this are not reported to clients. */
+/** The length in milliseconds below which a wait is not reported to clients. */
 const SHORT_MS = 1_500;
 
 /** True for a run that stays parked long enough to report it to a client. */

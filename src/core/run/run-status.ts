@@ -55,7 +55,7 @@ function some(state: State, is: (view: NodeView) => boolean): boolean {
   return false;
 }
 
-/** True for a run with a living owner. */
+/** True for a run that a living process works on. */
 export function isActive(life: RunStatus | "damaged"): boolean {
   return life === "starting" || life === "running" || life === "waiting" || life === "parked";
 }

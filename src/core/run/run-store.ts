@@ -71,7 +71,7 @@ export type FollowOptions = Readonly<{
   signal: AbortSignal;
 }>;
 
-/** Who works on a run, and how a process gets the right to write its records. */
+/** The ownership of runs: which process works on a run, and how a process gets the right to write its records. */
 export type RunOwnership = Readonly<{
   /** Takes ownership of a run and opens its journal. Throws `RUN_BUSY` while another process owns it. */
   open(run: string, listener: JournalListener, options?: JournalOpening): Promise<Journal>;

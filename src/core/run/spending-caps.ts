@@ -14,7 +14,7 @@ export const spendingCaps = z.strictObject({
 });
 export type SpendingCaps = Readonly<z.infer<typeof spendingCaps>>;
 
-/** What all processes together have spent and reserved: today, and in the project. */
+/** The amounts that all processes together have spent and reserved: today, and in the project. */
 export type SharedSpending = Readonly<
   Record<"day" | "project", Readonly<{ spent: Required<Amount>; open: Required<Amount> }>>
 >;
@@ -44,7 +44,7 @@ export function capReached(
   return waits ? "wait" : undefined;
 }
 
-/** The largest model call that still fits, in tokens; undefined: no cap. */
+/** The largest model call that the caps still allow, in tokens; `undefined`: there is no cap. */
 export function capRoom(
   { perDay, perProject }: SpendingCaps,
   { day, project }: SharedSpending,

@@ -42,7 +42,7 @@ export type NodeView = {
   /** How many turns the task may take, and how long it may work. */
   limits: Readonly<{ maxTurns: number; maxTimeMs: number }> | undefined;
   tools: Readonly<Record<string, number>>;
-  /** Which round of a loop the node is in, or in which of the plans that its parent task started; absent: the first. */
+  /** The number of the loop round that the node is in, or of the plan of its parent task; absent: the first. */
   order?: Readonly<{ of: "round" | "helper"; number: number }> | undefined;
   /** How many tool calls of the node are running. */
   calling: number;
@@ -335,7 +335,7 @@ export const waitsNow = ({ parked, paused, question }: NodeView): boolean =>
   (parked ?? paused ?? question) !== undefined;
 
 /**
- * Which round of a loop, or which delegated plan, a path is in: `build.2/review` is in round 2 of a loop,
+ * The number of the loop round, or of the delegated plan, that a path is in: `build.2/review` is in round 2 of a loop,
  * `lead.2/scout` in the second plan that a task delegates.
  */
 function orderOf(state: State, path: string): NodeView["order"] {

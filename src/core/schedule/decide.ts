@@ -80,7 +80,7 @@ function freeNeeds(all: Schedule, entry: ScheduleEntry, step: Step, ended: [Sche
   }
 }
 
-/** What happens to a waiting node when one of its dependencies has ended. */
+/** Decides what happens to a waiting node when one of its dependencies has ended. */
 function consequenceOf(all: Schedule, entry: ScheduleEntry, id: string, outcome: Outcome): Outcome | undefined {
   if (entry.node.kind === "join") return joinOutcome(entry, all.entries);
   if (outcome.status === "ok") return undefined;

@@ -43,7 +43,8 @@ export type ScheduleEntry = {
 };
 
 /**
- * What an event causes: nodes to start, nodes that have ended, nodes to cancel. Each node is in `settled` exactly once.
+ * The consequences of an event: nodes to start, nodes that have ended, nodes to cancel. Each node is in `settled`
+ * exactly once.
  */
 export type Step = { start: string[]; settled: string[]; cancel: string[] };
 

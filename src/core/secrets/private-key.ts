@@ -39,7 +39,10 @@ export const KEY_BEGINNINGS = [
 /** A line end, also an escaped one, one of Unicode, or a break of HTML. */
 const LINE_END =
   /(?:\\{1,4}[rn]|[\r\n\v\f\x85\u2028\u2029]|%(?:25)?0[ad]|&(?:amp;)?#(?:0{0,5}1[03]|x0{0,5}[ad]);?|&newline;|\\{1,4}(?:u(?:000|\{0{0,4})|x0)[ad]\}?|\\{1,4}u202[89]|<br\s?\/?>)/iy;
-/** What may separate the lines of a key: blanks, quotes, marks of a diff or a comment, the number of a line, a path before it. */
+/**
+ * Matches what may separate the lines of a key: blanks, quotes, marks of a diff or a comment, the number of a line, a
+ * path before it.
+ */
 const DECORATION = /(?:[ \t"'`,;|>#*+]|\\{1,4}["t]|&quot;|\d{1,7}(?:[:|]|(?=\t))|[\w./-]{1,200}[:-]\d{1,7}[:-])/y;
 const HEADER = /(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject): [^\r\n\\]{0,200}/y;
 const MATERIAL = new RegExp(`(?:[a-z0-9+/=_]|\\\\/|${ESCAPED})+`, "iy");

@@ -1,8 +1,8 @@
 import type { ShellWord } from "./parse.ts";
 
 /**
- * Which options of a program only read, and what the words after them mean. Long options end with `=` when they take a
- * value.
+ * The options of a program that only read, and the meaning of the words after them. Long options end with `=` when they
+ * take a value.
  */
 export type Grammar = Readonly<{
   flags?: string;

@@ -65,7 +65,10 @@ export type Call = Readonly<{
 /** The output of another node: its name, its path in the run, and the text. */
 export type Attachment = Readonly<{ title: string; path: string; text: string }>;
 
-/** What a task passes on to the agents that it starts. `inherit` in their definitions means the model of the task. */
+/**
+ * The properties of a task that the agents which it starts inherit or are limited by. `inherit` in their definitions
+ * means the model of the task.
+ */
 export type Parent = Readonly<{
   /** The agents that the task may start. */
   spawns: Spawns;
@@ -134,7 +137,7 @@ export type Parks = ParkRules &
     park(why: Parking, wait: (signal: AbortSignal) => Promise<string>): Promise<boolean>;
   }>;
 
-/** What a running task uses of its run: events, delegation, questions, messages and budget. */
+/** The services of a run that a running task uses: events, delegation, questions, messages and budget. */
 export type PerformContext = Readonly<{
   signal: AbortSignal;
   emit(fact: Fact): void;
@@ -160,8 +163,8 @@ export type PerformContext = Readonly<{
   /** True when a person can be asked to approve tool calls. */
   attended: boolean;
   /**
-   * Asks for approval of one tool call, or for an answer in words, and waits; `undefined` when nobody is available or
-   * the signal aborts first.
+   * Asks for approval of one tool call, or for an answer in words, and waits; `undefined` when no person is available
+   * or the signal aborts first.
    */
   ask(
     question: string,

@@ -28,8 +28,8 @@ export type JobWorkspace = Readonly<{
 }>;
 
 /**
- * What a machine must have to execute a task: runner, models, tools, servers, by name. Keys and programs stay on that
- * machine.
+ * The capabilities that a machine must have to execute a task: runner, models, tools, servers, by name. Keys and
+ * programs stay on that machine.
  */
 export type JobNeeds = Readonly<{
   runner: TaskRunner;

@@ -74,7 +74,7 @@ export type Assignment = Readonly<{
   /** The agents that the task may start, if it may start any. */
   catalog?: Catalog;
   limits: Limits;
-  /** What executes the task: this process, a child process, another agent program or a remote agent. */
+  /** The runner that executes the task: this process, a child process, another agent program or a remote agent. */
   runner: TaskRunner;
   completion: Completion;
   schema?: JsonSchema;

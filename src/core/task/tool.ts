@@ -55,7 +55,7 @@ export type ToolResult =
       details?: unknown;
     }>;
 
-/** What a tool call gets besides its arguments. */
+/** The services and data that a tool call gets besides its arguments. */
 export type ToolContext = Readonly<{
   cwd: string;
   signal: AbortSignal;
@@ -84,15 +84,15 @@ export type ToolContext = Readonly<{
   /** Sends a message to the parent; does not wait. */
   notify(text: string): void;
   /**
-   * Asks the user; `undefined` when nobody is available or the task was stopped. The answer is a yes or a no, or with
-   * `wants: "words"` a text.
+   * Asks the user; `undefined` when no person is available or the task was stopped. The answer is a yes or a no, or
+   * with `wants: "words"` a text.
    */
   ask?(question: string, options?: Readonly<{ wants?: "words" }>): Promise<Answer | undefined>;
   /** What the call may access on this machine; absent where no policy applies, as in a unit test of a tool. */
   access?: CallAccess;
 }>;
 
-/** What one tool call may access. */
+/** The files, addresses and commands that one tool call may access. */
 export type CallAccess = Readonly<{
   /** True: a person allowed this command to use the network. */
   network?: true;

@@ -9,8 +9,8 @@ export const INLINE_CHARS = 2_000;
 export type CutText = Readonly<{ text: string; cut: boolean }>;
 
 /**
- * Keeps the end of a text: at most so many UTF-8 bytes and lines, cut between two code points. A newline at the very
- * end does not count as a further line. Reads only the part that it keeps.
+ * Keeps the end of a text: at most `bytes` UTF-8 bytes and `lines` lines, cut between two code points. A newline at the
+ * very end does not count as a further line. Reads only the part that it keeps.
  */
 export function cutTail(text: string, { bytes = MAX_OUTPUT_BYTES, lines = MAX_OUTPUT_LINES }: CutLimits = {}): CutText {
   let start = text.length;
@@ -28,7 +28,7 @@ export function cutTail(text: string, { bytes = MAX_OUTPUT_BYTES, lines = MAX_OU
   return { text: text.slice(start), cut: start > 0 };
 }
 
-/** Keeps the beginning of a text: at most so many UTF-16 units, never half of a surrogate pair. */
+/** Keeps the beginning of a text: at most `chars` UTF-16 units, never half of a surrogate pair. */
 export function cutHead(text: string, chars: number = INLINE_CHARS): CutText {
   const end = Math.max(0, Math.floor(chars));
   if (text.length <= end) return { text, cut: false };

@@ -30,7 +30,7 @@ export const DEEPEST_JSON = 200;
 /** The deepest nesting of JSON that subcrew itself writes: its records contain values from other programs. */
 export const DEEPEST_RECORD = 1_000;
 
-/** What is wrong with JSON that `isDeeplyNested`, as the end of a sentence. */
+/** The problem with JSON that is nested too deeply (see `isDeeplyNested`), as the end of a sentence. */
 export const TOO_DEEP_JSON = `nested deeper than ${DEEPEST_JSON} levels`;
 
 /** True when lists and objects are nested deeper than is accepted. Takes no stack, and time in proportion to the value. */

@@ -88,7 +88,7 @@ export function orderText(order: NodeView["order"]): string {
   return order.of === "round" ? `, round ${order.number}` : ` #${order.number}`;
 }
 
-/** What a run is about: its name, or the prompt of its first task. */
+/** A short description of a run: its name, or the prompt of its first task. */
 export function describe(state: State): string {
   if (state.name !== undefined) return terminalLine(state.name);
   if (!state.plan) return "";

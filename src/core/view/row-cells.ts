@@ -85,7 +85,10 @@ function shortAge(ms: number, look: Durations): string {
   return look.durations === "spaced" ? text : text.replace(" ", "").replace(".0s", "s");
 }
 
-/** What a row is doing: its question, its fault, the current tool, the last words, what it waits for, or its result. */
+/**
+ * The text about the current activity of a row: its question, its fault, the current tool, the last words, what it
+ * waits for, or its result.
+ */
 function doingOf(row: TopRow): string {
   const { group, node, run, path, waitsFor, folded } = row;
   if (path === "") return runDoing(row);

@@ -7,7 +7,10 @@ export type CutPause = Readonly<{ at: number; ms: number }>;
 /** Maps a time to a place from 0 to 1. */
 export type TimeScale = Readonly<{ place(time: number): number; pauses: readonly CutPause[] }>;
 
-/** A pause longer than this part of the working time is drawn shorter: as long as this part. */
+/**
+ * The fraction of the working time up to which a pause is drawn in full; a longer pause is drawn as long as this
+ * fraction.
+ */
 const LONG = 0.15;
 const SHOWN = 0.04;
 

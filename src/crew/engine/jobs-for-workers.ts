@@ -6,7 +6,7 @@ import type { Job, JobNeeds, JobSettings } from "../../core/task/job.ts";
 import { defined } from "../../core/text/defined.ts";
 import { withoutAuth } from "../../runtime/resume/recorded-agent.ts";
 
-/** What is needed to turn tasks into jobs for workers. */
+/** The data that tasks are converted to jobs for workers with. */
 export type WorkerJobParts = Readonly<{
   settings: JobSettings;
   roster: Roster;

@@ -15,7 +15,7 @@ import { createMailbox } from "../../runtime/execute/mailbox.ts";
 import type { PlanOutcome } from "../../runtime/execute/scope.ts";
 import { createMemoryStore } from "../../runtime/store/memory-store.ts";
 
-/** What is needed to execute a plan directly for a library caller, without a run. */
+/** The parts for executing a plan directly for a library caller, without a run. */
 export type StandalonePlan = Readonly<{
   perform: Perform;
   signal: AbortSignal;

@@ -11,7 +11,7 @@ const COUNTS: Readonly<Partial<Record<Fact["type"], Counted>>> = {
   "tool.started": "maxToolCalls",
 };
 
-/** The budget of one task across all workers that execute it in turn. */
+/** The budget of one task across all workers that execute it one after the other. */
 export type CallBudget = Readonly<{
   /** The context for the next worker: what it records and counts is compared with what was counted already. */
   context: PerformContext;

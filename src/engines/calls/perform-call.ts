@@ -28,7 +28,7 @@ export type PlacementQueue = Readonly<{
  */
 type ChosenClass = Readonly<{ class: string; protocols: readonly number[] }>;
 
-/** What a coordinator needs to let workers execute tasks. */
+/** The parts with which a coordinator lets workers execute tasks. */
 export type CallParts = Readonly<{
   database: Database;
   table: CallTable;
@@ -47,8 +47,8 @@ export type CallParts = Readonly<{
 }>;
 
 /**
- * After this many lost workers in a row without a new recorded event, a task is not retried: the task itself may be
- * what kills the workers.
+ * After this number of lost workers in a row without a new recorded event, a task is not retried: the task itself may
+ * be what kills the workers.
  */
 const POISON = 4;
 /** How long a task waits for the worker that it is offered to, before it goes into the queue for all. */

@@ -24,7 +24,7 @@ export type WorkerChannel = TaskChannel &
  * given back, so that others can use its slot.
  */
 const ORPHANED = 3;
-/** Checks that are further apart than this show that the run had a living process in between. */
+/** If two checks are further apart than this (in milliseconds), the run had a living process in between. */
 const CHECK_GAP_MS = 10_000;
 /** Requests that may stay open while the task works. */
 const BESIDE_WORK: ReadonlySet<ChildRequest["ask"]> = new Set(["mail", "ended"]);

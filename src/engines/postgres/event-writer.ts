@@ -25,7 +25,7 @@ export type WriterOptions = Readonly<{
   release(): Promise<void>;
 }>;
 
-/** A batch is written at this number of events, or this many milliseconds after its first event. */
+/** A batch is written when it has this number of events, or a few milliseconds after its first event. */
 const BATCH = 64;
 const BATCH_MS = 10;
 

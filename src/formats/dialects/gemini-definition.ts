@@ -8,7 +8,7 @@ import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import { listOf } from "../fields/lists.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 
-/** The inputs of an agent; `${name}` in its prompts stands for one. */
+/** The inputs of an agent; `${name}` in its prompts stands for the input of that name. */
 export type InputConfig = { inputs: Record<string, { type: string; description: string; required?: boolean }> };
 
 export type PromptConfig = { systemPrompt?: string; query?: string; initialMessages?: readonly unknown[] };

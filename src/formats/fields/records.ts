@@ -4,7 +4,7 @@ import type { Data } from "../yaml/frontmatter.ts";
 import { type Draft, emptyDraft, type Fields, readFields } from "./draft.ts";
 import { type DialectDefaults, finish } from "./finish.ts";
 
-/** What agents get that are read from pure data (such as JSON) when a key is absent. */
+/** The default values for agents that are read from pure data (such as JSON), used when a key is absent. */
 export type RecordOptions = Partial<Omit<DialectDefaults, "place" | "raw" | "recovered">> &
   Readonly<{ place: FilePlace; settle?: (draft: Draft) => void }>;
 

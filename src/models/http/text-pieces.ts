@@ -1,4 +1,4 @@
-/** The sender is paused when more characters than this are waiting. */
+/** The number of waiting characters above which the sender is paused. */
 const MOST_WAITING = 1 << 20;
 
 /** The operations on the sender of a text: pausing and resuming it. */

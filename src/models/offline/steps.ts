@@ -9,7 +9,7 @@ import type { Term } from "./terms.ts";
 /** A planned tool call, which has no id yet. */
 export type PlannedCall = Readonly<{ name: string; input: Readonly<Record<string, unknown>> }>;
 
-/** What the offline model's next step is decided from. */
+/** The data from which the offline model decides its next step. */
 export type StepContext = Readonly<{ question: ParsedQuestion; evidence: Evidence; tools: readonly ToolSpec[] }>;
 
 /** The next tool calls of the offline model; empty when it is time to answer. */

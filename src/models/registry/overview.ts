@@ -19,7 +19,7 @@ export type ProviderView = Readonly<{
   name: string;
   usable: boolean;
   because: string;
-  /** The environment variables that may hold the provider's key. */
+  /** The environment variables that may contain the provider's key. */
   keys: readonly string[];
   baseURL: string;
   /** The environment variable that the address came from. */

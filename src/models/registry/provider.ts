@@ -36,7 +36,7 @@ export type Provider = Readonly<{
   /** The wire protocol, as named in the settings. */
   type: string;
   endpoint: Endpoint;
-  /** The environment variables that may hold the provider's key. */
+  /** The environment variables that may contain the provider's key. */
   keys: readonly string[];
   /** The environment variable that the provider's address came from. */
   baseURLFrom?: string;

@@ -20,7 +20,7 @@ export type ProviderRow = Readonly<{
   baseURL: string;
   /** Environment variables that may set another address; the first that is set is used. */
   baseURLFrom: readonly string[];
-  /** Environment variables that may hold the key; the first that is set is used. */
+  /** Environment variables that may contain the key; the first that is set is used. */
   keys: readonly string[];
   local?: true;
   thinking: ThinkingStyle;

@@ -31,7 +31,7 @@ export const oauthScheme = z.strictObject({
 });
 type OAuthScheme = z.infer<typeof oauthScheme>;
 
-/** What a sign-in needs. */
+/** The parts and functions that a sign-in uses. */
 export type SignIn = Readonly<{
   /** The sign-in schemes in the agent card. */
   schemes?: readonly CardScheme[];

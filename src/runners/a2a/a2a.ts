@@ -288,7 +288,9 @@ function createTalk(
     return failed("REJECTED", `The question of ${agent.name} was not answered${said.text ? `: ${said.text}` : "."}`);
   };
 
-  /** Cancels the remote task; the run waits for that before it ends, the task's outcome does not. */
+  /**
+   * Cancels the remote task; the run waits for the cancellation before it ends, but the outcome of the task does not.
+   */
   const giveUp = (): void => {
     if (!client || ids.taskId === undefined || (answer?.kind === "task" && isOver(answer.status.state))) return;
     parts.linger(client.cancel(ids.taskId, AbortSignal.timeout(CANCEL_MS)).catch(() => {}));

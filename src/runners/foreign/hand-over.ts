@@ -18,7 +18,7 @@ import { reportedFault } from "./reported-fault.ts";
 import type { Tally } from "./tally.ts";
 import type { ForeignTask, ForeignTool } from "./tool.ts";
 
-/** What the runners of other agent programs have in common. */
+/** The parts that the runners of all other agent programs use. */
 export type ForeignParts = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** Environment variables that are passed on besides the default ones. */

@@ -14,13 +14,13 @@ import { type ChildCall, serveChild } from "../../runtime/channel/parent-side.ts
 import type { HostChannel } from "../../runtime/channel/protocol.ts";
 import { addCount } from "../../core/text/json.ts";
 
-/** What a runner needs that executes tasks outside of this thread. */
+/** The parts of a runner that executes tasks outside of this thread. */
 export type SpawnParts = Readonly<{
   /** The program that receives a task and executes it. */
   entry: URL;
   /**
-   * What the child process needs to know about this machine, as JSON. It is never part of a job, because jobs can go to
-   * other machines.
+   * The data about this machine that the child process needs, as JSON. These data are never part of a job, because jobs
+   * can go to other machines.
    */
   setup: ChildSetup;
   /** The data that all jobs of the run share. */

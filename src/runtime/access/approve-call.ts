@@ -17,7 +17,7 @@ export type ApprovedCall =
   | Readonly<{ rule: string; text: string }>
   | Readonly<{ problem: string }>;
 
-/** Judges a tool call, and asks a person for approval where needed. If nobody is available, the call is denied. */
+/** Judges a tool call, and asks a person for approval where needed. If no person is available, the call is denied. */
 export async function approve(
   tool: Tool,
   input: unknown,

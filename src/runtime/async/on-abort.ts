@@ -3,7 +3,7 @@ import { setMaxListeners } from "node:events";
 /**
  * Calls the listener once when the signal aborts; returns a function that removes the listener. Use only this function:
  * the signal of a task has a listener for each of its tool calls and subagents, and with `addEventListener` Node would
- * report so many as a leak.
+ * report so many listeners as a leak.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   if (!unlimited.has(signal)) {

@@ -64,7 +64,7 @@ export type StartingRun = Readonly<{
 
 /**
  * Starts a process that outlives this one and the terminal, in a session of its own, and waits until its run has
- * started: it is in the journal and has a living owner. If the process reports an error, this throws it.
+ * started: the journal contains the run, and a living process owns it. If the process reports an error, this throws it.
  */
 export async function startProcess(
   { command, cwd, env }: BackgroundProcess,

@@ -10,7 +10,7 @@ type WatchParts = Readonly<{
   home: string | undefined;
 }>;
 
-/** With more changed files than this in the repository, the files that commands change are not recorded. */
+/** If the repository has more changed files than this, the files that commands change are not recorded. */
 const MOST_FILES = 2_000;
 
 /**

@@ -14,8 +14,8 @@ export function ancestorVariable(name: string, from: number = process.ppid): str
         .split("\0")
         .find((pair) => pair.startsWith(`${name}=`));
       if (found !== undefined) return found.slice(name.length + 1);
-      // In this file, the name of a program may hold spaces and brackets; the parent is the second field after the last
-      // bracket.
+      // In this file, the name of a program may contain spaces and brackets; the parent is the second field after the
+      // last bracket.
       const stat = readRegularTextSync(`/proc/${pid}/stat`);
       pid = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]);
     } catch {

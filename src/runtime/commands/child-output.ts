@@ -34,7 +34,7 @@ export type Output = Readonly<{
 const KEPT_BYTES = 262_144;
 /** Maximum size of the output file. */
 const FILE_BYTES = 100_000_000;
-/** Reading pauses while more than this many bytes are not written yet. */
+/** Reading pauses while more than this number of bytes is waiting to be written. */
 const WAITING_BYTES = 1_000_000;
 /** How often a full pipe of a program that was told to end is read. */
 const ENDING_READ_MS = 200;

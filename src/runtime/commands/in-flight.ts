@@ -26,7 +26,7 @@ import {
 import { restOf } from "./process-tree.ts";
 import { fingerprint, type Protection, protectionOf } from "./protected-mounts.ts";
 
-/** A command that is about to start. */
+/** The data about a command that is about to start. */
 export type CommandScope = Readonly<{
   run: string;
   /** A value in the environment of every process that the command starts, by which its processes are found. */

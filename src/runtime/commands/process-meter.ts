@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 /** Current memory and total CPU time of processes. */
 export type ResourceUse = Readonly<{ memoryMB: number; cpuSeconds: number }>;
 
-/** What to measure: the descendants that are marked (`NAME=value` in the environment) and their children. */
+/** The processes to measure: the descendants that are marked (`NAME=value` in the environment) and their children. */
 export type ProcessMeter = Readonly<{
   marker: string;
   /** The root process of the tree, used where environments cannot be read. */

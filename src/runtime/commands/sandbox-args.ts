@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { sep } from "node:path";
 import { words } from "../../core/text/words.ts";
 
-/** What a sandboxed program sees of the file system. All paths are real paths. */
+/** The parts of the file system that a sandboxed program sees. All paths are real paths. */
 export type SandboxMounts = Readonly<{
   /** Folders that the program may write. */
   writable: readonly string[];

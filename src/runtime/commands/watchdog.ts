@@ -19,10 +19,10 @@ export type AfterKill = Readonly<{ program: readonly [file: string, script: stri
 export type GuardedProgram = Readonly<{ marker: string; boxed?: boolean; ifKilled?: AfterKill }>;
 
 /**
- * The watchdog: a shell that reads a pipe which only this process holds. However this process dies, the pipe closes;
- * then the shell sends SIGTERM, a second later SIGKILL, and runs the follow-up program. It is started before the first
- * guarded program, so that there is no gap, and guards all programs that run side by side: with one shell for each,
- * ending thirty commands took twice as long.
+ * The watchdog: a shell that reads a pipe whose other end only this process has open. However this process dies, the
+ * pipe closes; then the shell sends SIGTERM, a second later SIGKILL, and runs the follow-up program. It is started
+ * before the first guarded program, so that there is no gap, and guards all programs that run side by side: with one
+ * shell for each, ending thirty commands took twice as long.
  */
 type Shell = Readonly<{
   dog: ChildProcess;

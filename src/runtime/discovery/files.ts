@@ -14,7 +14,7 @@ import type { SourceFolder } from "./places.ts";
 const MAX_FILES = 20_000;
 const MAX_DEPTH = 8;
 
-/** A file that may hold agents. `outside` is set where a symbolic link leaves the project. */
+/** A file that may contain agents. `outside` is set where a symbolic link leaves the project. */
 export type CandidateFile = Readonly<{ path: string; relative: string; real?: string; outside?: boolean }>;
 
 /** The agent files of a folder in the order in which they are read, or why the folder could not be listed. */

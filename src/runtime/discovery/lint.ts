@@ -30,7 +30,7 @@ export function lintDiscovery(discovery: Discovery, dialects: Dialects): LintRep
   return { files: [...new Set(files)].sort(), problems: placed([...problems, ...empty], dialects) };
 }
 
-/** What is wrong with one file. */
+/** Lists the problems of one file. */
 export function lintFile(file: LintFile): readonly Problem[] {
   const { path, dialect } = file;
   const { agents, problems } = readLintFile(file);

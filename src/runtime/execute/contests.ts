@@ -51,7 +51,10 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
   const { worktrees } = run;
   const contests = new Map<string, Contest>();
   const closing = new Set<Promise<unknown>>();
-  /** False for most plans: they have no race, so it need not be searched for contenders (competing nodes). */
+  /**
+   * True when the plan contains a join, so that it may contain a race. Most plans have none, and need not be searched
+   * for contenders (competing nodes).
+   */
   let hasJoin = false;
 
   /** The contests (collected changes of contenders) that a node is part of, the innermost first. */

@@ -104,7 +104,7 @@ type Verdict =
 
 /**
  * The verdict of the node that decides about a loop's round. A failed review does not discard the work. A rejection by
- * a person discards it, and a question that nobody could answer is not an approval.
+ * a person discards it, and a question that no person could answer is not an approval.
  */
 function verdictOf(outcome: Outcome | undefined, judge: Node["kind"] | undefined): Verdict {
   if (!outcome) return { is: "unknown", why: "it did not run" };

@@ -179,7 +179,7 @@ type Listing = Readonly<{
   things: readonly ProtectedThing[];
 }>;
 
-/** A harmless name that stands for a protected folder while its entries are judged. */
+/** A harmless name that is used for a protected folder while its entries are judged. */
 const HARMLESS = "refused";
 /** How long the scan runs before other work gets a turn, in milliseconds. */
 const SLICE_MS = 10;

@@ -36,7 +36,7 @@ export type ClosedPlaces = Readonly<{
 
 export type HiddenPlaces = Readonly<{ folders: readonly string[]; files: readonly string[] }>;
 
-/** What decides which paths are forbidden: the folders with secrets, and the environment. */
+/** The data that decide which paths are forbidden: the folders with secrets, and the environment. */
 export type ClosedPlaceSpec = Readonly<{
   homes: readonly string[];
   /** Subcrew's state folder. */

@@ -27,7 +27,7 @@ export async function getGitContext(
   return ["## Git Context", ...sections].join("\n\n");
 }
 
-/** Which parts of the git state are wanted. */
+/** The parts of the git state that are requested. */
 export type GitContextOptions = Exclude<ContextOptions["gitContext"], boolean | undefined>;
 
 type Ask = Repository["ask"];

@@ -48,7 +48,7 @@ export type Isolate = Readonly<{
   sweep(before: boolean): Promise<void>;
 }>;
 
-/** What worktrees of tasks need: folders for worktrees and patches, and a list of pending cleanups. */
+/** The parts for worktrees of tasks: folders for worktrees and patches, and a list of pending cleanups. */
 export type IsolateParts = Readonly<{
   cwd: string;
   /** The user's home folder, for git settings. */

@@ -292,12 +292,12 @@ async function discard(folder: string, top: string | undefined, gitDir: string |
   }
 }
 
-/** Records that a worktree holds the only copy of changes, so that only the deletion of its run removes it. */
+/** Records that a worktree contains the only copy of changes, so that only the deletion of its run removes it. */
 export async function keepWorktree(folder: string): Promise<void> {
   await note(folder, { ...(await noted(folder)), kept: true });
 }
 
-/** Removes the worktrees in a folder, except those that hold the only copy of changes; `all`: those as well. */
+/** Removes the worktrees in a folder, except those that contain the only copy of changes; `all`: those as well. */
 export async function removeWorktrees(folder: string, { all = false } = {}): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   const trees = names.filter((name) => name.endsWith(".json")).map((name) => join(folder, name.slice(0, -5)));

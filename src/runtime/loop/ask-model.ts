@@ -36,7 +36,7 @@ export type AskedTurn = Readonly<{
 
 /** The model requests of one task: each within the budget of the run, and all of them counted. */
 export type ModelCalls = Readonly<{
-  /** The tokens and cost to reserve for a request of this many characters. */
+  /** The tokens and cost to reserve for a request with this number of characters. */
   reservedFor(chars: number): ReservedTurn;
   /** Requests one model turn. An answer that is cut off is requested again. */
   ask(request: ModelRequest, signal: AbortSignal, asked: AskedTurn): Promise<Turn | BudgetRefusal>;

@@ -272,8 +272,8 @@ async function watchCommand(
 }
 
 /**
- * What subagents inherit from a task: always the tools that are denied to it; its tool list only with `delegation:
- * ceiling`.
+ * The properties that subagents inherit from a task: always the tools that are denied to it; its tool list only with
+ * `delegation: ceiling`.
  */
 function parentOf(assignment: Assignment): Parent {
   const { agent, call, model, access } = assignment;

@@ -6,7 +6,7 @@ import { defined } from "../../core/text/defined.ts";
 import { finishSpec } from "./finish-tool.ts";
 
 /**
- * What precedes the messages in every request of a conversation (system prompt and tools), and the beginning that is
+ * The parts before the messages in every request of a conversation (system prompt and tools), and the beginning that is
  * shared with other tasks.
  */
 export type ConversationHead = Readonly<{

@@ -12,7 +12,7 @@ export function attachmentsOf({ attachments }: Pick<Call, "attachments">): strin
   return attachments.map(({ title, text }) => `<result of="${title}">\n${text}\n</result>`);
 }
 
-/** What the first message of a task is made of. */
+/** The parts of a request from which the first message of a task is made. */
 export type FirstMessageParts = Pick<Call, "attachments" | "context" | "fork" | "resumes" | "review" | "run" | "task">;
 
 /** The first message to the model: context, prompt and attached outputs. `hasSchema`: the result has fields. */

@@ -57,7 +57,7 @@ export const isOAuthRefusal = (error: unknown): error is OAuthRefusal =>
 /** True for the error that the callback came from another authorization server than the one that was asked. */
 export const isForeignAnswer = (error: unknown): boolean => error instanceof Error && error.name === "ForeignAnswer";
 
-/** A token is renewed this long before it expires, so that it does not expire during a request. */
+/** How long before its end a token is renewed, in milliseconds, so that it does not expire during a request. */
 const EARLY_MS = 30_000;
 
 export const isFresh = ({ expiresAt }: Pick<OAuthTokens, "expiresAt">, now: number): boolean =>

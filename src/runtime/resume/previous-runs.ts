@@ -32,7 +32,7 @@ import {
 } from "./recorded-agent.ts";
 import type { RecordedRun } from "./recorded-run.ts";
 
-/** What earlier processes and runs recorded: the journal of this run, or of the run that it continues. */
+/** The records of earlier processes and runs: the journal of this run, or of the run that it continues. */
 export type PreviousRuns = Readonly<{
   /** The agents that this run recorded. */
   agents: RecordedAgents;
@@ -66,7 +66,7 @@ export type PreviousConversation = Readonly<{
   delegated: boolean;
 }>;
 
-/** What the first message of a recorded task was made of: the context of its run, the task, and what was attached. */
+/** The parts of the first message of a recorded task: the context of its run, the task, and the attached outputs. */
 export type ConversationBeginning = Omit<FirstMessageParts, "fork" | "run">;
 
 /** Maximum length of a chain of continued conversations. */

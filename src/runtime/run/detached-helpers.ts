@@ -9,8 +9,8 @@ import { filesOf } from "../execute/background-helpers.ts";
 import type { Run } from "./run.ts";
 
 /**
- * What is needed to start subagents that continue after a run: how they are started, their permissions, and where their
- * outputs are stored.
+ * The parts for subagents that continue after a run: how they are started, their permissions, and where their outputs
+ * are stored.
  */
 export type DetachedHelperParts = Readonly<{
   plan(what: AnyInput | Plan): Plan;

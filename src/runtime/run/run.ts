@@ -140,7 +140,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     return textPieces(this, () => this.#state);
   }
 
-  /** The current state; it changes as the run goes on. */
+  /** The current state; it changes while the run continues. */
   get state(): State {
     return this.#state;
   }

@@ -7,7 +7,10 @@ import { isRecord, parseJson } from "../../core/text/json.ts";
 import type { Trust } from "../discovery/discover.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 
-/** What a person trusts in one project: files by content hash, and the contents that the person refused when asked. */
+/**
+ * The decisions of a person about one project: the trusted files by content hash, and the contents that the person
+ * refused when asked.
+ */
 export type Grant = Readonly<{
   at: string;
   files: Readonly<Record<string, string>>;

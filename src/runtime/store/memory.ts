@@ -27,7 +27,7 @@ export type Memory = Readonly<{
 
 export type MemoryScope = "project" | "user";
 
-/** Who wrote a note: `run_.../path (agent)`, and from which project. */
+/** The author of a note: `run_.../path (agent)`, and from which project. */
 export type MemoryOrigin = Readonly<{ by: string; project: string }>;
 
 export type MemoryInfo = Readonly<{
@@ -183,7 +183,7 @@ type Exchange = Readonly<{
 const ATTEMPTS = 200;
 /** The longest time between reading and writing a note; a slower writer must read again. */
 const FRESH_MS = 20_000;
-/** An emptied revision file is kept this long, so that its number is not reused by a slow writer. */
+/** How long an emptied revision file is kept, in milliseconds, so that its number is not reused by a slow writer. */
 const KEPT_EMPTY_MS = 120_000;
 
 /**

@@ -8,7 +8,7 @@ import { chooseRunner, isForeign, strangeRunner, type TaskRunner } from "../../c
 import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
 import { foreignModel } from "./foreign-model.ts";
 
-/** What executes a task, and its model. */
+/** The runner that executes a task, and the model of the task. */
 export type AssignedModel = Readonly<{ runner: TaskRunner; model: ChosenModel }>;
 
 /** Fourth step of assigning a task: chooses the runner, and the model that this runner can use. */

@@ -10,7 +10,7 @@ export type Check = (value: unknown) => string | undefined;
 /** Compiles schemas; a crew has one, since creating it takes ten times as long as compiling a schema. */
 export type Validator = (schema: JsonSchema) => Promise<Check>;
 
-/** A schema larger than this is refused rather than compiled. */
+/** A schema with more characters than this is refused instead of compiled. */
 const MAX_SCHEMA_CHARS = 200_000;
 
 /**

@@ -16,7 +16,7 @@ import type { PreviousRuns } from "../resume/previous-runs.ts";
 import type { Reuse } from "../resume/reuse-results.ts";
 import type { Validator } from "./compile-schema.ts";
 
-/** Which output schema has precedence: that of the agent, or that of the task. */
+/** The output schema that takes precedence: the agent's, or the task's. */
 export type SchemaPrecedence = "agent" | "call";
 
 /** The settings of a crew that its tasks read; the crew passes its own settings object. */
@@ -26,7 +26,7 @@ export type TaskWorldSettings = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** Environment variables that tasks and their programs may see besides PATH, HOME and the like. */
   passEnv?: readonly string[];
-  /** Which output schema wins when the agent and the task both have one: the agent's by default. */
+  /** Which output schema is used when the agent and the task both have one: the agent's by default. */
   schemaPrecedence?: SchemaPrecedence;
   /**
    * Which tools a subagent has: those of its own definition (`own`, the default), or of those only the ones that its

@@ -7,7 +7,7 @@ import { recordWrite } from "../workspace/record-change.ts";
 import { checkUnchanged, remember, rootOfCall, writablePath } from "../workspace/writable-path.ts";
 
 const MOST_CHARS = 10_000_000;
-/** Files larger than this are not compared line by line. */
+/** Files with more characters than this are not compared line by line. */
 const MOST_COMPARED = 500_000;
 
 const input = z.strictObject({

@@ -7,7 +7,7 @@ import type { Logins } from "./logins.ts";
 import type { PinnedTool, Pins } from "./pins.ts";
 import { type StartedServer, startServer } from "./start.ts";
 
-/** What is needed to start the MCP servers of a run. */
+/** The parts with which the MCP servers of a run are started. */
 export type ServerParts = Readonly<{
   /** The servers in the user's settings. */
   servers: McpServers;

@@ -52,7 +52,7 @@ const note = z.object({
   login: login.optional(),
 });
 
-/** What is stored about the login to one address. */
+/** The stored data about the login to one address. */
 export type LoginNote = Readonly<Omit<z.infer<typeof note>, "version">>;
 
 /** Parses a stored login for exactly this address; anything else is ignored. */

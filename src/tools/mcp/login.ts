@@ -146,8 +146,8 @@ const registrationOf = ({ metadata }: DiscoveredLogin) =>
   metadata && { metadata: metadata as NonNullable<Parameters<ClientSdk["registerClient"]>[1]["metadata"]> };
 
 /**
- * What subcrew says about itself when it registers as a client: a program on a person's machine, which cannot keep a
- * secret.
+ * The description of subcrew that is sent when it registers as a client: a program on a person's machine, which cannot
+ * keep a secret.
  */
 const ourselves = (redirect: string) => ({
   client_name: "subcrew",

@@ -2,7 +2,7 @@ import { defined } from "../../core/text/defined.ts";
 import { isRecord, parseJson } from "../../core/text/json.ts";
 import type { WebAnswer, WebRequest } from "../../runtime/network/guarded-fetch.ts";
 
-/** Which search engine to use, from the settings. */
+/** The settings of the search engine. */
 export type WebSearch = Readonly<{
   backend: "searxng" | "brave" | "tavily";
   /** The base URL; SearXNG has no default. */

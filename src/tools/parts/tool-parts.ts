@@ -4,7 +4,10 @@ import type { ProjectRuns } from "../../runtime/resume/project-runs.ts";
 import type { Memory } from "../../runtime/store/memory.ts";
 import type { SearchBackend } from "./search-backends.ts";
 
-/** What the crew passes to its built-in tools when they are created. Data of one task is passed with each call. */
+/**
+ * The parts that the crew passes to its built-in tools when they are created. Data of one task is passed with each
+ * call.
+ */
 export type ToolParts = Readonly<{
   /** The fetch that applies the network rules; absent: only the public internet can be reached. */
   fetch?: GuardedFetch;

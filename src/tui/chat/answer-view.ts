@@ -218,7 +218,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
   };
 }
 
-/** What the model is doing, while there is nothing else to show. */
+/** The text about what the model is doing, while there is nothing else to show. */
 function activity(thought: string, streamed: string): string {
   if (thought === "" && streamed !== "") return "writing";
   const line = thought.split("\n").findLast((each) => each.trim() !== "");

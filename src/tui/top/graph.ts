@@ -164,7 +164,10 @@ function graphOf(rows: readonly TopRow[]): Graph {
   return { layers, height: Math.max(0, ...[...cells.values()].map(({ y }) => y + 1)), edges };
 }
 
-/** A node is drawn at most this many rows below the node above it in its column, even if its inputs are further down. */
+/**
+ * A node is drawn at most this number of rows below the node above it in its column, even if its inputs are further
+ * down.
+ */
 const MOST_SHIFT = 12;
 
 /** How many screen columns after each column of nodes are reserved for vertical lines. */

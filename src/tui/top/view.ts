@@ -108,7 +108,7 @@ export function press(rows: readonly TopRow[], view: TopView, key: Key, page: nu
 
 const LIST: TopMode = { kind: "list" };
 
-/** For each form of the list, the form that follows when the key for that is pressed. */
+/** The order in which a key switches between the forms of the list: for each form, the next one. */
 export const nextShape: Readonly<Record<TopView["shape"], TopView["shape"]>> = {
   tree: "flat",
   flat: "graph",

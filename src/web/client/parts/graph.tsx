@@ -25,7 +25,7 @@ type Props = Readonly<{
 const BOX = { width: 190, height: 50 };
 const GAP = { x: 70, y: 16 };
 const EDGE = 24;
-/** With more visible boxes than this, the graph is drawn on a canvas. */
+/** If more boxes than this are visible, the graph is drawn on a canvas. */
 const MOST_BOXES = 150;
 
 const ways: Readonly<Record<string, readonly [number, number]>> = {
