@@ -465,7 +465,7 @@ test("a link for others can look and change nothing", async (context) => {
   const guest = await browser!.newContext();
   const tab = await guest.newPage();
   await tab.goto(link);
-  await tab.getByText("You can look, and change nothing").waitFor();
+  await tab.getByText("you can look, but change nothing").waitFor();
   await tab.evaluate(() => void (location.hash = "#/start"));
   await tab.getByText("This link is read-only.").waitFor();
   await guest.close();

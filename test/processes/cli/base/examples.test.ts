@@ -171,7 +171,7 @@ test("modes and plans", async () => {
 test("agents, settings and trust", async () => {
   const at = project();
   writeFileSync(join(at.home, ".claude.json"), '{"mcpServers":{"docs":{"command":"true"}}}');
-  await does(at, "subcrew trust", { code: 3, says: /no terminal to confirm/ });
+  await does(at, "subcrew trust", { code: 3, says: /no terminal on which you could confirm/ });
   await does(at, "subcrew init", { code: 2, says: /Add --yes/ });
   await all(
     at,

@@ -209,7 +209,7 @@ describe("subcrew worker", () => {
     expect((await first.ended).code).toBe(143);
     writeFileSync(inWork("go"), "");
     const { code, stdout, stderr } = await began.ended;
-    expect([code, stdout], stderr).toEqual([0, expect.stringContaining("gave it back")]);
+    expect([code, stdout], stderr).toEqual([0, expect.stringContaining("returned it; another worker continues")]);
     expect(turnsIn(eventsIn(stdout))).toEqual([1, 2, 3]);
     workers.splice(workers.indexOf(first), 1);
     await startWorker(here!);
@@ -383,7 +383,7 @@ test("a helper on another worker begins with the uncommitted files of the task a
 
 test("a second `engine dev` in the same folder prints the address, ends, and leaves the database to the first", async () => {
   const other = started(here!.start(["engine", "dev", "--data", folder]));
-  const serves = other.until("Ctrl-C stops it.").then(() => "it serves, too");
+  const serves = other.until("Ctrl-C stops Postgres.").then(() => "it serves, too");
   const second = await Promise.race([other.ended, serves]);
   expect(second).toMatchObject({
     code: 0,

@@ -108,7 +108,7 @@ describe.concurrent("subcrew mcp", () => {
   test.for<[string[], string]>([
     [["mcp", "serve"], 'There is no command "serve"'],
     [["mcp", "--port", "7777"], "require --http"],
-    [["mcp", "--setup", "emacs"], 'no setup instructions for a tool called "emacs"'],
+    [["mcp", "--setup", "emacs"], 'no setup instructions for a program called "emacs"'],
     [
       ["mcp", "trust", "nobody"],
       'There is no MCP server "nobody".\n  No MCP servers are configured: `subcrew mcp import`',

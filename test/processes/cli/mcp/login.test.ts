@@ -84,7 +84,7 @@ test("login --no-browser only prints the address; Ctrl-C stops waiting, and noth
 test.for<[string[], string]>([
   [["mcp", "login"], "No MCP server given"],
   [["mcp", "login", "dosc"], 'There is no MCP server "dosc"'],
-  [["mcp", "logout", "program"], 'Cannot log in to "program": it is a local program'],
+  [["mcp", "logout", "program"], 'Cannot log in to "program": the server is a local program'],
 ])("%j is a mistake that is explained", async ([args, text]) => {
   const { run, env } = place();
   mkdirSync(env["SUBCREW_HOME"]!, { recursive: true });

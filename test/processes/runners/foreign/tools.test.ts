@@ -202,7 +202,7 @@ describe("a restriction that a tool cannot keep", () => {
       "claude",
       "the files that the task said it writes",
       { permissions: { mode: "acceptEdits" }, task: { writes: ["src/**"] } },
-      /files that worker said it writes/,
+      /list of files that worker may write/,
     ],
   ])(
     "%s, %s: refused with the reason, and done with a warning when that is accepted",
