@@ -183,7 +183,7 @@ describe("our rules in the words of each tool", () => {
 describe("a restriction that a tool cannot keep", () => {
   const bypass = { permissions: { mode: "bypass" as const } };
   test.each<[tool: string, what: string, setting: Parameters<typeof handTo>[2], why: RegExp]>([
-    ["codex", "an agent without commands", { agent: looking }, /reads by running commands/],
+    ["codex", "an agent without commands", { agent: looking }, /reads files by running commands/],
     ["claude", "commands in the sandbox", bypass, /commands run outside of the sandbox/],
     ["pi", "writing in the workspace only", { permissions: { mode: "acceptEdits" } }, /write files anywhere/],
     [
