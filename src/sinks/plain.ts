@@ -53,7 +53,7 @@ export function lineFor(event: KeptEvent, state: State, look: Look, named: Set<s
         [terminalLine(event.why), parkedUntil(event), terminalLine(event.helps)].filter(Boolean).join("  "),
       );
     case "node.unparked":
-      return say("continues", name, terminalLine(event.why));
+      return say("go on", name, terminalLine(event.why));
     case "turn.started":
       return event.limits ? limitsOf(event.limits, name, named, { look, say }) : undefined;
     case "turn.restarted":

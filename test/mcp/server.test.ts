@@ -109,7 +109,8 @@ test("a mistake in the arguments is told with what to do, and nothing has run", 
     [{ task: "x", agent: "scout", cwd: "way/tmp/./nothing" }, /outside of the working folder/],
     [{ task: "x", agent: "scout", cwd: "file.txt" }, /BAD_INPUT.*it is not a folder/],
     ...["file:///", "file:///etc", `file://${cwd}`, "http://x/", "file://host/a", "%2e%2e", "a\0b", "missing", "~"].map(
-      (folder) => [{ task: "x", agent: "scout", cwd: folder }, /BAD_INPUT.*no such folder.*a URI is not accepted/] as const,
+      (folder) =>
+        [{ task: "x", agent: "scout", cwd: folder }, /BAD_INPUT.*no such folder.*a URI is not accepted/] as const,
     ),
   ] as const) {
     const { content, isError } = await client.callTool({ name: "run", arguments: args });

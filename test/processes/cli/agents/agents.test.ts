@@ -301,7 +301,10 @@ describe("subcrew trust", () => {
       stderr: expect.stringContaining("subcrew trust"),
     });
     const look = await there.run(["trust"]);
-    expect(look).toMatchObject({ code: 3, stderr: expect.stringContaining("There is no terminal on which you could confirm") });
+    expect(look).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("There is no terminal on which you could confirm"),
+    });
     expect(look.stdout).toMatch(/^ {2}new +agent critic +\.claude\/agents\/critic\.md\n +tools: every tool$/m);
     expect(existsSync(join(there.home, "state/trust.json"))).toBe(false);
     expect((await there.run(["trust", "--yes"])).code).toBe(0);
