@@ -3,7 +3,7 @@ import { type Need, needs, needsTimeout } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { coveredCommands, coveredPairs, rulesOnlyRead } from "./allow-rules.ts";
 import { firstThatChanges, isReadOnly, pairs, readersOnlyRead, readOnlyCommands, watch } from "./commands.ts";
-import { pathsStayInside } from "./paths.ts";
+import { pathsStayInside, swapsStayInside } from "./paths.ts";
 
 const seed = 20_261_116;
 let bwrap: Need;
@@ -16,6 +16,11 @@ beforeAll(async () => {
 describe("FUZZ-02: paths", () => {
   test("among any links never lead out of the workspace", async () => {
     expect(await pathsStayInside({ folder: tempFolder() }, { numRuns: 40, seed })).toBeGreaterThan(100);
+  });
+
+  test("whose folder is swapped for a link while they are opened lead to what is inside, or nowhere", async () => {
+    const { read, refused } = await swapsStayInside({ folder: tempFolder() }, { numRuns: 300 });
+    expect([read > 0, refused > 0]).toEqual([true, true]);
   });
 
   test("that are opened are there in a world of nothing but the workspace", async (ctx) => {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { linkSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, realpathSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import fc from "fast-check";
 import { expect } from "vitest";
@@ -69,11 +69,12 @@ export async function pathsStayInside({ folder, bwrap }: Trees, tries: Tries): P
         }
         writeFileSync(join(outside, "secret"), "CANARY");
         for (const one of tree) attempt(() => grow(one, { workspace, outside }));
+        symlinkSync("/dev/null", join(workspace, "device"));
         const root = await rootOf(workspace);
         const allowed: string[] = [];
-        for (const given of paths) {
+        for (const given of [...paths, "device"]) {
           const asked = given.replace(/^ABS\//, `${workspace}/`);
-          const found = await openInside(root, asked).catch(refused);
+          const found = await openInside(root, asked).catch((error: unknown) => refusedAt(error, workspace, asked));
           if (found) {
             const text = found.kind === "file" ? await found.handle.readFile("utf8") : "";
             await found.handle.close();
@@ -93,6 +94,54 @@ export async function pathsStayInside({ folder, bwrap }: Trees, tries: Tries): P
     tries,
   );
   return opened;
+}
+
+/**
+ * FUZZ-02: a folder that is swapped for a link to the outside at any moment of the opening gives away nothing. Returns how
+ * often the file inside was read and how often the path was refused.
+ */
+export async function swapsStayInside(
+  { folder }: Trees,
+  { numRuns }: Tries,
+): Promise<{ read: number; refused: number }> {
+  const [workspace, outside] = [join(folder, "WS"), join(folder, "OUT")];
+  for (const each of [join(workspace, "a"), outside]) mkdirSync(each, { recursive: true });
+  writeFileSync(join(outside, "f"), "CANARY");
+  writeFileSync(join(workspace, "a", "f"), "inside");
+  symlinkSync(outside, join(workspace, "b"));
+  const root = await rootOf(workspace);
+  const seen = { read: 0, refused: 0 };
+  let next: NodeJS.Immediate;
+  const swap = (): void => {
+    for (const [from, to] of ["a c", "b a", "c b"].map((pair) => pair.split(" ")))
+      renameSync(join(workspace, from!), join(workspace, to!));
+    next = setImmediate(swap);
+  };
+  swap();
+  try {
+    for (let at = 0; at < numRuns; at++) {
+      const found = await openInside(root, "a/f").catch(refused);
+      if (!found) {
+        seen.refused++;
+        continue;
+      }
+      const text = await found.handle.readFile("utf8");
+      await found.handle.close();
+      expect(text).toBe("inside");
+      seen.read++;
+    }
+  } finally {
+    clearImmediate(next!);
+  }
+  return seen;
+}
+
+/** Checks that the refusal of a path that leads out says so, whatever is there: a file, a folder, a device. */
+function refusedAt(error: unknown, workspace: string, asked: string): undefined {
+  refused(error);
+  const real = attempt(() => realpathSync.native(resolve(workspace, asked)));
+  if (real !== undefined && !folderContains(workspace, real) && isOpenRefusal(error))
+    expect(error.code, `${asked} is ${real}`).toMatch(/^(?:OUTSIDE|BAD_PATH)$/);
 }
 
 type Entry = Readonly<{ at: readonly string[]; kind: string; target: readonly string[] }>;
@@ -128,10 +177,11 @@ function refused(error: unknown): undefined {
   return undefined;
 }
 
-function attempt(act: () => void): void {
+/** What an act gives; `undefined` where something else is there already, or nothing is. */
+function attempt<T>(act: () => T): T | undefined {
   try {
-    act();
+    return act();
   } catch {
-    // There is something else already.
+    return undefined;
   }
 }
