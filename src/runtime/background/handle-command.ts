@@ -54,7 +54,7 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
     }
     case "revoke":
       run.revoke(command.reservation);
-      return yes("The reservation was released.");
+      return yes("The part of the budget that was reserved is released.");
     case "change":
       return changeFor(run, command);
   }

@@ -176,7 +176,7 @@ async function refused(
   if (outcome.status !== "ok") return "the task did not succeed";
   const placed = changes.map((change) => ({ ...change, path: placeOf(join(origin.tree.folder, change.path), base) }));
   const stray = placed.find(({ path }) => path.startsWith("/"));
-  if (stray) return `${sanitize(stray.path)} is outside of the working folder (outside)`;
+  if (stray) return `${sanitize(stray.path)} is outside of the working folder`;
   const { decision, rule, why, path = "" } = judgeChanges(policy ?? createPolicy("default"), placed);
   if (decision === "allow") return undefined;
   const reason = `${sanitize(path)}: ${why} (${rule})`;

@@ -214,7 +214,7 @@ describe("a tool of a library user that delegates", () => {
       if (event.type === "tool.ended") told = event.text;
     }
     expect((await run).nodes["more"]).toMatchObject({ status: "ok" });
-    expect(told).toBe(REFUSED("root", "scout").replace("lead", "a"));
+    expect(told).toBe(REFUSED("root", "scout").replaceAll("lead", "a"));
     expect(model.requests).toHaveLength(2);
   });
 });
