@@ -121,7 +121,11 @@ export function createPush({
       inTurn(run, async () => {
         const { id = randomUUID(), ...rest } = wanted;
         const made = config.safeParse({ ...rest, id });
-        if (!made.success) throw taskError("bad-request", "The push configuration is not valid: it needs a `url`, and no text in it may be longer than 4,000 characters.");
+        if (!made.success)
+          throw taskError(
+            "bad-request",
+            "The push configuration is not valid: it needs a `url`, and no text in it may be longer than 4,000 characters.",
+          );
         try {
           judgeUrl(made.data.url, allowed);
           checkHeaders(headersOf(made.data));

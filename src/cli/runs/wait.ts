@@ -24,7 +24,8 @@ const ASKED = 3;
 
 /** `subcrew wait RUN...` */
 export const wait: CliCommand = {
-  description: "Waits until runs have ended. The exit code is that of the run; for several runs it is the highest of them.",
+  description:
+    "Waits until runs have ended. The exit code is that of the run; for several runs it is the highest of them.",
   words: "[runs...]",
   usage: "RUN...",
   options: [
