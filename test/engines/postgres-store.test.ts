@@ -154,13 +154,74 @@ describe("a database: many processes", () => {
     const started = { seq: 1, run: RUN, path: "", at: 1, type: "run.started", plan, cwd: "/", version: "0" };
     journal.append(started as unknown as KeptEvent);
     leaving.handOver(RUN);
-    if (typeof last === "string") await leaving.disown!(RUN, process.pid);
+    if (typeof last === "string") expect(await leaving.disown!(RUN)).toBe(true);
     else journal.append({ seq: 2, run: RUN, path: "", at: 2, ...last } as unknown as KeptEvent);
     await journal.close();
     expect(await database().query("select owner from subcrew.runs where run = $1", [RUN])).toEqual([{ owner }]);
     // For four seconds after its start, the database takes no process for dead.
     if (owner !== null) await expect.poll(() => orphanedRuns(database(), []), { timeout: 20_000 }).toEqual([RUN]);
     await (await next.open(RUN, quiet)).close(); // a living owner would refuse this
+  });
+
+  test("a person can kill a run at any moment of a takeover: its process is told without writing, and no process goes on with it by itself", async () => {
+    const [leaving, next, person] = [storeOf(), storeOf(), storeOf()];
+    const lost: string[] = [];
+    const open = async (store: PostgresStore): Promise<void> => {
+      await store.open(RUN, { ...quiet, lost: (error) => lost.push(error.message) });
+    };
+    const journal = await leaving.open(RUN, quiet);
+    journal.append(fact(1));
+    leaving.handOver(RUN);
+    await journal.close();
+    expect(await person.disown!(RUN)).toBe(true); // between two processes
+    expect(await person.disown!(RUN)).toBe(false);
+    next.takeOver(RUN); // it saw the run before the kill
+    await expect(open(next)).rejects.toMatchObject({ code: "RUN_BUSY" });
+    await open(next); // a person resumes it
+    expect(await person.disown!(RUN)).toBe(true);
+    await expect.poll(() => lost).toEqual([`"${RUN}" was killed.`]);
+    expect(await database().query("select owner from subcrew.runs")).toEqual([{ owner: null }]);
+  });
+
+  test("a process that only adds a record to a run that waits for a worker leaves it waiting", async () => {
+    const [leaving, touching] = [storeOf(), storeOf()];
+    for (const [seq, store] of [leaving, touching].entries()) {
+      const journal = await store.open(RUN, quiet);
+      journal.append(fact(seq + 1));
+      if (store === leaving) store.handOver(RUN);
+      await journal.close();
+      expect(await database().query("select owner from subcrew.runs")).toEqual([{ owner: "handed over" }]);
+    }
+  });
+
+  test("a run whose process died after it confirmed `cancel` is cancelled by the next process, and not again when it is resumed", async () => {
+    const [dying, next, person] = [storeOf(), storeOf(), storeOf()];
+    const command = { do: "cancel" as const, reason: "enough" };
+    const served = async (store: PostgresStore, isOver: boolean): Promise<readonly unknown[]> => {
+      const heard: unknown[] = [];
+      const stop = new AbortController();
+      const serving = store.serve(RUN, async (one) => (heard.push(one), { done: true, text: "yes" }), stop.signal);
+      if (!isOver)
+        expect(
+          await person.post(RUN, command, { waitMs: 30_000, signal: stop.signal, ended: async () => undefined }),
+        ).toMatchObject({ done: true });
+      stop.abort();
+      await serving;
+      return heard;
+    };
+    const first = await dying.open(RUN, quiet);
+    first.append(fact(1));
+    expect(await served(dying, false)).toEqual([command]);
+    dying.handOver(RUN);
+    await first.close();
+    const second = await next.open(RUN, quiet);
+    expect(await served(next, true)).toEqual([command]);
+    expect(await person.waiting(RUN)).toEqual([]);
+    second.append({ ...fact(2), type: "run.ended", outcome: { status: "cancelled", reason: "enough" } });
+    await second.close();
+    const third = await dying.open(RUN, quiet);
+    expect(await served(dying, true)).toEqual([]);
+    await third.close();
   });
 
   test("a process that leaves and comes back at once is not missing, however slow its farewell is", async () => {

@@ -1,5 +1,5 @@
 import type { Connection } from "../../engines/connect.ts";
-import { orphanedRuns, type ReaperQueue, reap, releaseEnded } from "../../engines/calls/reaper.ts";
+import { orphanedRuns, type ReaperQueue, reap, releaseStopped } from "../../engines/calls/reaper.ts";
 import { isCrewError } from "../../core/schema/error.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { readRequest } from "../../runtime/background/run-request.ts";
@@ -77,17 +77,18 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
 
 /**
  * Resumes a run with the options requested for it, or else the recorded ones. Returns `undefined` when the run has
- * ended.
+ * ended or is paused.
  */
 async function resumed(connection: Connection, id: string): Promise<Readonly<{ run: ResumedRun }> | undefined> {
   const { store, database } = connection;
   const asked = await readRequest(store, id).catch(() => undefined);
-  const { cwd, endedAt } = await foldWhole(store, id);
-  if (endedAt !== undefined) {
-    await releaseEnded(database, id);
+  const { cwd, endedAt, status } = await foldWhole(store, id);
+  if (endedAt !== undefined || status === "paused") {
+    await releaseStopped(database, id, status === "paused" ? "paused" : "ended");
     return undefined;
   }
   const crew = await crewFor({ quiet: true, ...(asked?.crew ?? { cwd }) }, { connection });
   const { options = {} } = asked ?? {};
+  store.takeOver(id);
   return { run: crew.resume(id, { parkByDefault: true, ...options }) };
 }

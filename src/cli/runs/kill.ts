@@ -1,3 +1,5 @@
+import type { RunOwner } from "../../core/run/run-store.ts";
+import { isEnded } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { Crew } from "../../crew.ts";
@@ -17,10 +19,13 @@ export const kill: CliCommand = {
   options: [jsonOption()],
   examples: [["subcrew kill run_4k2x", "when `subcrew stop` takes too long"]],
   act: async ([word], flags) => {
-    const { whichActive } = await import("./find-run.ts");
-    const { crew, run } = await whichActive(word);
+    const { findRun, whichActive } = await import("./find-run.ts");
+    const { crew, run } = await findRun(word);
     const { id, background } = run;
-    const shared = await endWork(crew, id, background);
+    const owner = await crew.kept.owner(id); // read just before the kill, because the system may reuse the pid of an ended process
+    const isTaken = !isEnded(run.life) && run.life !== "paused" && (await crew.kept.disown(id));
+    if (!isTaken) await whichActive(word);
+    const shared = await endWork(crew, { id, background, owner, isTaken });
     const over = AbortSignal.timeout(WAIT_MS);
     while ((await crew.kept.owner(id)) !== undefined && (await pause(20, over)));
     const gone = (await crew.kept.owner(id)) === undefined;
@@ -38,10 +43,18 @@ export const kill: CliCommand = {
  * Kills the process of a run. A process that also works on other things is told to end its work on the run instead;
  * returns true for such a process.
  */
-async function endWork({ kept }: Crew, id: string, background: boolean): Promise<boolean> {
-  const owner = await kept.owner(id); // the owner is read again just before the kill, because the system may have reused the pid of an ended process
+async function endWork(
+  { kept }: Crew,
+  {
+    id,
+    background,
+    owner,
+    isTaken,
+  }: Readonly<{ id: string; background: boolean; owner: RunOwner | undefined; isTaken: boolean }>,
+): Promise<boolean> {
   if (owner?.pid === undefined) return false;
   const { pid, host, sole = false } = owner;
+  if (isTaken && (host !== undefined || !sole)) return false; // its process stops the work when it sees this
   if (host !== undefined)
     throw new CrewError(
       "RUN_BUSY",
@@ -54,7 +67,6 @@ async function endWork({ kept }: Crew, id: string, background: boolean): Promise
   if (!sole) return true;
   const over = AbortSignal.timeout(WAIT_MS);
   while (isAlive(pid) && (await pause(20, over)));
-  if (!isAlive(pid)) await kept.disown(id, pid);
   return false;
 }
 

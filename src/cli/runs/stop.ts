@@ -20,15 +20,19 @@ export const stop: CliCommand = {
     ["subcrew stop nightly/docs", "pause one task; tasks that depend on it wait, the others continue"],
   ],
   act: async ([word], flags) => {
-    const { whichActive } = await import("./find-run.ts");
-    const which = await whichActive(word);
+    const { findRun, whichActive } = await import("./find-run.ts");
+    const { crew, run, path } = await findRun(word);
+    // A worker would continue such a run of an engine by itself.
+    const isHeldBack = path === undefined && run.life === "interrupted" && (await crew.kept.disown(run.id));
+    const which = isHeldBack ? { crew, run, path } : await whichActive(word);
     return which.path === undefined ? stopRun(which, flags) : stopTask(which, which.path, flags);
   },
 };
 
 async function stopRun({ crew, run }: NamedRun, { json }: { json?: boolean }): Promise<number> {
   const over = AbortSignal.timeout(WAIT_MS);
-  await crew.kept.tell(run.id, { do: "pause", reason: REASON }, { waitMs: 1_000, signal: over });
+  if (run.owner !== undefined)
+    await crew.kept.tell(run.id, { do: "pause", reason: REASON }, { waitMs: 1_000, signal: over });
   const { life, owner } = await crew.kept.ended(run.id, over);
   const stopped = owner === undefined || life === "paused" || isEnded(life);
   const next = isEnded(life) ? `subcrew result ${run.id}` : `subcrew resume ${run.id}`;

@@ -78,10 +78,11 @@ export type RunOwnership = Readonly<{
   /** The process that works on a run; `undefined`: none, or it is dead. */
   owner(run: string): Promise<RunOwner | undefined>;
   /**
-   * Takes a run away from a killed process of this machine, so that no other process continues the run automatically.
-   * Absent where ownership ends with the process.
+   * Takes a run away from its process, on any machine, or from the process that would continue it next: nothing more is
+   * recorded, its tasks stop, and no process continues it by itself. Resolves with false if there was nothing to take
+   * away. Absent where ownership ends with the process.
    */
-  disown?(run: string, pid: number): Promise<void>;
+  disown?(run: string): Promise<boolean>;
   /** Announces that a process is about to start the run; the returned function withdraws the announcement. */
   announce(run: string): Promise<() => Promise<void>>;
   /** True while a living process announces the run. */

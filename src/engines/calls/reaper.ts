@@ -57,9 +57,12 @@ const shuffled = (runs: readonly string[]): readonly string[] =>
     .toSorted((a, b) => a.at - b.at)
     .map(({ run }) => run);
 
-/** Releases a run that has ended and whose process died before it released the run and its tasks. */
-export async function releaseEnded(database: Database, run: string): Promise<void> {
-  await callTable(database).forgetRun(run);
+/**
+ * Releases a run that has ended or is paused, and whose process died before it released the run. The tasks of a paused
+ * run keep their rows for the process that resumes it.
+ */
+export async function releaseStopped(database: Database, run: string, how: "ended" | "paused"): Promise<void> {
+  if (how === "ended") await callTable(database).forgetRun(run);
   await database.query(
     `update subcrew.runs r set owner = null, sole = false where run = $1
      and not exists (select from subcrew.processes p where p.id = r.owner and p.${LIVING})`,

@@ -13,10 +13,8 @@ type CommandRow = { id: string; body: RunCommand };
 
 /** Sends commands to the owner of a run through a table. */
 export function runCommands(database: Database): RunCommands {
-  const open = (run: string): Promise<CommandRow[]> =>
-    database.query<CommandRow>("select id, body from subcrew.commands where run = $1 and receipt is null order by id", [
-      run,
-    ]);
+  const open = (run: string, which: string): Promise<CommandRow[]> =>
+    database.query<CommandRow>(`select id, body from subcrew.commands where run = $1 and ${which} order by id`, [run]);
   return {
     post: async (run, command, { waitMs, signal, ended }) => {
       const channel = channelName("commands", run);
@@ -32,7 +30,7 @@ export function runCommands(database: Database): RunCommands {
             [key],
           );
           if (row?.receipt) {
-            await database.query("delete from subcrew.commands where key = $1", [key]);
+            await database.query(`delete from subcrew.commands where key = $1 and not ${LASTING}`, [key]);
             return row.receipt;
           }
           if (over) {
@@ -47,19 +45,23 @@ export function runCommands(database: Database): RunCommands {
         news.stop();
       }
     },
-    waiting: async (run) => (await open(run)).map(({ body }) => body),
+    waiting: async (run) => (await open(run, "receipt is null")).map(({ body }) => body),
     serve: async (run, handle, signal) => {
       const channel = channelName("commands", run);
       const news = signal.aborted ? undefined : listenTo(database, channel);
+      const obeyed = new Set<string>();
       try {
         do {
           news?.reset();
-          const commands = await open(run);
+          const commands = await open(run, `(receipt is null or ${LASTING})`);
           let putOff = 0;
           for (const { id, body } of commands) {
+            if (obeyed.has(id)) continue;
             const receipt = await handle(body, signal);
-            if (receipt) await database.query(ANSWER, [id, JSON.stringify(receipt), channel]);
-            else putOff += 1;
+            if (receipt) {
+              obeyed.add(id);
+              await database.query(ANSWER, [id, JSON.stringify(receipt), channel]);
+            } else putOff += 1;
           }
           if (!signal.aborted) await news?.wait(putOff > 0 ? AGAIN_MS : LOOK_EVERY_MS, signal);
         } while (!signal.aborted);
@@ -69,6 +71,12 @@ export function runCommands(database: Database): RunCommands {
     },
   };
 }
+
+/**
+ * SQL condition: the command cancels the whole run. Its process may die between the receipt and the end of the run, so
+ * the command is kept, and the next process obeys it, too.
+ */
+const LASTING = "(body->>'do' = 'cancel' and body->>'path' is null)";
 
 const POST = `
   with posted as (

@@ -12,6 +12,8 @@ export type EventWriter = Journal &
   Readonly<{
     /** Links all events appended during `work` to this event of a worker, in the same statement. */
     during(source: FactSource, work: () => void): void;
+    /** Ends the writer, because this process no longer owns the run. */
+    lose(error: Error): void;
     epoch: number;
   }>;
 
@@ -59,6 +61,11 @@ export function createEventWriter(
     if (!row?.held) throw replaced(run);
     listener.kept(batch.map(({ event }) => event));
   };
+  const lose = (error: Error): void => {
+    if (failure) return;
+    failure = error;
+    listener.lost(error);
+  };
   const drain = async (): Promise<void> => {
     while (waiting.length > 0 && !failure) {
       const batch = waiting.slice(0, BATCH);
@@ -66,8 +73,7 @@ export function createEventWriter(
       try {
         await write(batch);
       } catch (error) {
-        failure = isCrewError(error) && error.code === "RUN_BUSY" ? error : unwritable(run, error);
-        listener.lost(failure);
+        lose(isCrewError(error) && error.code === "RUN_BUSY" ? error : unwritable(run, error));
       }
     }
     writing = undefined;
@@ -83,6 +89,7 @@ export function createEventWriter(
   };
   return {
     epoch,
+    lose,
     problems: [],
     append: (event) => {
       if (failure) return;
@@ -141,7 +148,7 @@ const INSERT = `
   )
   select exists (select from own) as held, pg_notify($9, ($3::bigint[])[1]::text) from (select) as once`;
 
-const replaced = (run: string): CrewError =>
+export const replaced = (run: string): CrewError =>
   new CrewError(
     "RUN_BUSY",
     `Another process took over the run "${run}".`,

@@ -10,7 +10,7 @@ import type { Presence } from "./presence.ts";
 import { recordedEvents } from "./records.ts";
 
 /** The runs in the database of an engine. The owner of a run can link its events to the events of workers. */
-export type PostgresStore = RunStore & Pick<PostgresOwnership, "open" | "writer" | "handOver">;
+export type PostgresStore = RunStore & Pick<PostgresOwnership, "open" | "writer" | "handOver" | "takeOver">;
 
 /** The parameters of a store. `local` is the store of this machine, for files that are needed only on this machine. */
 export type StoreParts = Readonly<{

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { startOf } from "../../../test/support/start-run.ts";
+import type { RunCommand } from "../../core/run/run-command.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
 import { localEngine } from "../../engines/local.ts";
 import { drive, type Start } from "../run/drive.ts";
@@ -20,50 +21,29 @@ const startWith = (store: RunStore): Start =>
     }),
   );
 
-test("a person who kills a run that its process is handing over takes it away from the process before it is released", async () => {
+test.each<RunCommand>([
+  { do: "pause", reason: "enough" },
+  { do: "cancel", reason: "enough" },
+  { do: "send", path: "a", text: "hello", from: "a person" },
+  { do: "answer", path: "a", answer: { approve: true } },
+  { do: "resume" },
+])("`$do` for a run that its process is handing over is kept for the next process", async (command) => {
   const memory = createMemoryStore();
-  const taken: string[] = [];
-  const shared: RunStore = {
-    ...memory,
-    // As the store of an engine, from which another process would take the run over.
-    disown: async (id, pid) => void taken.push(`${id} of ${pid}, owned: ${(await memory.owner(id)) !== undefined}`),
-  };
-  const run = servedRun("run_bbbbbbbbbbbb", shared, async (it) => {
+  const run = servedRun("run_cccccccccccc", memory, async (it) => {
     const settle = async (): Promise<void> => {
-      await receipt;
+      await told;
       await it.settle?.();
     };
-    await drive(startWith(shared), { ...it, settle });
+    await drive(startWith(memory), { ...it, settle });
   });
   const { signal } = new AbortController();
   for await (const { type } of run) if (type === "node.started") break;
-  expect(run.kill()).toBe(true); // the process leaves
-  const receipt = keptRuns(shared).tell(run.id, { do: "kill", pid: process.pid }, { waitMs: 60_000, signal });
-  expect(await receipt).toMatchObject({ done: true });
+  run.kill();
+  const told = keptRuns(memory).tell(run.id, command, { waitMs: 50, signal });
+  expect(await told).toBe(undefined);
   await run;
-  expect(taken).toEqual([`run_bbbbbbbbbbbb of ${process.pid}, owned: true`]);
+  expect(await memory.waiting(run.id)).toEqual([command]);
 });
-
-test.each(["pause", "cancel"] as const)(
-  "`%s` for a run that its process is handing over is kept for the next process",
-  async (name) => {
-    const memory = createMemoryStore();
-    const run = servedRun("run_cccccccccccc", memory, async (it) => {
-      const settle = async (): Promise<void> => {
-        await told;
-        await it.settle?.();
-      };
-      await drive(startWith(memory), { ...it, settle });
-    });
-    const { signal } = new AbortController();
-    for await (const { type } of run) if (type === "node.started") break;
-    run.kill();
-    const told = keptRuns(memory).tell(run.id, { do: name, reason: "enough" }, { waitMs: 50, signal });
-    expect(await told).toBe(undefined);
-    await run;
-    expect(await memory.waiting(run.id)).toEqual([{ do: name, reason: "enough" }]);
-  },
-);
 
 test("a process owns its run until the receipts are written, so that a command that ended the run is not reported as too late", async () => {
   const memory = createMemoryStore();

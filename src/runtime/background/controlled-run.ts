@@ -5,12 +5,7 @@ import { handleCommand } from "./handle-command.ts";
 
 /** A run that handles the commands sent through its store while this process owns it. */
 export function servedRun(id: string, store: RunStore, driver: Driver, extras: RunExtras = {}): Run {
-  const handle: HandleCommand = async (command, signal) => {
-    const receipt = await handleCommand(run, command, signal);
-    // The run may be about to be handed over to another process; that process must not continue a killed run.
-    if (command.do === "kill" && receipt?.done) await store.disown?.(id, command.pid);
-    return receipt;
-  };
+  const handle: HandleCommand = (command, signal) => handleCommand(run, command, signal);
   const served: Driver = async (it) => {
     const over = new AbortController();
     let serving: Promise<void> | undefined;

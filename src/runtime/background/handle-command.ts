@@ -9,6 +9,7 @@ import type { Run } from "../run/run.ts";
 
 /** Handles a command from another process. `undefined`: not possible yet, try again later. */
 export async function handleCommand(run: Run, command: RunCommand, signal: AbortSignal): Promise<Receipt | undefined> {
+  if (run.killed && command.do !== "kill") return undefined; // it is kept for the next process of the run
   switch (command.do) {
     case "answer":
       return takeAnswer(run, command, signal);
@@ -23,10 +24,8 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
       );
     }
     case "pause":
-      if (run.killed) return undefined; // the next process that takes over the run handles this command
       return pauseFor(run, command);
     case "cancel":
-      if (run.killed) return undefined;
       return cancelFor(run, command);
     case "resume": {
       const failed = command.retryFailed ? failedIn(run.state, command.path) : [];

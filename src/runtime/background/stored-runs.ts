@@ -57,10 +57,10 @@ export type KeptRuns = Readonly<{
   /** The process that works on a run. */
   owner(id: string): Promise<RunOwner | undefined>;
   /**
-   * Takes a run away from a killed process of this machine, in stores where a run keeps its owner after the owner has
-   * died.
+   * Takes a run away from its process, or from the one that would continue it next. False: there is none, or ownership
+   * ends with the process.
    */
-  disown(id: string, pid: number): Promise<void>;
+  disown(id: string): Promise<boolean>;
   /** A file of this machine with the output or the patch of a task, created if necessary. */
   file: RunStore["file"];
   /** A small text beside the records of a run, such as where to report its progress. */
@@ -199,7 +199,7 @@ export function keptRuns(store: RunStore): KeptRuns {
     },
     last: store.last,
     owner: store.owner,
-    disown: async (id, pid) => store.disown?.(id, pid),
+    disown: async (id) => (await store.disown?.(id)) ?? false,
     file: store.file,
     document: store.document,
     setDocument: store.setDocument,

@@ -131,26 +131,38 @@ test("a worker that ends hands the run that it took over to another worker, and 
   expect(site.lines("a")).toEqual(["first", "began", "began", "began"]);
 }, 120_000);
 
-test("a run that the only worker took over waits for the next worker when it is drained; a paused run stays paused", async () => {
+test("a run that the only worker took over waits for the next worker when it is drained; a paused or killed run does not", async () => {
   if (typeof postgres === "string") return;
   const site = await openSite(postgres);
   const first = await site.worker();
   const [run, paused] = [await site.orphan("b", first), await site.orphan("c", first)];
+  const killed = await site.orphan("d", first);
   expect((await site.run("stop", paused)).code).toBe(0);
+  first.child.kill("SIGSTOP"); // it reads no commands
+  const { code, stdout } = await site.run("kill", killed);
+  expect([code, stdout]).toEqual([0, `${killed} was killed.\nnext: subcrew resume ${killed}\n`]);
+  first.child.kill("SIGCONT");
   const [worker] = await site.database.query<{ id: string }>(
     "select id from subcrew.processes where role like '%work%'",
   );
   expect((await site.run("engine", "drain", worker!.id)).code).toBe(0);
   expect((await first.ended).code).toBe(0);
   expect((await site.recorded(run)).types).toEqual(["run.started", "run.resumed"]);
-  for (const name of ["b", "c"]) writeFileSync(join(site.here.workspace, `${name}.go`), "");
+  // As if its process had died right after it recorded the pause.
+  await site.database.query("update subcrew.runs set owner = 'dead' where run = $1", [paused]);
+  for (const name of ["b", "c", "d"]) writeFileSync(join(site.here.workspace, `${name}.go`), "");
   const next = await site.worker();
   await next.until(`takes over ${run}`);
   await site.ended(run);
   next.child.kill("SIGTERM");
-  expect((await next.ended).stderr).not.toContain(paused);
-  expect([await site.recorded(run), await site.recorded(paused)]).toEqual([
+  const { stderr } = await next.ended;
+  expect(await site.database.query("select owner from subcrew.runs where run = $1", [paused])).toEqual([
+    { owner: null },
+  ]);
+  expect([paused, killed].filter((id) => stderr.includes(id))).toEqual([]);
+  expect([await site.recorded(run), await site.recorded(paused), await site.recorded(killed)]).toEqual([
     { types: ["run.started", "run.resumed", "run.resumed", "run.ended"], turns: [1, 2, 3, 4, 5] },
     { types: ["run.started", "run.resumed", "run.paused"], turns: [1, 2, 3] },
+    { types: ["run.started", "run.resumed"], turns: [1, 2, 3] },
   ]);
 }, 120_000);
