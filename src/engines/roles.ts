@@ -19,8 +19,15 @@ type RowAction = "select" | "insert" | "update" | "delete";
 /** SQL for the ids of the processes that this database login started. */
 const OWN = "select p.id from subcrew.processes p where p.login = current_user";
 const DEAD = "beat < clock_timestamp() - interval '10 seconds'";
-/** SQL condition: a worker of this database login has a task of the run. */
-const OWN_RUN = `exists (select from subcrew.calls c where c.run = outputs.run and c.worker in (${OWN}))`;
+/** SQL condition: a worker of this database login has a task of the run that the row belongs to. */
+const OWN_RUN = `run in (select c.run from subcrew.calls c where c.worker in (${OWN}))`;
+/** SQL condition: a time does not lie ahead of the database's clock, so that it cannot count for ever. */
+const notAhead = (column: string): string => `${column} <= clock_timestamp() + interval '5 seconds'`;
+/** SQL condition: a row of `processes` is of this login, and is not the owner of a run, which such a row would keep alive. */
+const OWN_PROCESS = `login = current_user and ${notAhead("beat")} and id <> 'handed over'
+  and not exists (select from subcrew.runs r where r.owner = processes.id)`;
+/** SQL condition: a row of `model_requests` is of a process of this login, and makes no room for other requests. */
+const OWN_REQUEST = `process in (${OWN}) and tokens >= 0 and ${notAhead("began")}`;
 
 /**
  * The rights of workers. They cannot create a task, change its content, write events or act for a worker with another
@@ -30,23 +37,35 @@ const WORKER: Readonly<Record<string, TableRights>> = {
   migrations: { rights: "select" },
   processes: {
     rights: "select, insert, update, delete",
-    rows: { insert: "login = current_user", update: "login = current_user", delete: `login = current_user or ${DEAD}` },
+    rows: { insert: OWN_PROCESS, update: OWN_PROCESS, delete: `login = current_user or ${DEAD}` },
   },
   runs: { rights: "select" },
   events: { rights: "select" },
-  results: { rights: "select, insert" },
+  results: { rights: "select, insert", rows: { insert: OWN_RUN } },
   artifacts: { rights: "select, insert, update (created)" },
   outputs: {
     rights: "select, insert, update (hash)",
     rows: { insert: OWN_RUN, update: OWN_RUN },
   },
   quota: { rights: "select, update (name)", rows: { update: "true) with check (false" } }, // a worker locks these rows but changes none
-  model_requests: { rights: "select, insert, update, delete" },
+  model_requests: {
+    rights: "select, insert, update, delete",
+    rows: {
+      insert: OWN_REQUEST,
+      update: OWN_REQUEST,
+      delete: `process in (${OWN}) or began < clock_timestamp() - interval '60 seconds'`,
+    },
+  },
   holds: { rights: "select, insert, update, delete" },
   probes: { rights: "select, insert, update, delete" },
   calls: {
     rights: "select, update (state, worker, changed, job)", // a trigger (`KEEP_JOB`) only lets a worker empty the job
-    rows: { update: `class in (select p.class from subcrew.processes p where p.login = current_user)` },
+    // Only calls that no other worker has; a call that no worker has can only be taken or given back.
+    rows: {
+      update: `class in (select p.class from subcrew.processes p where p.login = current_user)
+        and (worker is null or worker in (${OWN})))
+        with check (worker in (${OWN}) or (worker is null and state in ('placed', 'returned'))`,
+    },
   },
   facts: {
     rights: "select, insert",

@@ -166,6 +166,26 @@ describe("takeovers of a call", () => {
     expect(facts).toEqual([expect.stringContaining("no sign of life")]);
   });
 
+  test("notifications that any login can send change no outcome and end no process", async () => {
+    const go = deferred<void>();
+    const it = engine(async () => {
+      await go.promise;
+      return { status: "ok", output: "real" };
+    });
+    const outcome = it.perform(call("notified"), contextOf());
+    const { query } = workerSide.database;
+    const taken = "select owner, worker from subcrew.calls where call = $1 and state = 'taken'";
+    const look = (): Promise<{ owner: string; worker: string }[]> => query(taken, [`${RUN}/notified#1`]);
+    await expect.poll(look, { timeout: 60_000 }).toHaveLength(1);
+    const [{ owner, worker } = { owner: "", worker: "" }] = await look();
+    const forged = { type: "ended", outcome: { status: "ok", output: "forged" } };
+    for (const payload of [`d${JSON.stringify([`1 ${RUN}/notified#1`, forged])}`, "dgarbage", "onumber x", "m", "z"])
+      for (const id of [owner, worker]) await query("select pg_notify($1, $2)", [`sc_p_${id}`, payload]);
+    await query("select pg_notify($1, '')", [`sc_p_${owner}`]);
+    go.resolve();
+    expect(await outcome).toEqual({ status: "ok", output: "real" });
+  });
+
   test("a call fails as crashed after four takeovers without a new recorded fact, and not if each of them recorded one", async () => {
     const turn = { type: "turn.ended", turn: 1, text: "", calls: [] } as unknown as Fact;
     const never = (signal: AbortSignal): Promise<Outcome> =>

@@ -79,6 +79,11 @@ describe("a role for each kind of process", () => {
       `insert into subcrew.calls (call, run, owner, run_epoch, state, needs, class, job) values ('r/a#1', 'r', 'o', 1, 'placed', '{}', 'c1', '{"agent":"mine"}')`,
     );
     await logins["coordinator"]!.query("insert into subcrew.events values ('r', 1, 1, '', '{}')");
+    await logins["coordinator"]!.query(
+      `insert into subcrew.calls (call, run, owner, run_epoch, state, needs, class, worker) values
+       ('r/b#1', 'r', 'o', 1, 'placed', '{}', 'c1', null), ('r/c#1', 'r', 'o', 1, 'taken', '{}', 'c1', 'w2')`,
+    );
+    await logins["coordinator"]!.query("insert into subcrew.runs (run, owner) values ('gone', 'dead owner')");
   });
 
   test("the rights are granted once", async () => {
@@ -117,12 +122,48 @@ describe("a role for each kind of process", () => {
       "worker",
       "insert into subcrew.processes (id, host, pid, version, protocol, login) values ('w9', 'h', 1, 'v', 1, 'login_other')",
     ],
+    ["worker", "insert into subcrew.events values ('other', 1, 9, 'a', '{}')"],
+    ["worker", "update subcrew.calls set epoch = 99"],
+    ["worker", "update subcrew.calls set worker = 'w2' where call = 'r/a#1'"],
+    ["worker", "update subcrew.calls set state = 'done' where call = 'r/b#1'"], // no worker has it
+    ["worker", "insert into subcrew.facts values ('r/a#1', 2, 0, '[]')"],
+    ["worker", "insert into subcrew.facts values ('r/c#1', 1, 9, '[]')"], // of another login's worker, in the same class
+    ["worker", "insert into subcrew.answers values ('other/gate', '{}')"],
+    ["worker", "insert into subcrew.leases (id, process, entry) values ('x', 'w1', '{}')"],
+    ["worker", "insert into subcrew.timers values ('r/a#1', now())"],
+    ["worker", "insert into subcrew.documents values ('r', 'request', '{}')"],
+    ["worker", "insert into subcrew.results (key, run, path, at) values ('k', 'other', 'a', 1)"],
+    ["worker", "insert into subcrew.quota values ('*', 0, 0, 0)"],
+    ["worker", "insert into subcrew.model_requests values ('*', gen_random_uuid(), 'w2', 1)"],
+    ["worker", "insert into subcrew.model_requests values ('*', gen_random_uuid(), 'w1', -1000000)"],
+    ["worker", "insert into subcrew.model_requests values ('*', gen_random_uuid(), 'w1', 1, false, 'infinity')"],
+    ["worker", "update subcrew.processes set beat = 'infinity' where id = 'w1'"],
+    ["worker", "update subcrew.processes set id = 'handed over' where id = 'w1'"],
+    [
+      "worker",
+      "insert into subcrew.processes (id, host, pid, version, protocol) values ('dead owner', 'h', 1, 'v', 1)",
+    ],
     ["worker", "drop table subcrew.events"],
     ["reader", "insert into subcrew.commands (run, body, key) values ('r', '{}', gen_random_uuid())"],
     ["reader", "delete from subcrew.events"],
     ["coordinator", "alter table subcrew.calls disable row level security"],
   ])("a %s cannot: %s", async (kind, sql) => {
     await expect(logins[kind]!.query(sql)).rejects.toMatchObject({ code: "LOGIN_FAILED", message: /may not do this/ });
+  });
+
+  test("a worker neither takes nor ends a call of another login's worker in its own class", async () => {
+    const { worker } = logins;
+    for (const change of ["state = 'taken', worker = 'w1'", "state = 'done'", "state = 'returned'"])
+      expect(await worker!.query(`update subcrew.calls set ${change} where call = 'r/c#1' returning call`)).toEqual([]);
+    expect(
+      await worker!.query("update subcrew.calls set state = 'returned' where call = 'r/b#1' returning call"),
+    ).toEqual([{ call: "r/b#1" }]);
+  });
+
+  test("contents under the hash of other contents are refused, whoever stores them", async () => {
+    const forged = "insert into subcrew.artifacts (hash, bytes, body) values ($1, 1, 'x')";
+    for (const kind of ["worker", "coordinator"])
+      await expect(logins[kind]!.query(forged, [artifactOf("a result").hash])).rejects.toThrow("artifacts_match");
   });
 
   test("a worker does not change the row of another login's worker, and a reader reads", async () => {

@@ -1,6 +1,7 @@
 import { channelName } from "../postgres/channel-name.ts";
 import type { Database } from "../postgres/database.ts";
-import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
+import type { FromTask } from "../../runtime/channel/protocol.ts";
+import { heardLive } from "./heard.ts";
 import { DEAD_MS, LIVING, SETTLED } from "../postgres/presence.ts";
 
 /** A subscription of this process to the messages about one epoch of a task. */
@@ -8,9 +9,9 @@ export type Subscription = Readonly<{
   call: string;
   epoch: number;
   /** Receives messages in order, with the number of the first. It is not called again before it has returned. */
-  receive(messages: readonly unknown[], number: number): void;
+  receive(messages: unknown, number: number): void;
   /** Called with text that is only shown live and not recorded. */
-  live?(message: unknown): void;
+  live?(message: FromTask): void;
   /** Called when the epoch is over because the task was given to another worker. */
   fenced?(): void;
   /**
@@ -42,7 +43,7 @@ export type Subscribed = Readonly<{
 }>;
 
 type Open = { readonly subscription: Subscription; after: string };
-type MessageRow = { call: string; epoch: string; number: string; body: unknown[] };
+type MessageRow = { call: string; epoch: string; number: string; body: unknown };
 
 /** Creates an inbox. `table` is `facts` (events of workers) for a coordinator and `mail` for a worker. */
 export function createInbox(database: Database, process: string, table: "facts" | "mail"): Inbox {
@@ -113,12 +114,13 @@ export function createInbox(database: Database, process: string, table: "facts" 
     if (dirty.size > 0) void read();
   };
   const showLive = (text: string): void => {
-    const [key, message] = parseJson(text, DEEPEST_RECORD) as [string, unknown];
-    open.get(key)?.subscription.live?.(message);
+    const live = heardLive(text);
+    if (live) open.get(live.key)?.subscription.live?.(live.message);
   };
   const offer = (key: string): void => {
     const cut = key.indexOf(" ");
     const offered = { call: key.slice(cut + 1), epoch: Number(key.slice(0, cut)) };
+    if (!Number.isSafeInteger(offered.epoch)) return;
     for (const take of offers) if (take(offered)) return;
   };
   const listen = (): void => {

@@ -7,6 +7,7 @@ import type { FromTask, HostChannel } from "../../runtime/channel/protocol.ts";
 import type { Database } from "../postgres/database.ts";
 import type { EventWriter } from "../postgres/event-writer.ts";
 import type { CallEpoch } from "./call-table.ts";
+import { heardMessages } from "./heard.ts";
 import type { Inbox } from "./inbox.ts";
 import { mailTo } from "./task-channel.ts";
 
@@ -71,8 +72,9 @@ export function openSession(
   const subscribed = inbox.subscribe({
     call,
     epoch,
-    receive: (messages, number) => (messages as FromTask[]).forEach((message, at) => deliver(message, number + at)),
-    live: (message) => receive(message as FromTask),
+    receive: (messages, number) =>
+      heardMessages(messages).forEach((message, at) => message && deliver(message, number + at)),
+    live: (message) => receive(message),
   });
   return {
     outcome: hosted.outcome,

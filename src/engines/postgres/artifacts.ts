@@ -42,18 +42,18 @@ export function openArtifacts(database: Database, objects?: ObjectStore): Artifa
         "select body, place from subcrew.artifacts where hash = $1",
         [hash],
       );
-      if (!row || row.place === null) return row?.body ?? undefined;
+      if (!row) return undefined;
       // The row's place (where the writer stored the content) is only shown to people: only the object store of this
       // process is read, and the hash is verified.
-      if (!objects) throw elsewhere(row.place);
-      const body = await objects.get(hash);
+      if (row.place !== null && !objects) throw elsewhere(row.place);
+      const body = row.place === null ? row.body : await objects?.get(hash);
       if (body && createHash("sha256").update(body).digest("hex") !== hash)
         throw new CrewError(
           "RUN_DAMAGED",
-          `The stored result ${objects.place(hash)} does not match its hash: it was changed or damaged.`,
+          `The stored result ${row.place === null ? hash : objects?.place(hash)} does not match its hash: it was changed or damaged.`,
           "Run the task again.",
         );
-      return body;
+      return body ?? undefined;
     },
     sweep: async () => {
       const gone = await database.query<{ hash: string; place: string | null }>(

@@ -191,4 +191,10 @@ export const migrations: readonly Migration[] = [
     name: "the login of each process",
     sql: "alter table processes add column login name not null default current_user",
   },
+  {
+    name: "contents that match their hash",
+    // Otherwise a forged row would take the place of a result that another process stores later.
+    sql: `alter table artifacts add constraint artifacts_match
+            check (body is null or hash = encode(sha256(body), 'hex')) not valid`,
+  },
 ];
