@@ -106,7 +106,10 @@ const offers: readonly Offer[] = [
       const lines = runs.map(({ run: id, status, name, questions = [] }) =>
         [
           `${id} ${status}${name === undefined ? "" : ` (${name})`}`,
-          ...questions.map(({ path, question }) => `  ${path} asks: ${question}`),
+          ...questions.map(
+            ({ path, question, answered }) =>
+              `  ${path} asks: ${question}${answered ? " (It is answered; the answer is kept until the run is resumed.)" : ""}`,
+          ),
         ].join("\n"),
       );
       return told(lines.join("\n") || "No runs were started through this server yet.", { runs });

@@ -79,16 +79,16 @@ export function createServerContext(
     throw unknownRun(word);
   };
   const look = async (word: string): Promise<RunView> => {
-    const { state, life } = await stateOf(crew, await find(word));
-    return viewOf(state, life, Date.now());
+    const { state, life, answered } = await stateOf(crew, await find(word));
+    return viewOf(state, life, Date.now(), answered);
   };
   const tell = (id: string, command: RunCommand): ReturnType<Crew["kept"]["tell"]> =>
     crew.kept.tell(id, command, { waitMs: TELL_MS, signal: NEVER });
   const task = async (id: string): Promise<McpTask> => {
     const found = await find(id);
     if ((typeof found === "string" ? found : found.id) !== id) throw unknownRun(id); // the word is a name or the beginning of an id, not the full id
-    const { state, life } = await stateOf(crew, found);
-    const view = viewOf(state, life, Date.now());
+    const { state, life, answered } = await stateOf(crew, found);
+    const view = viewOf(state, life, Date.now(), answered);
     if (typeof found !== "string")
       return {
         facts: factsOf(found),
@@ -141,7 +141,7 @@ export function createServerContext(
         ...(await Promise.all(own.map((each) => look(each.id)))),
         ...others
           .filter(({ id }) => !own.some((each) => each.id === id))
-          .map(({ state, life }) => viewOf(state, life, Date.now())),
+          .map(({ state, life, answered }) => viewOf(state, life, Date.now(), answered)),
       ];
     },
     wait: async (word, ms, signal) => {
@@ -217,7 +217,7 @@ const NEVER = new AbortController().signal;
 async function stateOf(
   crew: Crew,
   found: McpRun | string,
-): Promise<Readonly<{ state: State; life: RunStatus | "damaged" }>> {
+): Promise<Readonly<{ state: State; life: RunStatus | "damaged"; answered?: readonly string[] }>> {
   return typeof found === "string" ? crew.kept.look(found) : { state: found.run.state, life: found.life() };
 }
 

@@ -36,7 +36,14 @@ export const runView = z.object({
     .optional()
     .describe("why the run failed or was cancelled"),
   questions: z
-    .array(z.object({ path: z.string(), question: z.string(), about: z.enum(["gate", "question", "call"]) }))
+    .array(
+      z.object({
+        path: z.string(),
+        question: z.string(),
+        about: z.enum(["gate", "question", "call"]),
+        answered: z.literal(true).optional().describe("an answer is kept until the run is resumed"),
+      }),
+    )
     .optional()
     .describe("open questions of the run"),
   parked: z
@@ -75,8 +82,16 @@ export const runView = z.object({
 });
 export type RunView = z.infer<typeof runView>;
 
-/** The current state of the run; outputs of single tasks only if there is more than one. */
-export function viewOf(state: State, life: RunStatus | "damaged", now: number): RunView {
+/**
+ * The current state of the run; outputs of single tasks only if there is more than one. `answered`: the tasks whose
+ * answers are kept until the run is resumed.
+ */
+export function viewOf(
+  state: State,
+  life: RunStatus | "damaged",
+  now: number,
+  answered: readonly string[] = [],
+): RunView {
   const nodes = inPlanOrder(state);
   const questions = openQuestions(state);
   const { outcome, usage, cost } = state;
@@ -93,6 +108,7 @@ export function viewOf(state: State, life: RunStatus | "damaged", now: number): 
         path,
         question,
         about: wants === "words" ? ("question" as const) : call === undefined ? ("gate" as const) : ("call" as const),
+        ...(answered.includes(path) && { answered: true as const }),
       })),
     }),
     ...(outcome?.limit && { limit: outcome.limit }),

@@ -46,6 +46,25 @@ test("`answer` gives words to an agent of another process that asks for them, an
   await client.close();
 });
 
+test("`status` shows that a question of a stopped run is answered, and that the answer waits for `resume`", async () => {
+  const asks = { calls: [{ name: "ask", input: { question: "Which port?" } }] };
+  const crew = crewOf({ scout: [asks, "Port 80."] });
+  const run = crew.run(task, { asksCalls: true });
+  while ((await crew.kept.questions()).length === 0) await new Promise(setImmediate);
+  run.pause();
+  await run;
+  const { client } = await session(crew, "auto", { allRuns: true });
+  const status = (): Promise<unknown> => client.callTool({ name: "status", arguments: { run: run.id } });
+  expect(JSON.stringify(await status())).not.toContain("answered");
+  const answer = { do: "answer", path: "scout", answer: { approve: true, text: "80" } } as const;
+  await crew.kept.tell(run.id, answer, { waitMs: 1, signal: new AbortController().signal });
+  expect(await status()).toMatchObject({
+    content: [{ text: expect.stringContaining("Which port? (It is answered; the answer is kept") }],
+    structuredContent: { runs: [{ questions: [{ path: "scout", answered: true }] }] },
+  });
+  await client.close();
+});
+
 test("MCP tasks are found by the runs of other processes: state, result and cancelling, where the owner shares them", async () => {
   const crew = crewOf({ scout: ["Found."], slow: [slow] });
   const done = crew.run(task);
