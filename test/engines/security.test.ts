@@ -300,7 +300,7 @@ describe("large results", () => {
 
   test.each([
     ["relative/folder", "neither a folder nor a bucket"],
-    ["s3://box", "no key for it"],
+    ["s3://box", "no access key for it"],
   ])("SUBCREW_ARTIFACTS=%s is refused with a sentence", (word, text) => {
     expect(() => objectsNamedIn({ SUBCREW_ARTIFACTS: word })).toThrow(text);
   });
