@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { combineLimits } from "../../core/vocabulary/limits.ts";
+import { combineLimits, NEAR_MIN_MS, NEAR_SHARE } from "../../core/vocabulary/limits.ts";
 import { deadlineOf } from "./deadline.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
+
+const LONG_MS = NEAR_MIN_MS * 2;
+const NEAR_MS = Math.round(LONG_MS * NEAR_SHARE);
 
 const clockOf = (maxDurationMs: number) =>
   deadlineOf(combineLimits({ maxDurationMs }), { signal: new AbortController().signal });
@@ -36,4 +39,21 @@ test("a stopped deadline does not restart after a wait", async () => {
   await vi.advanceTimersByTimeAsync(500);
   await wait;
   expect(clock.passed()).toBe(false);
+});
+
+test("a long task is warned once before its time is up, also when it waited before", async () => {
+  const near = vi.fn<() => void>();
+  const clock = deadlineOf(combineLimits({ maxDurationMs: LONG_MS }), { signal: new AbortController().signal }, near);
+  vi.advanceTimersByTime(LONG_MS / 2);
+  const wait = clock.standing(() => new Promise((resolve) => setTimeout(resolve, LONG_MS)));
+  await vi.advanceTimersByTimeAsync(LONG_MS);
+  await wait;
+  vi.advanceTimersByTime(NEAR_MS - LONG_MS / 2 - 1);
+  expect(near).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(1);
+  expect(near).toHaveBeenCalledOnce();
+  vi.advanceTimersByTime(LONG_MS - NEAR_MS - 1);
+  expect(clock.passed()).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect([clock.passed(), near.mock.calls.length]).toEqual([true, 1]);
 });

@@ -31,25 +31,20 @@ export function deadlineOf(
   let waits = 0;
   let clear = (): void => {};
   let isNear = maxTimeMs < NEAR_MIN_MS;
+  const end = (): void => {
+    passed = true;
+    if (enforce) controller.abort(stopped("the task's time is up"));
+  };
+  const warn = (): void => {
+    stand();
+    isNear = true;
+    go();
+    near();
+  };
+  /** Starts the timer of what comes next: the warning, then the end. */
   const go = (): void => {
     since = performance.now();
-    const over = startTimer(() => {
-      passed = true;
-      if (enforce) controller.abort(stopped("the task's time is up"));
-    }, left);
-    const nearly = isNear
-      ? undefined
-      : startTimer(
-          () => {
-            isNear = true;
-            near();
-          },
-          Math.max(0, left - maxTimeMs * (1 - NEAR_SHARE)),
-        );
-    clear = () => {
-      over();
-      nearly?.();
-    };
+    clear = isNear ? startTimer(end, left) : startTimer(warn, Math.max(0, left - maxTimeMs * (1 - NEAR_SHARE)));
   };
   const stand = (): void => {
     clear();
