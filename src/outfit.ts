@@ -419,8 +419,11 @@ function oneByOne(clean: (text: string) => string): (text: string) => Promise<st
   };
 }
 
-const withRule = (setup: CrewSetup, delegation: DelegationRule | undefined): CrewSetup =>
-  delegation === undefined ? setup : { ...setup, delegation };
+/** The settings of one run: a copy, because tasks remember what they derive from the settings of their run. */
+const withRule = (setup: CrewSetup, delegation: DelegationRule | undefined): CrewSetup => ({
+  ...setup,
+  ...defined({ delegation }),
+});
 
 /**
  * The strictest of several rules: a `ceiling` (subagents get at most their parent's tools) set by any source applies,

@@ -27,7 +27,14 @@ export const agentNameOf = ({ agent }: Pick<Task, "agent">, roster: Pick<Roster,
  */
 export function agentOf(task: Pick<Task, "agent">, roster: Pick<Roster, "find">): Agent | undefined {
   const found = roster.find(agentNameOf(task, roster));
-  return found && task.agent === undefined && found.source?.kind === "bundled"
-    ? { ...found, tools: [ALL_TOOLS] }
-    : found;
+  return found && task.agent === undefined && found.source?.kind === "bundled" ? withAllTools(found) : found;
 }
+
+/** The same object for the same agent, because what is derived from an agent is remembered for its object. */
+function withAllTools(agent: Agent): Agent {
+  const made = unlimited.get(agent) ?? { ...agent, tools: [ALL_TOOLS] };
+  unlimited.set(agent, made);
+  return made;
+}
+
+const unlimited = new WeakMap<Agent, Agent>();

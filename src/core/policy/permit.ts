@@ -51,6 +51,21 @@ export function permit(rights: Rights, called: string): Permission {
 /** Decisions that were already made: rights never change, and each step of a task asks about every tool. */
 const judged = new WeakMap<Rights, Map<string, Permission>>();
 
+/** The names of those tools that a task may use, in order, and the permissions that they need, each once. */
+export type AllowedTools = Readonly<{ tools: readonly string[]; rights: readonly string[] }>;
+
+/** The allowed ones of these tools. All tasks of one agent ask the same, so the answer is remembered. */
+export function allowedTools(rights: Rights, tools: ReadonlyMap<string, unknown>): AllowedTools {
+  const known = allowed.get(rights);
+  if (known?.of === tools) return known;
+  const names = [...tools.keys()].filter((tool) => permit(rights, tool).allowed);
+  const made = { of: tools, tools: names, rights: [...new Set(names.map((tool) => rightTo(rights, tool)))] };
+  allowed.set(rights, made);
+  return made;
+}
+
+const allowed = new WeakMap<Rights, AllowedTools & Readonly<{ of: ReadonlyMap<string, unknown> }>>();
+
 /** The tool names in a list without their argument patterns; computed once for each list. */
 const listedTools = new WeakMap<readonly string[], readonly string[]>();
 

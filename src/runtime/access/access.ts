@@ -96,6 +96,11 @@ export function createRunAccess(parts: AccessParts): RunAccess {
     if (!recorders.has(run)) recorders.set(run, parts.changes?.(run));
     return recorders.get(run);
   };
+  const folders = new Map<string, string | undefined>();
+  const outputsOf = (run: string): string | undefined => {
+    if (!folders.has(run)) folders.set(run, parts.outputs?.(run));
+    return folders.get(run);
+  };
   const rootsOfRun = createRoots();
   const policyFor: RunAccess["policyFor"] = (agent, parent) => {
     const around = parent ?? parts.policy;
@@ -119,7 +124,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
         if (!told) task.note(level);
         told = true;
       };
-      const folder = parts.outputs?.(task.run);
+      const folder = outputsOf(task.run);
       const files = new Set<string>();
       const handed = folder === undefined ? {} : { handed: { folder, files } };
       let host: Promise<ShellHost> | undefined;

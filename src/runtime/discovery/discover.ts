@@ -116,15 +116,25 @@ const registryReport = (wrong: Problem): PlaceReport => ({
 const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>
   sources.flat().some(({ family }) => family === "claude");
 
-/** An agent that does not come from a found file: given by the caller, or bundled. */
+/**
+ * An agent that does not come from a found file: given by the caller, or bundled. Each search returns the same object,
+ * because what is derived from an agent is remembered for its object.
+ */
 function given(read: ReadAgent, kind: "inline" | "bundled"): LoadedDefinition {
-  return {
+  const made = givenAgents[kind].get(read) ?? {
     read,
     agent: Object.freeze({ ...read.agent, source: { ...read.agent.source, kind } }),
     rank: RANKS[kind],
     problems: [],
   };
+  givenAgents[kind].set(read, made);
+  return made;
 }
+
+const givenAgents = {
+  inline: new WeakMap<ReadAgent, LoadedDefinition>(),
+  bundled: new WeakMap<ReadAgent, LoadedDefinition>(),
+};
 
 /** Trust ranks: an agent can only extend a definition of the same or a higher rank. */
 const RANKS = { bundled: 3, inline: 2 } as const;

@@ -36,7 +36,7 @@ export function conversationHead(assignment: HeadParts, fork?: Assignment["call"
       ? shownTools(assignment)
       : written([...shownTools(assignment).tools, ...finishTools]);
   const chars = system.length + toolText.length;
-  const key = prefixKey([system, toolText, prompt.slice(0, sharedChars)]);
+  const key = prefixKey(assignment.rights, { system, toolText, shared: prompt.slice(0, sharedChars) });
   return { tools, finishTools, chars, prefix: fork?.prefix ?? { key, chars: chars + sharedChars } };
 }
 
@@ -59,5 +59,17 @@ function shownTools({ tools: of, rights, toolNames }: HeadParts): WrittenTools {
   return made;
 }
 
+/** The beginning that requests share: the system prompt, the tools, and the context of the run. */
+type Prefix = Readonly<{ system: string; toolText: string; shared: string }>;
+
+/** Cache: the last beginning of the tasks with these rights, which are mostly tasks of one agent. */
+const prefixes = new WeakMap<HeadParts["rights"], Prefix & Readonly<{ key: string }>>();
+
 /** A key for the common beginning of the requests of tasks with the same parent. */
-const prefixKey = (parts: readonly string[]): string => hash("sha256", parts.join("\0"), "hex").slice(0, 32);
+function prefixKey(rights: HeadParts["rights"], { system, toolText, shared }: Prefix): string {
+  const known = prefixes.get(rights);
+  if (known?.system === system && known.toolText === toolText && known.shared === shared) return known.key;
+  const key = hash("sha256", [system, toolText, shared].join("\0"), "hex").slice(0, 32);
+  prefixes.set(rights, { system, toolText, shared, key });
+  return key;
+}

@@ -7,7 +7,7 @@ import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Task } from "../../core/plan/task.ts";
-import { permit, rightTo } from "../../core/policy/permit.ts";
+import { allowedTools } from "../../core/policy/permit.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
@@ -285,8 +285,7 @@ export function recordAgent(
   const name = agentNameOf(call.task, roster);
   const definition = roster.find(name);
   if (!definition) return;
-  const may = [...tools.keys()].filter((tool) => permit(rights, tool).allowed);
-  const allowed = [...new Set(may.map((tool) => rightTo(rights, tool)))];
+  const { rights: allowed } = allowedTools(rights, tools);
   const hash = agentHash(definition, allowed);
   const before = earlier.agents.at(call.path);
   if (before?.hash === hash && before.model === model.ref && before.reuse === reuse) return;

@@ -42,10 +42,16 @@ export function recordedAgents(events: readonly KeptEvent[]): RecordedAgents {
 export function agentHash(definition: Agent, rights: readonly string[]): string {
   const known = hashes.get(definition) ?? new Map<string, string>();
   hashes.set(definition, known);
-  const sorted = stableText([...rights].toSorted());
+  const sorted = sortedText(rights);
   const hash = known.get(sorted) ?? sha256(`{"definition":${essenceText(definition)},"rights":${sorted}}`);
   known.set(sorted, hash);
   return hash;
+}
+
+function sortedText(rights: readonly string[]): string {
+  const text = sortedTexts.get(rights) ?? stableText([...rights].toSorted());
+  sortedTexts.set(rights, text);
+  return text;
 }
 
 /** True when the agent has changed since it was recorded. */
@@ -56,6 +62,8 @@ export function isChanged(before: Agent, now: Agent): boolean {
 /** Cache: agents are never changed, and all tasks of one agent share the same object. */
 const texts = new WeakMap<Agent, string>();
 const hashes = new WeakMap<Agent, Map<string, string>>();
+/** Cache: all tasks with the same rights share the same list. */
+const sortedTexts = new WeakMap<readonly string[], string>();
 
 function essenceText(agent: Agent): string {
   const text = texts.get(agent) ?? stableText(essence(agent));

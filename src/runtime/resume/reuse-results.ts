@@ -1,7 +1,8 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import type { ToolCall } from "../../core/model/model.ts";
 import type { Outcome } from "../../core/outcome/outcome.ts";
-import { isFinishTool, permit } from "../../core/policy/permit.ts";
+import { type AllowedTools, allowedTools, isFinishTool, permit } from "../../core/policy/permit.ts";
+import type { Policy } from "../../core/policy/policy.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
@@ -100,14 +101,13 @@ function keyOf({
   toolContext,
   access,
 }: Assignment): string {
-  const allowed = [...tools.keys()].filter((tool) => permit(rights, tool).allowed).toSorted();
   const { inputs, acceptSchema, acceptCommand } = call.task;
+  const policy = access?.policy();
   return sha256(
     // The fields are always hashed in this order. If a caller writes the keys of a value in another order, the hash
     // differs, and the work is done again.
-    definitionText(agent) +
+    `${definitionText(agent)}{"allowed":${allowedText(allowedTools(rights, tools))},` +
       JSON.stringify({
-        allowed,
         model: model.ref,
         completion,
         schema,
@@ -119,11 +119,26 @@ function keyOf({
         acceptCommand,
         before: call.before,
         fork: call.fork && { system: call.fork.system, tools: call.fork.tools },
-        policy: access?.policy(),
-        maxTurns: limits.maxTurns,
-        cwd: toolContext.cwd,
-      }),
+      }).slice(1, -1) +
+      (policy === undefined ? "" : `,"policy":${policyText(policy)}`) +
+      `,${JSON.stringify({ maxTurns: limits.maxTurns, cwd: toolContext.cwd }).slice(1)}`,
   );
+}
+
+/** Caches: the policy and the rights never change, and all tasks of one agent share them. */
+const policies = new WeakMap<Policy, string>();
+const allowedTexts = new WeakMap<AllowedTools, string>();
+
+function policyText(policy: Policy): string {
+  const text = policies.get(policy) ?? JSON.stringify(policy);
+  policies.set(policy, text);
+  return text;
+}
+
+function allowedText(allowed: AllowedTools): string {
+  const text = allowedTexts.get(allowed) ?? JSON.stringify(allowed.tools.toSorted());
+  allowedTexts.set(allowed, text);
+  return text;
 }
 
 /** True for an agent that can only read: files and the web, and nothing that changes anything. */

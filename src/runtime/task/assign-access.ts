@@ -11,6 +11,7 @@ import type { TaskAccess } from "../../core/task/task-access.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
 import type { AssignedTools } from "./assign-tools.ts";
+import type { World } from "./world.ts";
 
 /** Working folder and access of a task. */
 export type AssignedAccess = Readonly<{
@@ -36,13 +37,19 @@ export async function assignAccess(
       hint: "Give the path of an existing folder; it is relative to the folder of the run.",
     });
   const { run, path, depth, maxDepth = -1 } = call;
+  const { passed, above } = surroundingsOf(world.settings);
   const env = {
-    ...passedEnv(world.settings.env, world.settings.passEnv),
-    [RUN_ABOVE_VARIABLE]: runAboveText({ task: `${run}/${path}`, depth, maxDepth, above: tasksAbove(world) }),
+    ...passed,
+    [RUN_ABOVE_VARIABLE]: runAboveText({ task: `${run}/${path}`, depth, maxDepth, above }),
   };
   const desk = emptyScratchpad();
+  const { task, policy, worktree } = call;
   const access = await world.access?.accessFor({
-    ...call,
+    run,
+    path,
+    depth,
+    task,
+    ...defined({ policy, worktree }),
     agent,
     cwd,
     env: () => ({ ...env, ...Object.fromEntries(desk.env) }),
@@ -57,10 +64,26 @@ export async function assignAccess(
   return { cwd, env, desk, ...defined({ access }) };
 }
 
-/** The tasks in parent runs that led to this nested run, the nearest first. */
-function tasksAbove({ settings: { env } }: AssignRequest["world"]): readonly string[] {
-  const above = readRunAbove(env[RUN_ABOVE_VARIABLE]);
-  return above ? [above.task, ...(above.above ?? [])] : [];
+/** The part of the environment that all tasks of a run share. */
+type Surroundings = Readonly<{
+  passed: Readonly<Record<string, string>>;
+  /** The tasks in parent runs that led to this nested run, the nearest first. */
+  above: readonly string[];
+}>;
+
+/** Cache: each run has settings of its own, and its environment is read once. */
+const surroundings = new WeakMap<World["settings"], Surroundings>();
+
+function surroundingsOf(settings: World["settings"]): Surroundings {
+  const known = surroundings.get(settings);
+  if (known) return known;
+  const above = readRunAbove(settings.env[RUN_ABOVE_VARIABLE]);
+  const made = {
+    passed: passedEnv(settings.env, settings.passEnv),
+    above: above ? [above.task, ...(above.above ?? [])] : [],
+  };
+  surroundings.set(settings, made);
+  return made;
 }
 
 /** The working folder of a task; for a task in a worktree, the corresponding folder in the worktree. */

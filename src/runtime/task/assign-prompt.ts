@@ -61,14 +61,17 @@ export async function assignPrompt(
     return failed("INVALID_OUTPUT", `The output schema of "${name}" is not a valid JSON Schema: ${validate.broken}.`);
   const { fork } = call;
   const completion = fork ? forkedCompletion(fork) : (agent.completion ?? (schema ? "tool" : "text"));
-  const instructions = instructionsFor(agent, task, {
-    activeModel: model.name,
-    today: new Date(world.clock()).toDateString(),
-  });
   const asked = firstMessage(call, schema !== undefined);
   const project = fork ? "" : projectText({ call, world, emit }, definition);
+  const { instructions, system } = systemFor(agent, task, {
+    activeModel: model.name,
+    today: new Date(world.clock()).toDateString(),
+    project,
+    completion,
+    planMode,
+  });
   return {
-    system: fork?.system ?? buildSystemPrompt(basePersona, { instructions, project, completion, planMode }),
+    system: fork?.system ?? system,
     instructions,
     ...(project !== "" && { projectInstructions: project }),
     prompt: fork && !call.resumes ? forkedPrompt(fork, asked, { agent, instructions, rights, schema }) : asked,
@@ -90,6 +93,37 @@ function projectText(
   const { text, notes } = instructions(agent, resolve(settings.cwd, task.cwd ?? ""));
   for (const note of notes) emit({ type: "note", text: note });
   return redactor.text(text);
+}
+
+/** What a system prompt depends on, besides the agent and the inputs of the task. */
+type SystemParts = Readonly<{
+  activeModel: string;
+  today: string;
+  project: string;
+  completion: Completion;
+  planMode: boolean;
+}>;
+type SystemTexts = Readonly<{ instructions: string; system: string }>;
+
+/** Cache: the last texts of each agent. Tasks of one agent differ in their prompts, not in these. */
+const written = new WeakMap<Agent, SystemParts & SystemTexts>();
+
+/** The agent's instructions for a task, and its system prompt. */
+function systemFor(agent: Agent, task: Task, parts: SystemParts): SystemTexts {
+  const known = task.inputs ? undefined : written.get(agent);
+  if (
+    known?.activeModel === parts.activeModel &&
+    known.today === parts.today &&
+    known.project === parts.project &&
+    known.completion === parts.completion &&
+    known.planMode === parts.planMode
+  )
+    return known;
+  const { project, completion, planMode, ...words } = parts;
+  const instructions = instructionsFor(agent, task, words);
+  const system = buildSystemPrompt(basePersona, { instructions, project, completion, planMode });
+  if (!task.inputs) written.set(agent, { ...parts, instructions, system });
+  return { instructions, system };
 }
 
 /**

@@ -10,6 +10,7 @@ import type { Fact } from "../../core/run/event.ts";
 import type { Call } from "../../core/task/engine.ts";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
 import { scripted } from "../../models/scripted/scripted.ts";
+import { prompts } from "../../embedded.ts";
 import { assign } from "./assign.ts";
 
 const tool = (name: string, effect: Tool["effect"] = "read"): Tool =>
@@ -167,6 +168,30 @@ describe("prompt", () => {
     expect(sharedChars).toBe("About the run.".length);
     expect(system).toContain("Work.");
     expect(completion).toBe("text");
+  });
+
+  test("tasks of one agent that differ in model, day, inputs or project get texts of their own", async () => {
+    const agent = {
+      instructions: "${activeModel} on ${today} for ${who}",
+      inputs: { who: { type: "string", description: "a name", required: false } },
+    };
+    const models = { first: scripted(), second: scripted() };
+    const { roster } = worldOf({ agent });
+    const told = async (more: WorldParts, task: Partial<Task> = {}): Promise<string> =>
+      (await assignmentOf({ models, roster, ...more }, task)).system;
+    const instructions = (): { text: string; notes: string[] } => ({ text: "Use tabs.", notes: [] });
+    const day = 24 * 60 * 60 * 1_000;
+    /** The system prompt of a task that follows a task without differences. */
+    const next = async (...given: Parameters<typeof told>): Promise<string> => {
+      expect(await told({})).toMatch(/first on Thu Jan 01 1970 for \$\{who\}(?![\s\S]*Use tabs)/);
+      return told(...given);
+    };
+    expect(await next({}, { model: "second" })).toContain("second on Thu Jan 01 1970");
+    expect(await next({ clock: () => day })).toContain("first on Fri Jan 02 1970");
+    expect(await next({}, { inputs: { who: "Ada" } })).toContain("1970 for Ada");
+    expect(await next({ instructions })).toContain("Use tabs.");
+    expect(await next({ permissions: { mode: "plan" } })).toContain(prompts.planMode.trim());
+    expect(await next({ permissions: {} })).not.toContain(prompts.planMode.trim());
   });
 
   test("a reviewer is told to end with a verdict, unless its prompt says so, or to use the fields of its schema", async () => {

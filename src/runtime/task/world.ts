@@ -19,7 +19,7 @@ import type { Validator } from "./compile-schema.ts";
 /** The output schema that takes precedence: the agent's, or the task's. */
 export type SchemaPrecedence = "agent" | "call";
 
-/** The settings of a crew that its tasks read; the crew passes its own settings object. */
+/** The settings of a crew that its tasks read. Each run has an object of its own, which never changes. */
 export type TaskWorldSettings = Readonly<{
   /** The workspace folder. */
   cwd: string;
