@@ -6,7 +6,7 @@ import { pathBan, type Rule, ruleFits, ruleText } from "../rules/rule.ts";
 import type { ToolClass } from "../vocabulary/tool-class.ts";
 import { FILE_CHANGING_TOOLS } from "../vocabulary/tool-names.ts";
 import { type AgentBound, type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
-import { protectedPart } from "./protected-paths.ts";
+import { type LocalPlaces, protectedPart } from "./protected-paths.ts";
 import { secretNamed } from "./secret-paths.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
@@ -201,9 +201,9 @@ export function isShut(about: AgentRules): boolean {
 }
 
 /** Whether an allow rule covers a protected path with everything in it. */
-export function lifts({ allow, homes }: Pick<Policy, "allow" | "homes">, place: string): boolean {
+export function lifts({ allow, ...local }: Pick<Policy, "allow"> & LocalPlaces, place: string): boolean {
   return allow.some(({ tool, pattern, ...rule }) => {
-    if (pattern === undefined || protectedPart(pattern, homes) === undefined || !FILE_CHANGING_TOOLS.includes(tool))
+    if (pattern === undefined || protectedPart(pattern, local) === undefined || !FILE_CHANGING_TOOLS.includes(tool))
       return false;
     return (
       foldPath(pattern) === foldPath(place) ||
@@ -240,16 +240,16 @@ export function boundVerdict(
  * a rule that names it; a broader rule is not enough.
  */
 function shielded(
-  { allow, homes }: Policy,
+  policy: Policy,
   tool: string,
   subject: Extract<LocatedSubject, { kind: "path" }>,
 ): Verdict | undefined {
-  const part = subject.places.map((place) => protectedPart(place, homes)).find((found) => found !== undefined);
+  const part = subject.places.map((place) => protectedPart(place, policy)).find((found) => found !== undefined);
   if (part === undefined) return undefined;
-  const named = allow.some(
+  const named = policy.allow.some(
     (rule) =>
       rule.pattern !== undefined &&
-      protectedPart(rule.pattern, homes) !== undefined &&
+      protectedPart(rule.pattern, policy) !== undefined &&
       ruleFits(rule, tool, subject, "permission"),
   );
   if (named) return undefined;

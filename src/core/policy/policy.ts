@@ -4,7 +4,7 @@ import type { Lease } from "../rules/lease.ts";
 import { NAMESPACES, NETWORK, type Rule, ruleText } from "../rules/rule.ts";
 import { defined } from "../text/defined.ts";
 import { toolMatches } from "../vocabulary/tool-names.ts";
-import type { HomeAnchor } from "./protected-paths.ts";
+import type { LocalPlaces } from "./protected-paths.ts";
 
 /** The permission modes, as users write them. */
 export const policyModes = ["plan", "default", "acceptEdits", "dontAsk", "bypass"] as const;
@@ -30,9 +30,8 @@ export type Policy = Readonly<{
    * The files that the task and its parents declared to write (their leases): a changed file must be in each of them.
    */
   leases?: readonly Lease[];
-  /** Where home folders are, relative to the workspace: more paths are protected in them. */
-  homes?: readonly HomeAnchor[];
-}>;
+}> &
+  LocalPlaces;
 
 /** The rules in the file of the agent named `of`, and the key of that file under which they are written. */
 export type AgentBound = Readonly<{ of: string; key: "tools" | "rules"; rules: AgentRules }>;
@@ -96,7 +95,7 @@ export function intersect(policy: Policy, before: Policy): Policy {
     ask: joined(policy.ask, before.ask),
     deny: joined(policy.deny, before.deny),
     bounds: [...policy.bounds, ...before.bounds],
-    ...defined({ leases: policy.leases, homes: policy.homes }),
+    ...defined({ leases: policy.leases, homes: policy.homes, configured: policy.configured }),
   };
 }
 

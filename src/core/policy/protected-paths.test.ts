@@ -32,13 +32,13 @@ describe("in a home folder", () => {
     ["that is the workspace", { cut: "", add: "" }, ""],
     ["below the workspace", { cut: "home/u", add: "" }, "home/u/"],
   ])("%s, programs and start-up files are protected", (_, anchor, before) => {
-    expect(places.filter((place) => protectedPart(before + place, [anchor]) === undefined)).toEqual([]);
-    expect(protectedPart(`${before}notes/bin/x`, [anchor])).toBeUndefined();
-    expect(protectedPart(`${before}src/.cargo/config.toml`, [anchor])).toBeUndefined();
+    expect(places.filter((place) => protectedPart(before + place, { homes: [anchor] }) === undefined)).toEqual([]);
+    expect(protectedPart(`${before}notes/bin/x`, { homes: [anchor] })).toBeUndefined();
+    expect(protectedPart(`${before}src/.cargo/config.toml`, { homes: [anchor] })).toBeUndefined();
   });
 
   test("unlisted settings and programs are protected, and data is not", () => {
-    const home = [{ cut: "", add: "" }];
+    const home = { homes: [{ cut: "", add: "" }] };
     const unlisted = [
       ...[".mkshrc", ".foorc", ".wezterm.lua", ".foo.conf", ".foo_profile", ".Foo.TOML", ".foo.d/x", ".bashrc.local"],
       ...[
@@ -52,7 +52,7 @@ describe("in a home folder", () => {
       ...[".node_modules/x.js", ".terminfo/x/xterm", ".dir-locals.el", ".hammerspoon/init.lua"],
     ];
     expect(unlisted.filter((place) => protectedPart(place, home) === undefined)).toEqual([]);
-    expect(unlisted.filter((place) => !place.split("/").some(mayBeProtected))).toEqual([]);
+    expect(unlisted.filter((place) => !place.split("/").some((name) => mayBeProtected(name)))).toEqual([]);
     const data = [
       ".cache/x/y.json",
       ".npm/_cacache/x",
@@ -68,13 +68,13 @@ describe("in a home folder", () => {
   });
 
   test("a protected folder above the workspace counts, unless it contains the workspace", () => {
-    expect(protectedPart("bin/x", [{ cut: "", add: ".local" }])).toBe(".local/bin");
-    expect(protectedPart("src/bin/x", [{ cut: "", add: "work/project" }])).toBeUndefined();
-    expect(protectedPart("lua/init.lua", [{ cut: "", add: ".config/nvim" }])).toBeUndefined();
+    expect(protectedPart("bin/x", { homes: [{ cut: "", add: ".local" }] })).toBe(".local/bin");
+    expect(protectedPart("src/bin/x", { homes: [{ cut: "", add: "work/project" }] })).toBeUndefined();
+    expect(protectedPart("lua/init.lua", { homes: [{ cut: "", add: ".config/nvim" }] })).toBeUndefined();
   });
 
   test("a symbolic link above a protected path counts, a folder does not", () => {
-    expect([isAbovePlace(".local", [{ cut: "", add: "" }]), isAbovePlace(".local")]).toEqual([true, false]);
+    expect([isAbovePlace(".local", { homes: [{ cut: "", add: "" }] }), isAbovePlace(".local")]).toEqual([true, false]);
     expect([isAbovePlace("x/.github"), isAbovePlace("data"), isAbovePlace("x/data")]).toEqual([true, true, false]);
   });
 });

@@ -116,8 +116,18 @@ const places = [...PROJECT_PLACES, ...HOME_PLACES];
  */
 export type HomeAnchor = Readonly<{ cut: string; add: string }>;
 
+/** Places that are protected only on this machine or in this workspace. */
+export type LocalPlaces = Readonly<{
+  homes?: readonly HomeAnchor[];
+  /** Paths that git's configuration names as a program or as configuration, as `configuredPlace` writes them. */
+  configured?: readonly string[];
+}>;
+
+/** The form of a path in `LocalPlaces.configured`; it is relative to the workspace. */
+export const configuredPlace = (path: string): string => stepsOf(path).join("/");
+
 /** The protected entry that a path is or is inside of, or `undefined`. */
-export function protectedPart(path: string, homes: readonly HomeAnchor[] = []): string | undefined {
+export function protectedPart(path: string, { homes = [], configured = [] }: LocalPlaces = {}): string | undefined {
   const steps = stepsOf(path);
   const name = steps.find((step) => names.has(step));
   if (name !== undefined) return name;
@@ -125,6 +135,7 @@ export function protectedPart(path: string, homes: readonly HomeAnchor[] = []): 
   return (
     places.find((place) => whole.includes(`/${place}/`)) ??
     TOP_PLACES.find((place) => whole.startsWith(`/${place}/`)) ??
+    configured.find((place) => whole.startsWith(`/${place}/`)) ??
     inHomes(steps, homes)
       .map(homePart)
       .find((part) => part !== undefined)
@@ -144,12 +155,12 @@ function homePart({ inner, above }: InHome): string | undefined {
 }
 
 /** True for a folder above a protected path: a symbolic link in its place would replace the protected path. */
-export function isAbovePlace(path: string, homes: readonly HomeAnchor[] = []): boolean {
+export function isAbovePlace(path: string, { homes = [], configured = [] }: LocalPlaces = {}): boolean {
   const steps = stepsOf(path);
   const whole = `/${steps.join("/")}`;
   return (
     places.some((place) => prefixesOf(place).some((prefix) => whole.endsWith(`/${prefix}`))) ||
-    TOP_PLACES.some((place) => place.startsWith(`${whole.slice(1)}/`)) ||
+    [...TOP_PLACES, ...configured].some((place) => place.startsWith(`${whole.slice(1)}/`)) ||
     inHomes(steps, homes).some(
       ({ inner, above }) =>
         !`${above}/`.startsWith(`${inner}/`) &&
@@ -186,10 +197,14 @@ const allPlaces = [...places, ...TOP_PLACES, ...ONLY_HOME_PLACES];
 const lasts = new Set([...names, ...allPlaces.flatMap((place) => place.split("/"))]);
 
 /** Fast pre-check of one name: false means that it is neither protected nor above a protected path. */
-export function mayBeProtected(name: string): boolean {
+export function mayBeProtected(name: string, local?: ReadonlySet<string>): boolean {
   const folded = foldedName(name);
-  return folded.startsWith(".") || HOME_PROGRAMS.has(folded) || lasts.has(folded);
+  return folded.startsWith(".") || HOME_PROGRAMS.has(folded) || lasts.has(folded) || local?.has(folded) === true;
 }
+
+/** All names on the way to the configured places, for `mayBeProtected`. */
+export const namesOnTheWay = ({ configured = [] }: LocalPlaces): ReadonlySet<string> =>
+  new Set(configured.flatMap((place) => place.split("/")));
 
 /** True for a name that is listed, in any spelling (case, accents, full-width letters). */
 export const isListedName = (name: string): boolean => lasts.has(foldedName(name));

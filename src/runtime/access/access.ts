@@ -14,7 +14,7 @@ import {
   type Policy,
   withLease,
 } from "../../core/policy/policy.ts";
-import { type HomeAnchor, protectedPart } from "../../core/policy/protected-paths.ts";
+import { configuredPlace, type HomeAnchor, protectedPart } from "../../core/policy/protected-paths.ts";
 import type { ClosedInFolder } from "../../core/rules/call-subject.ts";
 import { wholeFolders } from "../../core/rules/lease.ts";
 import type { Rule } from "../../core/rules/rule.ts";
@@ -27,6 +27,7 @@ import { type ShellHost, createShellCommands } from "../commands/commands.ts";
 import type { GuardedRoot } from "../commands/command-record.ts";
 import { InFlight } from "../commands/in-flight.ts";
 import { probeSandbox, type SandboxLevel } from "../commands/probe-sandbox.ts";
+import { type ConfiguredFiles, createConfiguredFiles } from "./configured-files.ts";
 import { closedByName, closedPaths } from "../files/closed-paths.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { type Root, rootOf } from "../files/open-contained.ts";
@@ -46,6 +47,8 @@ export type AccessParts = Readonly<{
   /** The program that moves protected files that a command created to quarantine when this process was killed. */
   finisher?: string;
   homes: readonly string[];
+  /** Files that git's configuration names, which are protected like git's own. */
+  configured: ConfiguredFiles;
   /** Forbidden places: those of secrets, and subcrew's state folder. */
   closed: ClosedPlaces;
   /** Stores approvals that a person gave permanently. */
@@ -116,8 +119,12 @@ export function createRunAccess(parts: AccessParts): RunAccess {
       if (!place) return undefined;
       const writes = task.task?.writes;
       const own = withLease(policyFor(task.agent, task.policy), writes && { of: task.path, globs: writes });
-      const policy = (): Policy =>
-        agreed.length + session.length === 0 ? own : { ...own, allow: [...own.allow, ...session, ...agreed] };
+      let configured: readonly string[] = [];
+      const policy = (): Policy => {
+        const granted =
+          agreed.length + session.length === 0 ? own : { ...own, allow: [...own.allow, ...session, ...agreed] };
+        return configured.length === 0 ? granted : { ...granted, configured };
+      };
       const { roots, placeOf } = place;
       const shut = task.worktree ? parts.closed.inWorktree(task.worktree) : parts.closed;
       const note = (level: SandboxLevel): void => {
@@ -138,7 +145,12 @@ export function createRunAccess(parts: AccessParts): RunAccess {
           (scope === "session" ? session : agreed).push(...rules);
           if (scope === "project" || scope === "user") await parts.keep?.(rules, scope);
         },
-        locate: (subject) => resolveSubject(subject, { roots, placeOf, closed: shut, ...handed }),
+        locate: async (subject) => {
+          const found = await resolveSubject(subject, { roots, placeOf, closed: shut, ...handed });
+          if (found.kind === "command" || (found.kind === "path" && found.change))
+            configured = place.configured(found.kind === "path" ? found.places : []);
+          return found;
+        },
         placeOf,
         closedIn: (tool, folder) => closedIn(folder, { tool, policy: policy(), placeOf, shut }),
         closedBelow: (folders) => {
@@ -153,7 +165,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
         demands: { sandbox: parts.settings.sandbox ?? "auto", weaker: parts.settings.allowWeaker ?? false },
         seen: new Map(),
         noteWrite: async (real) => {
-          if (protectedPart(placeOf(real), parts.policy.homes) !== undefined) await parts.inFlight.permit(real);
+          if (protectedPart(placeOf(real), policy()) !== undefined) await parts.inFlight.permit(real);
         },
         ...(!task.worktree && defined({ changes: recorder(task.run) })),
         ...(task.commands && { commands }),
@@ -200,7 +212,7 @@ type Places = Awaited<ReturnType<typeof placesFor>> & object;
 
 /** The access of a task. Folders are fixed at the start of the run: no agent can add one. */
 async function placesFor(
-  { cwd: workspace, settings, homes }: AccessParts,
+  { cwd: workspace, settings, homes, configured }: AccessParts,
   { cwd, depth, worktree }: AccessRequest,
   rootOf: RootsOfRun,
 ) {
@@ -218,11 +230,38 @@ async function placesFor(
   const base = folderContains(top.real, own.real) ? top.real : own.real;
   const placeOf = (absolute: string): string =>
     folderContains(base, absolute) ? relative(base, absolute).split(sep).join("/") : absolute;
+  // The configuration is that of the workspace, also for a task in a worktree: its changes return to the workspace.
+  const origin = base === top.real ? (await rootOf(workspace)).real : base;
   const rootAt = (folder: string): Omit<GuardedRoot, "skipped"> =>
     folderContains(base, folder)
-      ? { root: folder, place: placeOf(folder), named: placeOf(folder), homes: homeAnchors(base, homes) }
-      : { root: folder, place: "", named: folder, homes: homeAnchors(folder, homes) };
-  return { roots: [own, ...others.filter(({ real }) => !folderContains(own.real, real))], placeOf, rootAt };
+      ? {
+          root: folder,
+          place: placeOf(folder),
+          named: placeOf(folder),
+          homes: homeAnchors(base, homes),
+          configured: configured.below(origin),
+        }
+      : {
+          root: folder,
+          place: "",
+          named: folder,
+          homes: homeAnchors(folder, homes),
+          configured: configured.below(folder),
+        };
+  return {
+    roots: [own, ...others.filter(({ real }) => !folderContains(own.real, real))],
+    placeOf,
+    rootAt,
+    /** The places that git's configuration names, with that of repositories on the way to these places. */
+    configured: (places: readonly string[]): readonly string[] => {
+      for (const place of places) if (!isAbsolute(place)) configured.learnAbove(origin, join(origin, place));
+      const elsewhere = others.filter(({ real }) => !folderContains(base, real));
+      return [
+        ...configured.below(origin),
+        ...elsewhere.flatMap(({ real }) => configured.below(real).map((inner) => configuredPlace(`${real}/${inner}`))),
+      ];
+    },
+  };
 }
 
 /** Resolves a folder once per run, because many tasks use the same one. */
@@ -288,6 +327,7 @@ async function commandsFor(
     namespaces: mayUseNamespaces(policy()),
     inFlight: parts.inFlight,
     rootAt,
+    learn: parts.configured.learn,
     allow: () => policy().allow.filter(({ pattern }) => pattern !== undefined),
     ...defined({ finisher: parts.finisher }),
     homes: [],
@@ -387,6 +427,7 @@ export function accessParts(
     sandbox: () => (level ??= probeSandbox()),
     inFlight: new InFlight({ ...(kept && { state }), skipped: [realOf(state)] }),
     homes,
+    configured: createConfiguredFiles({ homes, env }),
     closed: createClosedPlaces({ homes, state, workspace: cwd, env }),
     ...defined({ finisher, outputs, changes, redact }),
   };

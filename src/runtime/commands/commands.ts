@@ -41,6 +41,8 @@ export type ShellSetting = Readonly<{
   inFlight: InFlight;
   /** How permission rules, and the checks of protected files, name a writable folder. */
   rootAt(folder: string): Omit<GuardedRoot, "skipped">;
+  /** Registers git repositories that a scan found. True: `rootAt` may have changed. */
+  learn?(gitPaths: readonly string[]): boolean;
   /** The user's current rules that may allow writing to protected places. */
   allow: CommandScope["allow"];
   /** The program that moves protected files that a command created to quarantine when this process was killed. */
@@ -271,9 +273,12 @@ async function boxFor(
   // A lease (the files that a task declared to write) does not make hidden paths visible.
   const wanted = leased?.filter((folder) => !inside.some((path) => folderContains(path, folder))) ?? all;
   // A task in a protected folder, or with a lease for one, still may not write it.
-  const roots = wanted.map(rootAt).filter((root) => !isShut(root, allow()));
+  const writableRoots = (): Omit<GuardedRoot, "skipped">[] =>
+    wanted.map(rootAt).filter((root) => !isShut(root, allow()));
+  const roots = writableRoots();
   const writable = roots.map(({ root }) => root);
-  const guarded = await setting.inFlight.begin({ run: setting.name, marker, roots, allow });
+  const learn = (gitPaths: readonly string[]): typeof roots => (setting.learn?.(gitPaths) ? writableRoots() : roots);
+  const guarded = await setting.inFlight.begin({ run: setting.name, marker, roots, allow, learn });
   // folders that name resolution needs, and programs on systems that have them in /run
   const kept = [
     "/run/current-system",
@@ -303,8 +308,8 @@ async function boxFor(
 }
 
 /** True for a folder that is protected itself and that no rule allows to write. */
-function isShut({ place, homes, named }: Omit<GuardedRoot, "skipped">, allow: readonly Rule[]): boolean {
-  return protectedPart(place, homes) !== undefined && !lifts({ allow, homes }, named);
+function isShut(root: Omit<GuardedRoot, "skipped">, allow: readonly Rule[]): boolean {
+  return protectedPart(root.place, root) !== undefined && !lifts({ ...root, allow }, root.named);
 }
 
 /**

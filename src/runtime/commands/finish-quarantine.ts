@@ -83,7 +83,7 @@ export function isLifted(before: Before, path: RawPath): boolean {
   const root = rootOfPath(before, path);
   if (root === undefined) return false;
   const inner = textOfRaw(path.slice(rawOf(root.root).length)).replace(/^\//, "");
-  return lifts({ allow: before.allow(), homes: root.homes }, root.named === "" ? inner : `${root.named}/${inner}`);
+  return lifts({ ...root, allow: before.allow() }, root.named === "" ? inner : `${root.named}/${inner}`);
 }
 
 /** The writable folder that contains a path. */

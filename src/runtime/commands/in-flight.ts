@@ -5,7 +5,7 @@ import type { Rule } from "../../core/rules/rule.ts";
 import { livingClaim } from "../disk/process-claim.ts";
 import { ProtectedScan, type ProtectedThing } from "../files/protected-scan.ts";
 import type { QuarantinedFile } from "../files/quarantine.ts";
-import { type RawPath, rawOf } from "../files/raw-path.ts";
+import { isText, type RawPath, rawOf, textOfRaw } from "../files/raw-path.ts";
 import {
   type GuardedRoot,
   readCommandRecord,
@@ -34,6 +34,8 @@ export type CommandScope = Readonly<{
   roots: readonly Omit<GuardedRoot, "skipped">[];
   /** The current rules of the person, which may allow protected places. */
   allow(): readonly Rule[];
+  /** Registers the git repositories in the folders, and returns `roots` as they are with what these configure. */
+  learn?(gitPaths: readonly string[]): CommandScope["roots"];
 }>;
 
 /**
@@ -85,13 +87,20 @@ export class InFlight {
   /** Records the existing protected files before a command starts. */
   async begin(scope: CommandScope): Promise<GuardedCommand> {
     const left = await this.recover();
-    const roots = scope.roots.map((root): GuardedRoot => ({ ...root, skipped: this.#skipped }));
+    const guardedRoots = (given: CommandScope["roots"]): GuardedRoot[] =>
+      given.map((root) => ({ ...root, skipped: this.#skipped }));
+    let roots = guardedRoots(scope.roots);
     const refused = new Set<RawPath>();
     this.#starting.add(refused);
     try {
-      const found = await this.#scan(roots);
+      let found = await this.#scan(roots);
       const others = [...this.#running, ...(await this.#elsewhere())];
-      const there = found.filter(({ path }) => !refused.has(path) && !others.some((other) => claims(other, path)));
+      const isThere = ({ path }: ProtectedThing): boolean =>
+        !refused.has(path) && !others.some((other) => claims(other, path));
+      const known = JSON.stringify(roots);
+      roots = guardedRoots(scope.learn?.(repositoriesIn(found.filter(isThere))) ?? scope.roots);
+      if (JSON.stringify(roots) !== known) found = await this.#scan(roots);
+      const there = found.filter(isThere);
       const empty = { roots, allow: scope.allow, existing: new Set<RawPath>(), links: [], watched: new Map() };
       const shut = there.filter(({ path }) => !isLifted(empty, path));
       const { readOnly, pinned, links, watched } = protectionOf(
@@ -187,7 +196,7 @@ export class InFlight {
 
   async #scan(roots: readonly GuardedRoot[]): ReturnType<ProtectedScan["scan"]> {
     const scans = roots.map((root) => {
-      const key = JSON.stringify([root.root, root.place, root.homes]);
+      const key = JSON.stringify([root.root, root.place, root.homes, root.configured]);
       const known = this.#scans.get(key) ?? new ProtectedScan(root, (path) => this.#isNew(path));
       this.#scans.set(key, known);
       return known.scan();
@@ -232,6 +241,9 @@ export class InFlight {
     this.#looking = false;
   }
 }
+
+const repositoriesIn = (found: readonly ProtectedThing[]): string[] =>
+  found.flatMap(({ path }) => (path.endsWith("/.git") && isText(path) ? [textOfRaw(path)] : []));
 
 type Running = Before &
   Readonly<{

@@ -10,17 +10,23 @@ import {
   statfsSync,
 } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { type HomeAnchor, isAbovePlace, mayBeProtected, protectedPart } from "../../core/policy/protected-paths.ts";
+import {
+  isAbovePlace,
+  type LocalPlaces,
+  mayBeProtected,
+  namesOnTheWay,
+  protectedPart,
+} from "../../core/policy/protected-paths.ts";
 import { opened, type RawPath, rawOf, textOfRaw } from "./raw-path.ts";
 
 /** A folder to scan, and its path in the form that the rules about protected files use. */
 export type ScannedRoot = Readonly<{
   root: string;
   place: string;
-  homes: readonly HomeAnchor[];
   /** Folders that the scan does not enter. */
   skipped: readonly string[];
-}>;
+}> &
+  LocalPlaces;
 
 /** A file or folder with a protected name or in a protected place. */
 export type ProtectedThing = Readonly<{
@@ -39,6 +45,7 @@ export class ProtectedScan {
   readonly #given: ScannedRoot;
   readonly #isNew: (path: RawPath) => boolean;
   readonly #skipped: ReadonlySet<RawPath>;
+  readonly #local: ReadonlySet<string>;
   readonly #remembers = new Map<number, boolean>();
   readonly #top: Folder;
   /** Protected folders that were searched in the last scan because they are new. */
@@ -54,6 +61,7 @@ export class ProtectedScan {
     this.#given = given;
     this.#top = folderAt(rawOf(given.root), given.place);
     this.#isNew = isNew;
+    this.#local = namesOnTheWay(given);
     this.#skipped = new Set([...NEVER, ...given.skipped].map(rawOf));
   }
 
@@ -149,10 +157,9 @@ export class ProtectedScan {
 
   #isProtected(place: string, raw: RawPath, kind: ProtectedThing["kind"]): boolean {
     const name = textOfRaw(raw);
-    if (!mayBeProtected(name)) return false;
-    const { homes } = this.#given;
+    if (!mayBeProtected(name, this.#local)) return false;
     const inner = `${place}/${name}`;
-    return protectedPart(inner, homes) !== undefined || (kind === "link" && isAbovePlace(inner, homes));
+    return protectedPart(inner, this.#given) !== undefined || (kind === "link" && isAbovePlace(inner, this.#given));
   }
 
   /** True for local file systems: only these reliably change the ctime of a folder with each change. */
