@@ -13,6 +13,7 @@ import { artifactOfFile } from "../disk/artifact-of.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { listNames, settleChanges } from "./apply-changes.ts";
 import { topOf } from "./git.ts";
+import { keepRepositories } from "./keep-repositories.ts";
 import {
   applyPatch,
   capture,
@@ -167,8 +168,10 @@ export function createIsolate({
       await rm(patch, { force: true });
       return outcome;
     }
-    const { changes, left } = captured;
-    if (left.length > 0) context.emit(leftBehind(call, left));
+    const { changes, ignored, repositories } = captured;
+    const inner = { of: call.path, paths: repositories, worktree: tree.folder, patch, workspace: origin.tree.folder };
+    for (const text of [...ignoredText(call, ignored), ...(await keepRepositories(inner))])
+      context.emit({ type: "warning", code: "CHANGES_LEFT", text });
     if (changes.length === 0) await rm(patch, { force: true });
     const settled =
       changes.length === 0
@@ -273,7 +276,5 @@ async function baseOf({ task, worktree }: Call, cwd: string): Promise<string> {
   return worktree ? movedInto(worktree, base) : base;
 }
 
-function leftBehind({ path }: Call, left: readonly string[]): Parameters<PerformContext["emit"]>[0] {
-  const text = `Files of "${path}" that git ignores were not copied back: ${listNames(left)}.`;
-  return { type: "warning", code: "CHANGES_LEFT", text };
-}
+const ignoredText = ({ path }: Call, ignored: readonly string[]): string[] =>
+  ignored.length === 0 ? [] : [`Files of "${path}" that git ignores were not copied back: ${listNames(ignored)}.`];

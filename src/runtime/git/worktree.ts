@@ -26,8 +26,10 @@ export type OpenWorktree = Readonly<{ folder: string; gitDir: string; base: stri
 /** The changes of a task: the files, the patch, and the files that a patch cannot contain. */
 export type CapturedChanges = Readonly<{
   changes: readonly FileChange[];
-  /** Files that git ignores, and nested repositories: they are not part of the patch. */
-  left: readonly string[];
+  /** Files that git ignores: they are not part of the patch. */
+  ignored: readonly string[];
+  /** Submodules and nested repositories that were changed: they are not part of the patch either. */
+  repositories: readonly string[];
 }>;
 
 /** The git command that failed, and its error. */
@@ -168,7 +170,7 @@ export async function capture(
   const names = ignored.ok ? ignored.text.split("\0").filter((name) => name !== "") : [];
   const touched = await Promise.all(staged.modules.map((path) => isTouched(join(folder, path))));
   const modules = staged.modules.filter((_, at) => touched[at]);
-  return { ...captured, left: [...new Set([...captured.left, ...modules, ...names])] };
+  return { ...captured, ignored: names, repositories: [...new Set([...captured.repositories, ...modules])] };
 }
 
 /** True for a submodule that the task has filled or removed: in a new worktree, submodules are empty folders. */
@@ -246,7 +248,7 @@ async function patchOf({ git }: Staged, base: string, file: string): Promise<Cap
   const prefixes = ["--src-prefix=a/", "--dst-prefix=b/", "--unified=3", `--output=${file}`];
   const written = await git("diff-index", "--cached", "--patch", ...format, ...prefixes, base, "--");
   if (!written.ok) return { unable: written.reason };
-  return { changes: all.filter(({ isRepository }) => !isRepository), left: inner };
+  return { changes: all.filter(({ isRepository }) => !isRepository), ignored: [], repositories: inner };
 }
 
 /** The result of applying a patch: applied, already applied, or conflicting files. */

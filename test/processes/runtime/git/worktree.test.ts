@@ -172,15 +172,16 @@ describe("a task in a worktree of its own", () => {
     expect([text(cwd, "a.txt"), existsSync(join(cwd, ".vscode"))]).toEqual(["one\n", false]);
   });
 
-  test("reports what it does not copy back: ignored files and nested repositories", async () => {
+  test("reports what it does not copy back, and keeps files in submodules and nested repositories", async () => {
     const sub = project();
     const cwd = project(
       "echo 'dist/' > .gitignore",
       `git -c protocol.file.allow=always submodule --quiet add ${sub} lib`,
+      `git -c protocol.file.allow=always submodule --quiet add ${sub} 'more/old lib'`,
       "git add . && git commit -qm sub",
     );
     const command =
-      "mkdir -p dist inner && echo x > dist/x && git init -q inner && echo y > inner/y && git -C inner -c user.name=A -c user.email=a@b.c commit -q --allow-empty -m x; echo z > lib/z; rm -rf lib; echo two > a.txt";
+      "mkdir -p dist inner && echo x > dist/x && git init -q inner && echo y > inner/y && git -C inner -c user.name=A -c user.email=a@b.c commit -q --allow-empty -m x; mkdir lib/d; echo z > lib/d/z; rm -rf more; echo two > a.txt";
     const { result, events } = await runs(
       cwd,
       { worker: [{ calls: [{ name: "bash", input: { command } }] }, "done"] },
@@ -190,8 +191,15 @@ describe("a task in a worktree of its own", () => {
       },
     );
     expect(result.nodes["worker"]!.changes).toMatchObject({ applied: true, files: ["a.txt"] });
-    expect(warnings(events).find((each) => each.startsWith("CHANGES_LEFT"))).toMatch(/inner.*lib.*dist\//);
+    const [ignored, kept, gone] = warnings(events).filter((each) => each.startsWith("CHANGES_LEFT"));
+    expect([ignored, gone]).toEqual([
+      expect.stringMatching(/ignores.*: dist\/\.$/),
+      expect.stringContaining("more/old lib"),
+    ]);
+    expect(kept).toMatch(/submodules.*: inner, lib\. They are in /);
     expect([existsSync(join(cwd, "lib/a.txt")), existsSync(join(cwd, "dist"))]).toEqual([true, false]);
+    shell(cwd, /copy them with: (.*)$/.exec(kept!)![1]!);
+    expect([text(cwd, "lib/d/z"), text(cwd, "inner/y"), text(cwd, "lib/a.txt")]).toEqual(["z\n", "y\n", "one\n"]);
   });
 
   test("is refused where there is no repository, and before the first commit", async () => {
