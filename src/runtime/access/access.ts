@@ -333,7 +333,7 @@ async function commandsFor(
     homes: [],
     hidden: async () => {
       const { folders, files } = shut.existing();
-      return [...folders, ...files, ...closed()];
+      return [...folders, ...files, ...shut.linksIn(writable), ...closed()];
     },
     env: task.env,
     ...(outputs !== undefined && { outputs: join(outputs, `${task.path}.commands`) }),

@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
@@ -23,6 +23,11 @@ export type ClosedPlaces = Readonly<{
   at(real: string): ClosedPlace | undefined;
   /** The forbidden place that contains another hard link of the file, if any. */
   linked(file: FileIdentity): Promise<ClosedPlace | undefined>;
+  /**
+   * Other names of forbidden files in these folders: hard links, through which a command could read and change them.
+   * Only the first few thousand forbidden files are looked at, because each command waits for this.
+   */
+  linksIn(folders: readonly string[]): readonly string[];
   /** Whether a real folder contains or is inside a forbidden path. */
   touches(folder: string): boolean;
   /** Real paths of the existing forbidden paths, which are hidden from commands. */
@@ -91,12 +96,22 @@ export function createClosedPlaces({
     ...states(),
   ]);
   const identities = linkedIdentities(places);
+  let linked: ReadonlySet<string> = new Set();
+  let knownUntil = 0;
   const own: Omit<ClosedPlaces, "inWorktree"> = {
     at,
     linked: async ({ dev, ino, nlink }) => {
       if (nlink < 2) return undefined;
       const path = (await identities()).get(`${dev}:${ino}`);
       return path === undefined ? undefined : at(path);
+    },
+    linksIn: (folders) => {
+      if (performance.now() > knownUntil) {
+        knownUntil = performance.now() + FRESH_MS;
+        linked = severalLinks(places());
+      }
+      if (linked.size === 0) return [];
+      return folders.flatMap((folder) => namesOf(linked, folder)).filter((path) => at(path) === undefined);
     },
     touches: (folder) => at(folder) !== undefined || everywhere().some((place) => folderContains(folder, place)),
     existing: places,
@@ -118,6 +133,7 @@ function inWorktree(outer: Omit<ClosedPlaces, "inWorktree">, worktree: Worktree)
   const own: Omit<ClosedPlaces, "inWorktree"> = {
     at,
     linked: outer.linked,
+    linksIn: (folders) => outer.linksIn(folders),
     touches: (folder) => outer.touches(origin(folder)),
     existing: () => {
       const { folders, files } = outer.existing();
@@ -164,6 +180,53 @@ export function secretPlaces(homes: readonly string[], more: readonly string[] =
     }
   }
   return { folders: [...folders], files: [...files] };
+}
+
+/** How many entries of forbidden folders are looked at before a command. */
+const MOST_BEFORE_COMMAND = 3_000;
+
+/** The identities of forbidden files that have several names, the upper folder levels first. */
+function severalLinks({ folders, files }: HiddenPlaces): ReadonlySet<string> {
+  const found = new Set<string>();
+  const queue = [...folders];
+  let left = MOST_BEFORE_COMMAND;
+  const look = (path: string): void => {
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile() && stats.nlink > 1) found.add(`${stats.dev}:${stats.ino}`);
+  };
+  for (const file of files) look(file);
+  for (let folder = queue.shift(); folder !== undefined && left > 0; folder = queue.shift()) {
+    for (const entry of entriesIn(folder)) {
+      left -= 1;
+      if (entry.isDirectory()) queue.push(join(folder, entry.name));
+      else if (entry.isFile()) look(join(folder, entry.name));
+    }
+  }
+  return found;
+}
+
+/** The files below a folder that have one of these identities. */
+function namesOf(identities: ReadonlySet<string>, folder: string): string[] {
+  const found: string[] = [];
+  const open = [folder];
+  for (let at = open.pop(); at !== undefined; at = open.pop())
+    for (const entry of entriesIn(at)) {
+      const path = join(at, entry.name);
+      if (entry.isDirectory()) open.push(path);
+      else if (entry.isFile()) {
+        const stats = lstatSync(path, { throwIfNoEntry: false });
+        if (stats && stats.nlink > 1 && identities.has(`${stats.dev}:${stats.ino}`)) found.push(path);
+      }
+    }
+  return found;
+}
+
+function entriesIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // this user cannot read the folder, and neither can its commands
+  }
 }
 
 const MOST_LINKED = 20_000;

@@ -318,10 +318,9 @@ describe("the state folder in the workspace", () => {
       "cat $(find -L . -type f) 2>/dev/null; for f in $(find -L . -name '*.yaml'); do echo evil >> $f; done; true";
 
     test.each(["", "deep/state", "deep/state/mcp-logins"])(
-      "reading secrets: no command sees or changes the state folder when it works in %j",
+      "reading secrets: no command sees or changes the state folder, also through a hard link, when it works in %j",
       async (folder) => {
         const cwd = workspace();
-        rmSync(join(cwd, "hard.yaml")); // a link that was there before is the same file to every program
         const played = await play([call("bash", { command: attack })], {
           cwd: join(cwd, folder),
           home: state(cwd),
@@ -335,6 +334,7 @@ describe("the state folder in the workspace", () => {
 
     test("reading secrets: no command sees a secret place of the home folder it works in", async () => {
       const home = homeWithSecrets();
+      linkSync(join(home, ".ssh/file"), join(home, "notes/hard"));
       const played = await play([call("bash", { command: "find . -type f -exec cat {} + 2>&1" })], inHome(home));
       expect(played.ended[0]?.text).toContain("nothing special");
       expect(seen(played)).not.toContain(CANARY);
