@@ -1,7 +1,7 @@
 import type { ToolCall, ToolSpec } from "../model/model.ts";
 import { permit, type Rights } from "../policy/permit.ts";
 import { isZodType, plainSchemaOf } from "../schema/standard-schema.ts";
-import { isDeeplyNested, type JsonSchema, TOO_DEEP_JSON } from "../text/json.ts";
+import { DEEPEST_JSON, type JsonSchema, TOO_DEEP_JSON } from "../text/json.ts";
 import { styledToolNames, type ToolNameStyle } from "../vocabulary/tool-name-styles.ts";
 import type { Tool } from "./tool.ts";
 
@@ -30,46 +30,72 @@ function shownName({ name }: Tool, tools: ReadonlyMap<string, Tool>, style: Tool
 export const inputSchemaOf = ({ input }: Tool): JsonSchema => (isZodType(input) ? plainSchemaOf(input) : input);
 
 /** Maximum length of the arguments of one tool call, all strings and keys together. */
-const MOST_ARGUMENTS = 12_000_000;
+const MOST_CHARACTERS = 12_000_000;
+/** Maximum number of values in the arguments of one tool call: numbers, texts, lists, entries of objects. */
+const MOST_VALUES = 100_000;
 
-/** The text that replaces arguments that are too long; such arguments are neither recorded nor sent to the model. */
-const DROPPED = "[arguments dropped: too long]";
+const PARTS = "pass the data in parts, or by way of a file";
+/**
+ * The limits of arguments: the text that replaces arguments beyond a limit, which are neither recorded nor sent to the
+ * model, and the problem that the model reads.
+ */
+const EXCESS = {
+  long: {
+    dropped: "[arguments dropped: too long]",
+    problem: `they are longer than ${MOST_CHARACTERS} characters: ${PARTS}`,
+  },
+  many: {
+    dropped: "[arguments dropped: too many values]",
+    problem: `they have more than ${MOST_VALUES} values: ${PARTS}`,
+  },
+  deep: { dropped: "[arguments dropped: nested too deeply]", problem: `they are ${TOO_DEEP_JSON}: pass flatter data` },
+} as const;
 
-/** The text that replaces arguments that are nested too deeply, in the same way. */
-export const DROPPED_DEEP = "[arguments dropped: nested too deeply]";
+/** The text that replaces arguments that are nested too deeply. */
+export const DROPPED_DEEP = EXCESS.deep.dropped;
 
 /** A tool call whose arguments are within the limits. */
 export function boundedCall(call: ToolCall): ToolCall {
-  if (isDeeplyNested(call.input)) return { ...call, input: DROPPED_DEEP };
-  return sizeOf(call.input) > MOST_ARGUMENTS ? { ...call, input: DROPPED } : call;
+  const excess = excessOf(call.input);
+  return excess ? { ...call, input: EXCESS[excess].dropped } : call;
 }
 
-/** Approximate length of a value; counting stops at the limit. */
-function sizeOf(value: unknown, most: number = MOST_ARGUMENTS): number {
-  let size = 0;
-  const open: unknown[] = [value];
-  while (open.length > 0 && size <= most) {
-    const next = open.pop();
-    if (typeof next === "string") size += next.length;
-    else if (typeof next === "object" && next !== null)
-      for (const [key, inner] of Object.entries(next)) {
-        size += key.length + 1;
-        open.push(inner);
-        if (size > most) break;
-      }
-    else size += 8;
+/** The limit that a value exceeds. Counting stops there, so that it takes little time for a value of any size. */
+function excessOf(value: unknown): keyof typeof EXCESS | undefined {
+  let [size, count] = [0, 0];
+  let level: object[] = [];
+  let below: object[] = [];
+  const take = (inner: unknown): void => {
+    count += 1;
+    if (typeof inner === "string") size += inner.length;
+    else if (typeof inner === "object" && inner !== null) below.push(inner);
+  };
+  take(value);
+  for (let depth = 0; below.length > 0; depth += 1) {
+    if (depth === DEEPEST_JSON) return "deep";
+    [level, below] = [below, []];
+    for (const each of level) {
+      if (Array.isArray(each)) {
+        if (count + each.length > MOST_VALUES) return "many";
+        for (const inner of each as unknown[]) take(inner);
+      } else
+        for (const key in each) {
+          if (!Object.hasOwn(each, key)) continue;
+          size += key.length;
+          take((each as Record<string, unknown>)[key]);
+          if (count > MOST_VALUES) return "many";
+        }
+      if (size > MOST_CHARACTERS) return "long";
+    }
   }
-  return size;
+  return size > MOST_CHARACTERS ? "long" : undefined;
 }
 
 /** The parsed arguments of a tool call, or the problem with them. */
 export function parseArguments({ input }: Tool, value: unknown): { value: unknown } | { problem: string } {
-  if (value === DROPPED || sizeOf(value) > MOST_ARGUMENTS)
-    return {
-      problem: `they are longer than ${MOST_ARGUMENTS} characters: pass the data in parts, or by way of a file`,
-    };
-  if (value === DROPPED_DEEP || isDeeplyNested(value))
-    return { problem: `they are ${TOO_DEEP_JSON}: pass flatter data` };
+  const dropped = Object.values(EXCESS).find((each) => each.dropped === value);
+  const excess = excessOf(value);
+  if (dropped || excess) return { problem: (dropped ?? EXCESS[excess!]).problem };
   if (!isZodType(input)) return { value };
   const parsed = input.safeParse(value ?? {});
   if (parsed.success) return { value: parsed.data };

@@ -47,11 +47,29 @@ export function isDeeplyNested(value: unknown, deepest = DEEPEST_JSON): boolean 
   return false;
 }
 
+/** The same for a value in which no object occurs twice, as in parsed JSON: it takes a fraction of the time. */
+function isDeepTree(value: unknown, deepest: number): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; ; depth += 1) {
+    const below: unknown[] = [];
+    let isOpen = false;
+    for (const each of level) {
+      if (typeof each !== "object" || each === null) continue;
+      isOpen = true;
+      for (const inner of Array.isArray(each) ? (each as unknown[]) : Object.values(each))
+        if (typeof inner === "object" && inner !== null) below.push(inner);
+    }
+    if (!isOpen) return false;
+    if (depth === deepest) return true;
+    level = below;
+  }
+}
+
 /** Parses JSON of any origin. Throws for text that is not JSON, and for JSON that is nested too deeply. */
 export function parseJson(text: string, deepest = DEEPEST_JSON): unknown {
   const value: unknown = JSON.parse(text);
   // A short text cannot be nested too deeply.
-  if (text.length > 2 * deepest && isDeeplyNested(value, deepest)) throw new JsonDepthError(deepest);
+  if (text.length > 2 * deepest && isDeepTree(value, deepest)) throw new JsonDepthError(deepest);
   return value;
 }
 

@@ -50,6 +50,6 @@ async function contentOf({ handle, stats }: OpenedFile, signal: AbortSignal): Pr
   if (await isBinary(handle)) return "content: binary";
   if (stats.size > MOST_COUNTED) return "content: text";
   let lines = 0;
-  for await (const line of linesOf(handle, signal)) lines = line.number;
+  for await (const { last } of linesOf(handle, signal, Number.POSITIVE_INFINITY)) lines = last;
   return `content: text, ${lines} line${lines === 1 ? "" : "s"}`;
 }

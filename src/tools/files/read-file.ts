@@ -58,19 +58,20 @@ async function numbered(
 ): Promise<string> {
   const rows: string[] = [];
   let left = MAX_OUTPUT_BYTES - NOTE_BYTES;
-  let last = 0;
-  for await (const line of linesOf(handle, signal)) {
-    last = line.number;
-    if (last < offset) continue;
-    const row = `${last}\t${shown(line)}`;
-    left -= Buffer.byteLength(row) + 1;
-    if (rows.length === limit || left < 0) {
-      const fit = rows.slice(0, MAX_OUTPUT_LINES - 1); // one line is kept free for the note about further lines
-      return `${fit.join("\n")}\n[more lines follow: call read_file with offset ${last - (rows.length - fit.length)}]`;
+  let all = 0;
+  for await (const { lines, last } of linesOf(handle, signal, offset)) {
+    all = last;
+    for (const line of lines) {
+      const row = `${line.number}\t${shown(line)}`;
+      left -= Buffer.byteLength(row) + 1;
+      if (rows.length === limit || left < 0) {
+        const fit = rows.slice(0, MAX_OUTPUT_LINES - 1); // one line is kept free for the note about further lines
+        return `${fit.join("\n")}\n[more lines follow: call read_file with offset ${line.number - (rows.length - fit.length)}]`;
+      }
+      rows.push(row);
     }
-    rows.push(row);
   }
   if (rows.length > 0) return rows.join("\n");
-  if (last === 0) return "[the file is empty]";
-  throw new Error(`${quoted(path)} has only ${last} line${last === 1 ? "" : "s"}: use a smaller offset than ${offset}`);
+  if (all === 0) return "[the file is empty]";
+  throw new Error(`${quoted(path)} has only ${all} line${all === 1 ? "" : "s"}: use a smaller offset than ${offset}`);
 }

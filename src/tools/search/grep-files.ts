@@ -179,14 +179,16 @@ async function rowsOf(root: Root, { path, lines, context, signal }: Wanted): Pro
   const rows: string[] = [];
   let before = 0;
   try {
-    for await (const { number, text } of linesOf(opened.handle, signal, Math.min(...around))) {
-      if (number > last) break;
-      if (!around.has(number)) continue;
-      if (context > 0 && before > 0 && number > before + 1) rows.push("--");
-      const { text: head, cut } = cutHead(text, LINE_CHARS);
-      const mark = lines.has(number) ? ":" : "-";
-      rows.push(`${name}${mark}${number}${mark} ${head}${cut ? "..." : ""}`);
-      before = number;
+    for await (const batch of linesOf(opened.handle, signal, Math.min(...around))) {
+      for (const { number, text } of batch.lines) {
+        if (!around.has(number)) continue;
+        if (context > 0 && before > 0 && number > before + 1) rows.push("--");
+        const { text: head, cut } = cutHead(text, LINE_CHARS);
+        const mark = lines.has(number) ? ":" : "-";
+        rows.push(`${name}${mark}${number}${mark} ${head}${cut ? "..." : ""}`);
+        before = number;
+      }
+      if (batch.last >= last) break;
     }
     return rows;
   } finally {

@@ -12,14 +12,18 @@ export type FileLine = Readonly<{
 const LINE_BYTES = 2_000;
 const CHUNK_BYTES = 65_536;
 
+/** Lines that were read together, and how many lines of the file were read so far. */
+export type LineBatch = Readonly<{ lines: readonly FileLine[]; last: number }>;
+
 /**
  * Reads the lines of a text file from the given one on, in chunks, so that neither a huge file nor a huge line fills
  * the memory. A line break at the end does not begin another line, and a byte order mark is not part of the first
- * line.
+ * line. The lines of a chunk come together: waiting for each one took half of the time.
  */
-export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1): AsyncGenerator<FileLine> {
+export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1): AsyncGenerator<LineBatch> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   let number = 1;
+  /** The beginning of a line that continues in the next chunk, and the length of the line so far. */
   let kept: Buffer[] = [];
   let length = 0;
   let position = 0;
@@ -32,7 +36,6 @@ export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1):
     const line = lineOf(number, Buffer.concat(kept), length);
     kept = [];
     length = 0;
-    number++;
     return line;
   };
   for (;;) {
@@ -40,19 +43,20 @@ export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1):
     const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, position);
     if (bytesRead === 0) break;
     position += bytesRead;
+    const lines: FileLine[] = [];
     let start = 0;
     for (let end = nextLine(chunk, start, bytesRead); end >= 0; end = nextLine(chunk, start, bytesRead)) {
-      keep(chunk.subarray(start, end));
-      const line = finish();
-      if (line.number >= from) yield line;
+      const isWhole = length === 0 && end - start <= LINE_BYTES;
+      if (!isWhole) keep(chunk.subarray(start, end));
+      if (number >= from) lines.push(isWhole ? wholeLine(number, chunk, start, end) : finish());
+      else [kept, length] = [[], 0];
+      number++;
       start = end + 1;
     }
-    keep(chunk.subarray(start, bytesRead));
+    if (start < bytesRead) keep(chunk.subarray(start, bytesRead));
+    yield { lines, last: number - 1 };
   }
-  if (length > 0) {
-    const line = finish();
-    if (line.number >= from) yield line;
-  }
+  if (length > 0) yield { lines: number >= from ? [finish()] : [], last: number };
 }
 
 /** True when the beginning of a file contains a NUL byte. */
@@ -70,6 +74,12 @@ export function shown({ text, cut }: FileLine): string {
 function nextLine(chunk: Buffer, start: number, end: number): number {
   const at = chunk.indexOf(0x0a, start);
   return at < end ? at : -1;
+}
+
+/** A line that one chunk contains completely. */
+function wholeLine(number: number, chunk: Buffer, start: number, end: number): FileLine {
+  const text = chunk.toString("utf8", start, end > start && chunk[end - 1] === 0x0d ? end - 1 : end);
+  return { number, text: number === 1 ? text.replace(/^\ufeff/, "") : text, cut: 0 };
 }
 
 function lineOf(number: number, bytes: Buffer, length: number): FileLine {

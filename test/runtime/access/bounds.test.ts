@@ -33,6 +33,18 @@ test("argument cap: arguments of 64 MB are refused in linear time, and neither r
   expect(performance.now() - began).toBeLessThan(30_000);
 });
 
+test("argument cap: more than 100,000 values are refused, and neither recorded nor sent again", async () => {
+  const many = Array.from({ length: 60_000 }, (_, at) => ({ at }));
+  const { ended, events } = await play([call("write_file", { path: "a", content: "x", many })], {
+    permissions: { mode: "bypass" },
+  });
+  expect(ended).toEqual([]);
+  expect(events).toContainEqual(
+    expect.objectContaining({ type: "tool.rejected", reason: expect.stringContaining("more than 100000 values") }),
+  );
+  expect(JSON.stringify(events).length).toBeLessThan(100_000);
+});
+
 test.each([
   ["deleted", (runs: string) => rmSync(runs, { recursive: true, force: true })],
   ["renamed", (runs: string) => renameSync(runs, `${runs}-moved`)],
