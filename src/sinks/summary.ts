@@ -1,6 +1,6 @@
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
 import { limitNote } from "../core/outcome/reached-limit.ts";
-import { addCost, formatCost, formatTokens, noCost } from "../core/outcome/usage.ts";
+import { addCost, formatCost, noCost, tokensText } from "../core/outcome/usage.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import { INLINE_CHARS } from "../core/text/cut.ts";
 import { shellWord } from "../core/text/shell-word.ts";
@@ -106,7 +106,7 @@ function reuseLines(state: State, look: Look): string[] {
   );
   const cost = reused.reduce((sum, each) => addCost(sum, each.cost), noCost());
   const saved = listed(
-    [tokens > 0 ? `${formatTokens(tokens)} tokens` : "", cost.usd > 0 ? formatCost(cost) : ""],
+    [tokens > 0 ? tokensText(tokens) : "", cost.usd > 0 ? formatCost(cost) : ""],
     look,
   );
   return [look.colors.dim(`reused: ${names.join(", ")}${more}${saved === "" ? "" : ` (saved ${saved})`}`)];

@@ -9,7 +9,7 @@ import { progressOf } from "../core/view/nodes.ts";
 import { commandFor } from "../core/view/row-actions.ts";
 import { cellOf } from "../core/view/row-cells.ts";
 import { graphOfRun } from "../core/view/run-graph.ts";
-import { rowsOf, runRow, type ShownRun, type TopRow, treeRows } from "../core/view/run-rows.ts";
+import { rowsOf, runRow, shownEnd, type ShownRun, type TopRow, treeRows } from "../core/view/run-rows.ts";
 import { terminalLine } from "../core/view/words.ts";
 import type { Asked, LogLine, NeedRow, RunHead, RunRow, TaskRow } from "./client/wire.ts";
 
@@ -40,7 +40,7 @@ export function runRowOf(run: ShownRun): RunRow {
     price: cellOf(row, "price", 0),
     tokens: tokensText(state.usage),
     startedAt: state.startedAt,
-    endedAt: state.endedAt,
+    endedAt: shownEnd(run),
     questions,
   };
 }
@@ -142,7 +142,7 @@ export function taskRowsOf(run: ShownRun, heard: ReadonlyMap<string, number>): T
       tokens: cellOf(row, "tokens", 0),
       price: cellOf(row, "price", 0),
       startedAt: node?.startedAt,
-      endedAt: node?.endedAt,
+      endedAt: node && shownEnd(run, node),
       readyAt: node === undefined || parent !== "" ? undefined : Math.min(node.startedAt, Math.max(...ready)),
       needs,
       question: question?.slice(0, LONGEST_QUESTION),

@@ -1,8 +1,9 @@
-import { formatCost, formatTokens } from "../../core/outcome/usage.ts";
+import { formatCost, formatTokens, tokensText } from "../../core/outcome/usage.ts";
 import { contextWindow } from "../../core/model/context-window.ts";
 import { changedFiles } from "../../core/run/changed-files.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { nearest } from "../../core/text/nearest.ts";
+import { counted } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
 import type { CliCommand } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
@@ -83,9 +84,9 @@ const table: Readonly<Record<string, Row>> = {
     meanwhile: true,
     act: async (_, { talk, surface }) => {
       const { usage, cost, messages } = talk.spent();
-      const tokens = formatTokens(usage.input + usage.output + usage.cacheRead + usage.cacheWrite);
+      const tokens = tokensText(usage.input + usage.output + usage.cacheRead + usage.cacheWrite);
       surface.print(
-        `${messages} message${messages === 1 ? "" : "s"}, ${usage.turns} turns, ${tokens} tokens, ${formatCost(cost)}`,
+        `${counted(messages, "message")}, ${counted(usage.turns, "turn")}, ${tokens}, ${formatCost(cost)}`,
       );
     },
   },
@@ -319,5 +320,5 @@ function contextText(talk: ChatConversation): string {
   const used = Math.round((input + cacheRead + cacheWrite) / turns) + output;
   const window = contextWindow(main.model ?? "");
   const share = window === undefined ? "" : ` of ${formatTokens(window)} (${Math.round((100 * used) / window)} %)`;
-  return `About ${formatTokens(used)} tokens${share} on ${main.model ?? "the model"}. /compact makes the conversation shorter.`;
+  return `About ${tokensText(used)}${share} on ${main.model ?? "the model"}. /compact makes the conversation shorter.`;
 }

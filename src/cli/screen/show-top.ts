@@ -4,7 +4,8 @@ import { FieldScreen, type FieldFrame } from "../../tui/top/field-screen.ts";
 import { topFrame, listedRows, listHeight, partsOf, type TopState } from "../../tui/top/frame.ts";
 import { type PageTab, pageFrame, type PageView, pressInPage } from "../../tui/top/page.ts";
 import type { ShownRun, TopRow } from "../../core/view/run-rows.ts";
-import { firstView, keepSelection, press, selectedRow, type TopView } from "../../tui/top/view.ts";
+import { firstView, keepSelection, press, selectedRow, type TopView, withoutOldNote } from "../../tui/top/view.ts";
+import { isActive } from "../../core/run/run-status.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { createLook, type Look } from "../../core/view/look.ts";
@@ -102,7 +103,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     const state: TopState = { ...stateNow(), asked };
     const listed = listedRows(state, view);
     const { rows, all } = listed;
-    view = keepSelection(rows, view);
+    view = withoutOldNote(feed.runs(), keepSelection(rows, view));
     seen = rows;
     const selected = selectedRow(rows, view);
     if (selected) readQuestion(selected);
@@ -126,8 +127,8 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     if (asleep) return;
     timer ??= setTimeout(draw, Math.max(0, FRAME_MS - (performance.now() - drawnAt)));
   }
-  const note = (text: string): void => {
-    view = { ...view, note: text };
+  const note = (text: string, of?: string): void => {
+    view = { ...view, note: text, noteOf: of };
     schedule();
   };
   const open = async (row: TopRow, tab: PageTab): Promise<void> => {
@@ -154,14 +155,16 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
       return schedule();
     }
     const { columns, height } = size();
+    const about = selectedRow(seen, view)?.run;
     const { view: next, act } = press(seen, view, pressed, listHeight(height, columns));
     view = next;
     if (act?.do === "quit") return leave(0);
     if (act?.do === "open") void open(act.row, act.page);
     else if (act) {
       if (act.do === "command") note(`subcrew ${act.words.join(" ")} ...`);
-      carryOut(crew, act, { write: (text) => stderr.write(text), signal: over.signal }).then(note, (error: unknown) =>
-        note(messageOf(error)),
+      carryOut(crew, act, { write: (text) => stderr.write(text), signal: over.signal }).then(
+        (text) => note(text, about && about.life !== "damaged" && isActive(about.life) ? about.id : undefined),
+        (error: unknown) => note(messageOf(error)),
       );
     }
     schedule();

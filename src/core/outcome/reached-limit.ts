@@ -43,7 +43,7 @@ const amounts: Readonly<Record<ReachedLimit["kind"], (value: number) => string>>
   toolCalls: (value) => `${value} tool ${value === 1 ? "call" : "calls"}`,
   time: (value) => `${formatDuration(value)} of time`,
   usd: (value) => `$${value < 1e-6 ? value.toFixed(12).replace(/0+$/, "") : value}`,
-  tokens: (value) => `${value} tokens`,
+  tokens: (value) => `${value} ${value === 1 ? "token" : "tokens"}`,
   spawns: (value) => `${value} started ${value === 1 ? "agent" : "agents"}`,
 };
 

@@ -81,6 +81,11 @@ export function formatTokens(count: number): string {
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
 
+/** A number of tokens with its noun: `1 token`, `48k tokens`. */
+export function tokensText(count: number): string {
+  return `${formatTokens(count)} token${count === 1 ? "" : "s"}`;
+}
+
 /** The cost in dollars, with a note if a part is unknown; `free` if all of it is known and zero. */
 export function formatCost({ usd, unpriced, estimated = 0 }: Cost): string {
   if (usd === 0 && unpriced === 0 && estimated === 0) return "free";

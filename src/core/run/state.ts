@@ -96,6 +96,8 @@ export type State = {
   cost: Cost;
   startedAt: number;
   endedAt: number | undefined;
+  /** Time of the last event; 0 before the first one. */
+  lastAt: number;
   /** Sequence number of the last event that this state includes. */
   seq: number;
   readonly warnings: string[];
@@ -123,6 +125,7 @@ export function emptyState(run: string): State {
     cost: noCost(),
     startedAt: 0,
     endedAt: undefined,
+    lastAt: 0,
     seq: 0,
     warnings: [],
   };
@@ -130,7 +133,10 @@ export function emptyState(run: string): State {
 
 /** Applies one event to the state; used by logs, screen, web page and resume. */
 export function reduce(state: State, event: Event): State {
-  if ("seq" in event) state.seq = event.seq;
+  if ("seq" in event) {
+    state.seq = event.seq;
+    state.lastAt = event.at;
+  }
   if (isSteady(event)) return foldSteady(state, viewOf(state, event), event);
   countMove(state);
   switch (event.type) {

@@ -5,7 +5,7 @@ import { nodeAt } from "../plan/graph.ts";
 import { progressOf, progressWords, settledWords } from "./nodes.ts";
 import type { Look } from "./look.ts";
 import { terminalLine, took } from "./words.ts";
-import type { TopRow } from "./run-rows.ts";
+import { shownEnd, type TopRow } from "./run-rows.ts";
 
 /**
  * The columns after state and name, the most important first: the last ones are dropped when the terminal is narrow.
@@ -46,8 +46,8 @@ const cells: Readonly<Record<Column, (row: TopRow, now: number, look: Durations)
     return size ? `+${size.added} -${size.removed}` : "";
   },
   age: ({ node, run, path }, now, look) => {
-    const { startedAt, endedAt } = path === "" ? run.state : (node ?? { startedAt: 0, endedAt: undefined });
-    return startedAt === 0 ? "" : shortAge((endedAt ?? now) - startedAt, look);
+    const { startedAt } = path === "" ? run.state : (node ?? { startedAt: 0 });
+    return startedAt === 0 ? "" : shortAge((shownEnd(run, path === "" ? undefined : node) ?? now) - startedAt, look);
   },
 };
 

@@ -1,6 +1,6 @@
 import { isBelow, nodeAt } from "../plan/graph.ts";
 import type { Node } from "../plan/plan.ts";
-import { isEnded, type RunStatus } from "../run/run-status.ts";
+import { isActive, isEnded, type RunStatus } from "../run/run-status.ts";
 import { firstLine, type NodeView, type State } from "../run/state.ts";
 import { defined } from "../text/defined.ts";
 import { movesOf } from "../schedule/moves.ts";
@@ -24,6 +24,17 @@ export type ShownRun = Readonly<{
    */
   answered?: readonly string[];
 }>;
+
+/**
+ * When a run, or one of its tasks, ended or was last heard of; `undefined` while it goes on. The clock of an
+ * interrupted run stands still.
+ */
+export function shownEnd({ state, life }: Pick<ShownRun, "state" | "life">, node?: NodeView): number | undefined {
+  const { endedAt } = node ?? state;
+  const isOpen = node ? node.status === "running" : endedAt === undefined;
+  if (!isOpen) return endedAt;
+  return life === "damaged" || isActive(life) ? undefined : state.lastAt;
+}
 
 /** One row of the screen: a task, a gate, or a whole run. */
 export type TopRow = Readonly<{

@@ -1,4 +1,4 @@
-import { type Cost, formatCost, formatTokens, type Usage } from "../outcome/usage.ts";
+import { type Cost, formatCost, tokensText, type Usage } from "../outcome/usage.ts";
 import type { NodeView } from "../run/state.ts";
 import { type DurationStyle, formatDuration } from "../text/duration.ts";
 import { sanitize } from "../text/sanitize.ts";
@@ -42,7 +42,7 @@ export function spentBy(view: NodeView, now: number, look: Look): string {
 
 /** The usage of a run as parts of a text: turns, tokens, money. */
 export function spentInAll(usage: Usage, cost: Cost): string[] {
-  const cut = usage.estimated === undefined ? [] : [`about ${formatTokens(usage.estimated)} tokens cut off`];
+  const cut = usage.estimated === undefined ? [] : [`about ${tokensText(usage.estimated)} cut off`];
   if (usage.turns === 0 && cut.length === 0) return ["nothing spent"];
   return [...amounts(usage), ...cut, formatCost(cost), ...cacheWords(usage, cost)];
 }
@@ -50,7 +50,7 @@ export function spentInAll(usage: Usage, cost: Cost): string[] {
 /** What caches of providers saved: `48k tokens from cache, saved $0.1300`. */
 function cacheWords({ cacheRead }: Usage, { saved = 0 }: Cost): string[] {
   if (cacheRead === 0) return [];
-  return [`${formatTokens(cacheRead)} tokens from cache${saved > 0 ? `, saved $${saved.toFixed(4)}` : ""}`];
+  return [`${tokensText(cacheRead)} from cache${saved > 0 ? `, saved $${saved.toFixed(4)}` : ""}`];
 }
 
 /** How far the clocks of two machines may differ. A time that lies further ahead was written before a clock was set back. */
@@ -77,7 +77,7 @@ export function counted(count: number, what: string): string {
 
 function amounts({ turns, input, output, cacheRead, cacheWrite }: Usage): string[] {
   if (turns === 0) return [];
-  return [counted(turns, "turn"), `${formatTokens(input + output + cacheRead + cacheWrite)} tokens`];
+  return [counted(turns, "turn"), tokensText(input + output + cacheRead + cacheWrite)];
 }
 
 function price(cost: Cost): string[] {

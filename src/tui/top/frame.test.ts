@@ -7,8 +7,8 @@ import { emptyState, reduce } from "../../core/run/state.ts";
 import { createLook } from "../../core/view/look.ts";
 import type { FieldFrame } from "./field-screen.ts";
 import { topFrame, listedRows, type TopState } from "./frame.ts";
-import type { ShownRun } from "../../core/view/run-rows.ts";
-import { firstView, keepSelection, press, selectedRow, type TopView } from "./view.ts";
+import { type ShownRun, shownEnd } from "../../core/view/run-rows.ts";
+import { firstView, keepSelection, press, selectedRow, type TopView, withoutOldNote } from "./view.ts";
 
 const look = createLook({ color: false, unicode: false });
 
@@ -285,4 +285,15 @@ test("an answer is typed in the row of its question, where the cursor stands", (
   expect(frame.rows[at]!.map(({ text }) => text)).toContain(asking.name);
   const field = frame.rows[at]!.find(({ text }) => text === "deny: too long")!;
   expect(frame.cursor).toEqual({ row: at, column: field.column + "deny: too long".length });
+});
+
+test("a message about a run disappears when the run is no longer active, and its clock stands still", () => {
+  const view = { ...firstView, note: "The run is being paused.", noteOf: release.id };
+  expect(withoutOldNote([{ ...release, life: "running" }], view)).toBe(view);
+  expect(withoutOldNote([{ ...release, life: "paused" }], view).note).toBe("");
+  const node = release.state.nodes.get("build");
+  const ends = (life: typeof release.life) => [shownEnd({ ...release, life }), shownEnd({ ...release, life }, node)];
+  expect(ends("running")).toEqual([undefined, undefined]);
+  expect(ends("interrupted")).toEqual([release.state.lastAt, release.state.lastAt]);
+  expect(release.state.lastAt).toBeGreaterThan(release.state.startedAt);
 });

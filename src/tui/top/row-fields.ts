@@ -3,7 +3,7 @@ import { movesOf } from "../../core/schedule/moves.ts";
 import { lastRow } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { cellOf, isWriting } from "../../core/view/row-cells.ts";
-import type { TopRow } from "../../core/view/run-rows.ts";
+import { shownEnd, type TopRow } from "../../core/view/run-rows.ts";
 import type { Field } from "./field-screen.ts";
 import { fieldOf, type Layout } from "./layout.ts";
 
@@ -145,8 +145,9 @@ function isSameActivity(activity: Activity, { run, node }: TopRow): boolean {
 
 /** The age of a row in whole seconds; -1 before it starts. */
 function secondsOf({ node, run, path }: TopRow, now: number): number {
-  const { startedAt, endedAt } = path === "" ? run.state : (node ?? { startedAt: 0, endedAt: undefined });
-  return startedAt === 0 ? -1 : Math.floor(((endedAt ?? now) - startedAt) / 1_000);
+  const { startedAt } = path === "" ? run.state : (node ?? { startedAt: 0 });
+  if (startedAt === 0) return -1;
+  return Math.floor(((shownEnd(run, path === "" ? undefined : node) ?? now) - startedAt) / 1_000);
 }
 
 /** The symbol of a row, which shows its group and its result. */

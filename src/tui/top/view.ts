@@ -1,10 +1,10 @@
-import type { Question } from "../../core/run/run-status.ts";
+import { isActive, type Question } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
 import { edit, type TextEditor, emptyEditor, withText } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
 import { commandFor, type RowAction, rowActions } from "../../core/view/row-actions.ts";
 import { besideInGraph } from "./graph.ts";
-import type { TopRow } from "../../core/view/run-rows.ts";
+import type { ShownRun, TopRow } from "../../core/view/run-rows.ts";
 
 /** The state of the screen that the person controls: selection, filter, list form, and typed text. */
 export type TopView = Readonly<{
@@ -21,6 +21,8 @@ export type TopView = Readonly<{
   peek: boolean;
   /** A message about the result of the last action. */
   note: string;
+  /** The run that the message is about, if it was active then: the message disappears when the run no longer is. */
+  noteOf?: string | undefined;
   mode: TopMode;
 }>;
 
@@ -91,6 +93,14 @@ function select(rows: readonly TopRow[], view: TopView, at: number): TopView {
   return { ...view, selected: rows[index]?.key, at: index };
 }
 
+/** The view without a message, such as "is being paused", about a run that is no longer active. */
+export function withoutOldNote(runs: readonly ShownRun[], view: TopView): TopView {
+  const run = view.noteOf === undefined ? undefined : runs.find(({ id }) => id === view.noteOf);
+  return run === undefined || run.life === "damaged" || isActive(run.life)
+    ? view
+    : { ...view, note: "", noteOf: undefined };
+}
+
 /** Handles a key. `rows` are the rows on the screen, `page` is the number of visible rows. */
 export function press(rows: readonly TopRow[], view: TopView, key: Key, page: number): Pressed {
   if (key.ctrl && key.name === "c") return { view, act: { do: "quit" } };
@@ -102,7 +112,7 @@ export function press(rows: readonly TopRow[], view: TopView, key: Key, page: nu
     case "confirm":
       return confirmed(view, view.mode, key);
     case "list":
-      return pressedInList(rows, { ...view, note: "" }, key, page);
+      return pressedInList(rows, { ...view, note: "", noteOf: undefined }, key, page);
   }
 }
 

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { formatCost, formatTokens } from "../../../core/outcome/usage.ts";
+import { formatCost, tokensText } from "../../../core/outcome/usage.ts";
 import { explain } from "../../../core/outcome/outcome.ts";
 import { formatDuration } from "../../../core/text/duration.ts";
 import type { CallEntry } from "../../../core/view/transcript.ts";
@@ -142,7 +142,7 @@ function Entry({
           <h3>
             <a href={linkToTurn(entry.turn)}>Turn {entry.turn}</a>
             <span class="dim number">
-              {entry.model} · {formatTokens(input + output + cacheRead + cacheWrite)} tokens
+              {entry.model} · {tokensText(input + output + cacheRead + cacheWrite)}
               {entry.cost.usd > 0 || entry.cost.unpriced > 0 ? ` · ${formatCost(entry.cost)}` : ""}
             </span>
           </h3>

@@ -165,7 +165,7 @@ function TaskLine({ row, at, selected, branch, select, toggle }: LineProps): JSX
           ) : null}
         </span>
         <span role="gridcell" class="cell time">
-          <Elapsed from={row.startedAt} to={status === "running" ? undefined : row.endedAt} />
+          <Elapsed from={row.startedAt} to={row.endedAt} />
         </span>
       </div>
     );
