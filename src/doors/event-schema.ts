@@ -187,7 +187,7 @@ export const facts = {
     from: text.describe("that task, as run/path"),
     turn: count,
   }),
-  "rights.reduced": fact("An agent got fewer tools than its file names.", {
+  "rights.reduced": fact("An agent has fewer tools than its file lists.", {
     agent: text,
     lost: z.array(text),
     reason: text,

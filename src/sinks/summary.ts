@@ -105,10 +105,7 @@ function reuseLines(state: State, look: Look): string[] {
     0,
   );
   const cost = reused.reduce((sum, each) => addCost(sum, each.cost), noCost());
-  const saved = listed(
-    [tokens > 0 ? tokensText(tokens) : "", cost.usd > 0 ? formatCost(cost) : ""],
-    look,
-  );
+  const saved = listed([tokens > 0 ? tokensText(tokens) : "", cost.usd > 0 ? formatCost(cost) : ""], look);
   return [look.colors.dim(`reused: ${names.join(", ")}${more}${saved === "" ? "" : ` (saved ${saved})`}`)];
 }
 

@@ -131,7 +131,7 @@ export async function taskDetails(crew: Crew, events: readonly KeptEvent[], path
     warnings: own.flatMap((event) => {
       if (event.type === "warning" || event.type === "limit.reached") return [event.text];
       if (event.type === "rights.reduced")
-        return [`${event.agent} has fewer tools than its file names (${event.lost.join(", ")}): ${event.reason}`];
+        return [`${event.agent} has fewer tools than its file lists (${event.lost.join(", ")}): ${event.reason}`];
       return [];
     }),
   };

@@ -85,9 +85,7 @@ const table: Readonly<Record<string, Row>> = {
     act: async (_, { talk, surface }) => {
       const { usage, cost, messages } = talk.spent();
       const tokens = tokensText(usage.input + usage.output + usage.cacheRead + usage.cacheWrite);
-      surface.print(
-        `${counted(messages, "message")}, ${counted(usage.turns, "turn")}, ${tokens}, ${formatCost(cost)}`,
-      );
+      surface.print(`${counted(messages, "message")}, ${counted(usage.turns, "turn")}, ${tokens}, ${formatCost(cost)}`);
     },
   },
   diff: {

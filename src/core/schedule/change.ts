@@ -170,7 +170,7 @@ function checkChanged(all: Schedule, changed: ReadonlyMap<string, Node>, added: 
       throw new CrewError(
         "BAD_CHANGE",
         `Node "${id}" would be left with ${after.needs.length} nodes to join, which is too few.`,
-        "Cancel fewer of the nodes it joins.",
+        `Cancel fewer of the nodes that "${id}" waits for.`,
       );
     }
   }

@@ -202,7 +202,7 @@ function resultOf(
   return { ...rest, ended, text: output.text() };
 }
 
-/** Cleans up after a program, and returns the protected files it created. */
+/** Cleans up after a program has ended. Returns the protected files that the program created and that were quarantined. */
 type Release = () => Promise<readonly QuarantinedFile[]>;
 
 /** The program that executes a command, and its cleanup. */

@@ -164,7 +164,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
     lines: (event, state) => {
       if (event.type === "warning") return note("warning", event.text);
       if (event.type === "rights.reduced")
-        return note("note", `${event.agent} has fewer tools than its file names: ${event.reason}`);
+        return note("note", `${event.agent} has fewer tools than its file lists: ${event.reason}`);
       if (event.type === "node.parked") return note("waiting", `${event.why}. ${event.helps}`);
       const main = !event.path.includes("/");
       if (main && "seq" in event) noted = event.type === "note" ? event.text : "";
