@@ -94,8 +94,9 @@ function placesOf(node, parent, text) {
       return [{ node, to: `${said(left)} ${other} ${said(right)}`, write }];
     }
     case "ExpressionStatement":
-      if (node.directive !== undefined) return [];
-      return [{ node, to: "nothing", write: (id, inner) => `if (!${isOn(id)}) { ${inner(node)} }` }];
+      if (node.directive) return []; // the parser gives null for a statement that is not a directive
+      // The outer braces keep an "else" after the statement with its own "if".
+      return [{ node, to: "nothing", write: (id, inner) => `{ if (!${isOn(id)}) { ${inner(node)} } }` }];
     case "AwaitExpression": {
       const { argument } = node;
       const write = (/** @type {number} */ id, /** @type {Text} */ inner) =>

@@ -46,7 +46,7 @@ const HANGS = 60_000;
 const LOADS = 600_000;
 
 /** @typedef {import("./mutants.mjs").Mutant} Mutant */
-/** @typedef {{ id?: number, noticed?: string | null, error?: string, begun?: number, passed?: string, ms?: number, unusable?: string }} Line */
+/** @typedef {{ id?: number, noticed?: string | null, error?: string, begun?: number, spoiled?: number, passed?: string, ms?: number, unusable?: string }} Line */
 /** @typedef {{ file: string, version: string, id: number, noticed: string | null }} Result */
 
 const { values: given, positionals: wanted } = parseArgs({
@@ -101,9 +101,9 @@ async function mutate(file, tests) {
   const tried = async (/** @type {Omit<Work, "passed">} */ work) => {
     const lines = await attempt({ ...work, passed }, learn);
     const begun = lines.findLast((one) => one.begun !== undefined)?.begun;
-    // The process ended or hung while it was trying this change.
-    if (begun !== undefined && work.ids.includes(begun) && !decided.has(begun))
-      decide(begun, "hangs or ends the process");
+    const isOpen = begun !== undefined && work.ids.includes(begun) && !decided.has(begun);
+    // The process ended or hung while it was trying this change, unless it says that the change has to be tried again.
+    if (isOpen && lines.at(-1)?.spoiled !== begun) decide(begun, "hangs or ends the process");
     return begun !== undefined;
   };
   const isExplained = (/** @type {Mutant} */ one) =>

@@ -13,7 +13,8 @@ export async function worth(list: readonly number[], more: Readonly<Record<strin
   let sum = 0;
   for (const one of all) if (one > 2 && one !== 7) sum = sum + (await Promise.resolve(one));
   const seen: string[] = [];
-  seen.push("end");
+  if (sum === 10) seen.push("ten");
+  else seen.push("other");
   return { sum, isLarge: sum >= 10 ? true : false, seen };
 }
 `;
@@ -41,6 +42,9 @@ test("a file with all changes does the same while none is switched on, and anoth
   }
   expect(unnoticed).toEqual([]);
   expect(mutants.length).toBeGreaterThan(15);
+  const changes = mutants.map(changeOf);
+  for (const kind of ['seen.push("other"); -> nothing', "sum >= 10 -> sum > 10", "2 -> 3", "...list -> nothing"])
+    expect(changes).toContain(kind);
 });
 
 test("each change that is explained exists, once or more, and its file is in the table", () => {

@@ -37,15 +37,20 @@ export function tryMutants({ files, ids, always, passed, report }: MutantWork): 
 
     test("are noticed", { timeout: 24 * 60 * 60_000 }, async () => {
       await beginSuites(tests);
+      const isNew = tests.every(({ ms }) => ms !== undefined);
       if (always === undefined) await withoutMutants(tests, tell);
       for (const id of ids) {
         tell({ begun: id });
         world.subcrewMutant = id;
         const noticed = await firstFailure(tests, () => utimesSync(report, new Date(), new Date()));
         if (always === undefined) delete world.subcrewMutant;
-        tell({ id, noticed: noticed?.one.run.name ?? null, error: noticed?.error.message.slice(0, 200) });
         // What a mutant left behind must not be taken for the work of the next one.
-        if (noticed && id !== ids.at(-1) && (noticed.hangs || (await within(noticed.one)) !== undefined)) {
+        const isSpoiled =
+          noticed !== undefined && always === undefined && (noticed.hangs || (await within(noticed.one)) !== undefined);
+        // A test that fails without the mutant, too, may fail because of what ran before: only a new process can tell.
+        const isSure = !isSpoiled || noticed.hangs || (isNew && id === ids[0]);
+        if (isSure) tell({ id, noticed: noticed?.one.run.name ?? null, error: noticed?.error.message.slice(0, 200) });
+        if (isSpoiled) {
           tell({ spoiled: id });
           return;
         }

@@ -27,6 +27,7 @@ async function eventsOf(run: Run): Promise<readonly Event[]> {
 }
 
 test("a call with invalid arguments is an event with the reason, and nothing was run", async () => {
+  done.splice(0);
   const worker = defineAgent({ name: "worker", description: "d", instructions: "i", model: "m" });
   const m = scripted(call("leave", { line: 4 }), "gave up");
   const crew = createCrew({ home: false, discover: false, env: {}, agents: [worker], tools: [leave], models: { m } });
