@@ -76,6 +76,13 @@ test("an answer that does not match the acceptance schema fails and can be retri
     fault: { code: "NOT_ACCEPTED", message: "The answer was not accepted: n must be number.", retryable: true },
     output: '{"n": "one"}',
   });
+  const broken: Script = { error: { code: "MODEL_REFUSED", message: "no", retryable: false } };
+  const fails = createPerformer(worldOf({ models: { m: scripted(broken) } }));
+  expect(await fails(callOf({ acceptSchema }), contextOf().context)).toMatchObject({
+    fault: { code: "MODEL_REFUSED" },
+  });
+  const text = createPerformer(worldOf({ models: { m: scripted("no JSON") } }));
+  expect(await text(callOf({ acceptSchema: { type: "string" } }), contextOf().context)).toMatchObject({ status: "ok" });
 });
 
 test("a task that is refused never reaches a model", async () => {
@@ -100,7 +107,11 @@ test("a runner that throws fails its task, and the task's access is closed anywa
     ...world.access,
     accessFor: async (task) => {
       const opened = await world.access?.accessFor(task);
-      return opened && { ...opened, end: async () => void (closed += 1) };
+      const end = async (): Promise<void> => {
+        await setImmediate();
+        closed += 1;
+      };
+      return opened && { ...opened, end };
     },
   };
   const outcome = await createPerformer({ ...world, ...(access && { access }) })(callOf(), contextOf().context);
@@ -132,6 +143,57 @@ test("a cancelled task ends even if its runner continues, and later events of th
   goOn.resolve();
   await over.promise;
   expect(facts).toEqual([{ type: "note", text: "before" }]);
+});
+
+test("the run waits for the commands of a task that is stopped, and not for those of one that has ended", async () => {
+  const lingered = async (stopsMeanwhile: boolean): Promise<number> => {
+    const controller = new AbortController();
+    const stop = (): void => controller.abort(stopped("enough"));
+    const waits: Promise<unknown>[] = [];
+    const world = worldOf({
+      permissions: {},
+      linger: (work) => void waits.push(work),
+      runner: async () => {
+        if (stopsMeanwhile) stop();
+        return { status: "ok", output: "done" };
+      },
+    });
+    await createPerformer(world)(callOf(), contextOf({ signal: controller.signal }).context);
+    stop();
+    await Promise.all(waits);
+    return waits.length;
+  };
+  expect(await lingered(true)).toBe(1);
+  expect(await lingered(false)).toBe(0);
+});
+
+test("an isolated task works where the worktree says, with its policy, and says what it did before a resume", async () => {
+  const isolated = async (past: readonly string[], agent: NonNullable<WorldParts["agent"]>) => {
+    const seen: unknown[] = [];
+    const isolate: NonNullable<WorldParts["isolate"]> = {
+      run: async (call, isolation, { isBegun, hasWorked, emit }, work) => {
+        const { outcome, policy } = await work({ ...call, path: "elsewhere" });
+        emit({ type: "note", text: "applied" });
+        seen.push(isolation, { isBegun, hasWorked }, policy !== undefined);
+        return { ...outcome, status: "ok", output: "applied" };
+      },
+      sweep: async () => {},
+    };
+    const runner: WorldParts["runner"] = async ({ call }) => ({ status: "ok", output: call.path });
+    const events = past.map((type, seq) => ({ seq, type }) as unknown as KeptEvent);
+    const { context, facts } = contextOf({ past: () => Promise.resolve(events) });
+    const outcome = await createPerformer(worldOf({ isolate, runner, agent, permissions: {} }))(callOf(), context);
+    return { seen, facts, output: "output" in outcome ? outcome.output : undefined };
+  };
+  const own = { isolation: "worktree" } as const;
+  const isolation = { dirty: false, keep: false };
+  const first = await isolated(["node.started"], own);
+  expect(first.output).toBe("applied");
+  expect(first.facts).toContainEqual({ type: "note", text: "applied" });
+  expect(first.seen).toEqual([isolation, { isBegun: false, hasWorked: false }, true]);
+  expect((await isolated(["node.started", "turn.started"], own)).seen[1]).toEqual({ isBegun: true, hasWorked: false });
+  expect((await isolated(["node.started", "tool.started"], own)).seen[1]).toEqual({ isBegun: true, hasWorked: true });
+  expect(await isolated([], {})).toMatchObject({ seen: [], output: "worker" });
 });
 
 test("the outcome says how much of it the caller reads, if the agent or the settings limit that", async () => {
@@ -166,33 +228,99 @@ test("a task continues the conversation of its plan, and is over if its agent ca
     run: () => "changed",
   });
   const resumes = { path: "worker", prompt: "Do it.", output: "The plan." };
-  const continued = async (tools: readonly Tool[], first: boolean) => {
-    const model = scripted(...(first ? ["The plan.", "Done."] : ["Done."]));
-    const perform = createPerformer(worldOf({ models: { m: model }, tools, permissions: { mode: "bypass" } }));
+  const thinks = { text: "First I look.", calls: [{ name: "nothing", input: {} }] };
+  const continued = async (tools: readonly Tool[], first: boolean, agent: NonNullable<WorldParts["agent"]> = {}) => {
+    const model = scripted(...(first ? [thinks, "The plan.", "Done."] : ["Done."]));
+    const perform = createPerformer(worldOf({ models: { m: model }, tools, agent, permissions: { mode: "bypass" } }));
     if (first) await perform(callOf({ planOnly: true }), contextOf().context);
     const outcome = await perform(callOf({ prompt: "Go on." }, { resumes }), contextOf().context);
     return { outcome, texts: model.requests.at(-1)?.messages.map((each) => ("text" in each ? each.text : "")) };
   };
   const known = await continued([change], true);
   expect(known.outcome).toMatchObject({ status: "ok", output: "Done." });
-  expect(known.texts).toEqual([expect.stringContaining("Do it."), "The plan.", expect.stringContaining("Go on.")]);
+  expect(known.texts).toEqual([
+    expect.stringContaining("Do it."),
+    "First I look.",
+    "",
+    "The plan.",
+    expect.stringContaining("Go on."),
+  ]);
   expect((await continued([change], false)).texts).toEqual([
     expect.stringContaining("Do it."),
     "The plan.",
     expect.stringContaining("Go on."),
   ]);
-  const readOnly = await continued([], false);
-  expect(readOnly.outcome).toMatchObject({ status: "ok", output: "The plan." });
-  expect(readOnly.texts).toBeUndefined();
+  const look = { ...change, name: "look", effect: "read" as const };
+  for (const readOnly of [await continued([], false), await continued([look, change], false, { tools: ["look"] })]) {
+    expect(readOnly.outcome).toMatchObject({ status: "ok", output: "The plan." });
+    expect(readOnly.texts).toBeUndefined();
+  }
+});
+
+const earlier = openPreviousRuns([], { store: createMemoryStore() });
+
+test("the agent of a task is recorded, with the key of a result that can be reused", async () => {
+  const resolved = async (more: WorldParts) => {
+    const { context, facts } = contextOf();
+    const world = worldOf({ models: { m: scripted("done") }, earlier: { ...earlier, told: new Set() }, ...more });
+    await createPerformer(world)(callOf(), context);
+    return facts.filter(({ type }) => type === "agent.resolved");
+  };
+  const reuse = { find: async () => undefined, add: async () => {} };
+  expect(await resolved({ reuse })).toMatchObject([{ agent: "worker", model: "m", reuse: expect.any(String) }]);
+  expect((await resolved({}))[0]).not.toHaveProperty("reuse");
+});
+
+test("a task continues the conversation that the journal holds, and is refused when there is none", async () => {
+  const model = scripted("Done.");
+  const messages = ["Do it.", "First I look.", "The plan."].map((text) => ({ role: "user" as const, text }));
+  const order: string[] = [];
+  const durable = async (): Promise<void> => {
+    await setImmediate();
+    order.push("stored");
+  };
+  const talkOf = async () => {
+    order.push("read");
+    return { messages } as never;
+  };
+  const change = defineTool({ name: "change", description: "", input: z.object({}), effect: "write", run: () => "" });
+  const resumes = { path: "worker", prompt: "Do it.", output: "The plan." };
+  await createPerformer(worldOf({ models: { m: model }, tools: [change], earlier: { ...earlier, talkOf } }))(
+    callOf({ prompt: "Go on." }, { resumes }),
+    contextOf({ durable }).context,
+  );
+  expect(model.requests[0]?.messages.slice(0, 3)).toEqual(messages);
+  await createPerformer(worldOf({ models: { m: scripted("Done.") } }))(callOf(), contextOf({ durable }).context);
+  expect(order).toEqual(["stored", "read"]);
+  const refused = async (task: Parameters<typeof callOf>[0]) => {
+    const outcome = await createPerformer(worldOf({ earlier }))(callOf(task), contextOf().context);
+    return "fault" in outcome ? [outcome.fault.code, outcome.fault.message] : outcome;
+  };
+  expect(await refused({ continues: "run_0/worker" })).toEqual([
+    "BAD_INPUTS",
+    '"run_0/worker" no longer exists, so it cannot be continued.',
+  ]);
+  expect(await refused({ fork: true })).toEqual([
+    "BAD_INPUTS",
+    '"worker" has no conversation to start from: no agent started it.',
+  ]);
 });
 
 test("an earlier result is used for a task that begins, not for one that is resumed, and a new one is added", async () => {
   const earlier: Outcome = { status: "ok", output: "known" };
   const performed = async (found: Outcome | undefined, past: number, said: Script = "new") => {
     const added: string[] = [];
+    const keys = new Set<unknown>();
     const reuse = {
-      find: async () => found,
-      add: async (_key: string, { path }: { path: string }) => void added.push(path),
+      find: async (key: string) => {
+        keys.add(key);
+        return found;
+      },
+      add: async (key: string, { path }: { path: string }) => {
+        await setImmediate();
+        keys.add(key);
+        added.push(path);
+      },
     };
     const events = Array.from(
       { length: past },
@@ -200,6 +328,7 @@ test("an earlier result is used for a task that begins, not for one that is resu
     );
     const perform = createPerformer(worldOf({ models: { m: scripted(said) }, reuse }));
     const outcome = await perform(callOf(), contextOf({ past: () => Promise.resolve(events) }).context);
+    expect([...keys]).toEqual([expect.any(String)]);
     return ["output" in outcome ? outcome.output : outcome.status, added];
   };
   expect(await performed(earlier, 0)).toEqual(["known", []]);
