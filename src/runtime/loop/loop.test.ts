@@ -1,11 +1,12 @@
-import { describe, expect, test } from "vitest";
+import { getEventListeners } from "node:events";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { assignmentOf, contextOf, type WorldParts } from "../../../test/support/task-world.ts";
 import type { Outcome } from "../../core/outcome/outcome.ts";
 import { createBudget } from "../../core/run/budget.ts";
-import type { Fact } from "../../core/run/event.ts";
+import type { Fact, KeptEvent } from "../../core/run/event.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
-import { defineTool } from "../../core/task/tool.ts";
+import { defineTool, type ToolContext } from "../../core/task/tool.ts";
 import { type Script, type ScriptedModel, scripted } from "../../models/scripted/scripted.ts";
 import { stopped } from "../async/cancel.ts";
 import { loop } from "./loop.ts";
@@ -16,11 +17,14 @@ const output = { type: "object", properties: { n: { type: "number" } }, required
 
 type Played = Readonly<{ outcome: Outcome; model: ScriptedModel; facts: readonly Fact[] }>;
 
+/** What the tool does when it is called, and whether the task is a review. */
+type Watched = Readonly<{ seen?: (at: string, given: ToolContext) => unknown; review?: true }>;
+
 /** Plays these turns of the model of `worker`, which has one tool, until there is an outcome. */
 async function play(
   turns: readonly Script[],
   agent: WorldParts["agent"] = {},
-  { seen, ...more }: Partial<PerformContext> & { seen?: (at: string) => void } = {},
+  { seen, review, ...more }: Partial<PerformContext> & Watched = {},
 ): Promise<Played> {
   const model = scripted(...turns);
   const tool = defineTool({
@@ -28,13 +32,14 @@ async function play(
     description: "looks",
     input: z.object({ at: z.string() }),
     effect: "read",
-    run: ({ at }) => {
-      seen?.(at);
+    run: async ({ at }, given) => {
+      await seen?.(at, given);
       return `saw ${at}`;
     },
   });
   const { context, facts } = contextOf(more);
-  const outcome = await loop(await assignmentOf({ tools: [tool], models: { m: model }, agent }), context);
+  const parts = { tools: [tool], models: { m: model }, agent };
+  const outcome = await loop(await assignmentOf(parts, {}, review && { review }), context);
   return { outcome, model, facts };
 }
 
@@ -67,9 +72,17 @@ describe("a limit of turns", () => {
   });
 
   test("fails the task when that turn returns nothing; earlier text is kept", async () => {
-    const { outcome, model } = await play([look("a", "So far so good."), look("b"), "too late"], agent);
-    expect(outcome).toMatchObject({ status: "failed", fault: { code: "MAX_TURNS" }, output: "So far so good." });
+    const { outcome, model, facts } = await play([look("a", "So far so good."), look("b"), "too late"], agent);
+    expect(outcome).toMatchObject({
+      status: "failed",
+      fault: { code: "MAX_TURNS", hint: "Allow more with --max-turns.", retryable: false },
+      output: "So far so good.",
+      limit: { kind: "turns", value: 1 },
+    });
     expect(model.requests).toHaveLength(2);
+    expect(facts.filter(({ type }) => type === "warning")).toEqual([]);
+    const { outcome: later } = await play([look("a", "So far."), look("b", "A bit more.")], agent);
+    expect(later).toMatchObject({ status: "failed", output: "A bit more." });
   });
 
   test("is only reported, once, where limits are not enforced", async () => {
@@ -88,10 +101,46 @@ describe("a result that is missing or not valid", () => {
     expect(model.requests[1]).toMatchObject({ toolChoice: "required", tools: [{ name: "complete_task" }] });
   });
 
+  test("is requested as often as the limits say, after a rejected result with all tools and its reason", async () => {
+    const turns = ["I am done.", finish({ n: "x" }), finish({ n: 1 })];
+    const { outcome, model } = await play(turns, { output, limits: { reminders: 2 } });
+    expect(outcome).toMatchObject({ status: "ok", data: { n: 1 } });
+    expect(model.requests.map(({ tools }) => tools.length)).toEqual([2, 1, 2]);
+    expect(model.requests[2]?.messages.at(-1)).toMatchObject({
+      role: "tool",
+      results: [{ text: expect.stringMatching(/^Not accepted: n must be number/) }],
+    });
+    expect((await play(turns, { output })).outcome).toMatchObject({ fault: { code: "INVALID_OUTPUT" } });
+  });
+
+  test("is requested with the reason where the answer is the result", async () => {
+    const typed = { output, completion: "text" } as const;
+    const wrong = await play(["no JSON", '{"n": 1}'], typed);
+    expect(wrong.outcome).toMatchObject({ status: "ok", data: { n: 1 } });
+    expect(wrong.model.requests[1]?.messages.at(-1)).toMatchObject({
+      text: expect.stringContaining("the answer is not JSON"),
+    });
+    expect(wrong.model.requests[1]?.tools).toHaveLength(1);
+    const nothing = await play(["", '{"n": 1}'], typed);
+    expect(nothing.model.requests[1]?.messages.at(-1)).toMatchObject({ text: expect.not.stringContaining("JSON") });
+  });
+
   test("fails the task the second time, with a code for the reason", async () => {
     const wrong = await play([finish({ n: "x" }), finish({ n: "y" }), finish({ n: 1 })], { output });
     expect(wrong.outcome).toMatchObject({ status: "failed", fault: { code: "INVALID_OUTPUT", retryable: true } });
-    expect((await play(["", "", "late"])).outcome).toMatchObject({ status: "failed", fault: { code: "EMPTY" } });
+    expect((await play([look("a", "So far."), "", "", "late"])).outcome).toMatchObject({
+      status: "failed",
+      fault: { code: "EMPTY", retryable: true },
+      output: "So far.",
+    });
+  });
+
+  test("is not requested from a reviewer that states its verdict", async () => {
+    const answers = (text: string, more: Watched = {}) => play([text, finish({ n: 1 })], { output }, more);
+    const stated = await answers("All is well.\nVerdict: approved", { review: true });
+    expect(stated.outcome).toMatchObject({ status: "ok", output: "All is well.\nVerdict: approved" });
+    expect((await answers("I looked at it.", { review: true })).outcome).toMatchObject({ data: { n: 1 } });
+    expect((await answers("All is well.\nVerdict: approved")).outcome).toMatchObject({ data: { n: 1 } });
   });
 
   test("is final when the agent reports that it gave up", async () => {
@@ -207,6 +256,16 @@ test("an agent whose result is all it said returns its texts, but not those arou
 test("a result that is rejected is kept with the failure", async () => {
   const { outcome } = await play([finish({ n: "x" }), finish({ n: "y" })], { output });
   expect(outcome).toMatchObject({ status: "failed", output: JSON.stringify({ n: "y" }, null, 2), data: { n: "y" } });
+  const long = { type: "string", minLength: 5 };
+  const short = await play([finish("x"), finish("y")], { output: long });
+  expect(short.outcome).toMatchObject({ status: "failed", output: "y", data: "y" });
+  const missing = await play(
+    [finish({ n: 1 }), { text: "Here.", calls: [{ name: "complete_task", input: { a: 1 } }] }],
+    {
+      output: long,
+    },
+  );
+  expect(missing.outcome).toMatchObject({ fault: { code: "INVALID_OUTPUT", retryable: true }, output: "Here." });
 });
 
 test("a task is told once that it is near its limit of turns, and its conversation is handed on", async () => {
@@ -217,6 +276,194 @@ test("a task is told once that it is near its limit of turns, and its conversati
     { limits: { maxTurns: 20 } },
     { remember: (messages) => remembered.push(messages.length) },
   );
-  expect(facts.filter((fact) => fact.type === "warning" && fact.code === "LIMIT_NEAR")).toHaveLength(1);
+  const near = (told: readonly Fact[]) => told.flatMap((one) => (one.type === "warning" ? [[one.code, one.text]] : []));
+  const text = (taken: number, of: number): string =>
+    `The task has taken ${taken} turns and may take ${of} turns; then the agent returns the result it has so far. Allow more with --max-turns.`;
+  expect(near(facts)).toEqual([["LIMIT_NEAR", text(18, 20)]]);
   expect(remembered).toHaveLength(1);
+  const ten = await play([...turns.slice(0, 9), "Done."], { limits: { maxTurns: 10 } });
+  expect(near(ten.facts)).toEqual([["LIMIT_NEAR", text(9, 10)]]);
 });
+
+describe("a budget that is used up after some turns", () => {
+  const limit = { kind: "turns", value: 1, run: true };
+
+  test("gives one last turn, whose result or text is kept with the limit", async () => {
+    const budget = () => createBudget({ maxTurns: 1 });
+    const { outcome, facts } = await play([look("a"), "Half of it."], {}, { budget: budget() });
+    expect(outcome).toMatchObject({ status: "ok", output: "Half of it.", limit });
+    expect(facts).toContainEqual({
+      type: "limit.reached",
+      limit: "MAX_TURNS",
+      text: "The budget is used up: the run may take 1 turns in all.",
+      enforced: true,
+      reached: limit,
+    });
+    const failing = await play([look("a", "So far."), look("b")], {}, { budget: budget() });
+    expect(failing.outcome).toMatchObject({
+      status: "failed",
+      fault: { code: "MAX_TURNS", hint: "Allow more with --max-run-turns.", retryable: false },
+      output: "So far.",
+    });
+  });
+
+  test("also refuses tool calls, and a last turn that no longer fits", async () => {
+    const calls = await play([look("a"), look("b"), "Half."], {}, { budget: createBudget({ maxToolCalls: 1 }) });
+    expect(calls.outcome).toMatchObject({ status: "ok", output: "Half.", limit: { kind: "toolCalls", value: 1 } });
+    const open = createBudget({});
+    const shut = createBudget({ maxTokens: 1 });
+    let turns = 0;
+    const budget = {
+      ...open,
+      reserve: (...asked: Parameters<typeof open.reserve>) => ((turns += 1) === 1 ? open : shut).reserve(...asked),
+    };
+    const { outcome } = await play([look("a", "So far."), "never asked"], {}, { budget });
+    expect(outcome).toMatchObject({ status: "failed", fault: { code: "BUDGET" }, output: "So far." });
+  });
+
+  test("lets a task wait that may, also between the calls of a turn", async () => {
+    let waits = 0;
+    const limited = createBudget({ maxToolCalls: 1 });
+    const parks: NonNullable<PerformContext["parks"]> = {
+      onLimit: "park",
+      onProviderFault: "fail",
+      park: async () => (waits += 1) < 2,
+    };
+    const { outcome, model } = await play(
+      [look("a"), look("b"), look("c", "Third."), "never asked"],
+      {},
+      {
+        budget: limited,
+        parks,
+      },
+    );
+    expect(outcome).toMatchObject({ status: "cancelled", output: "Third." });
+    expect([waits, model.requests.length]).toEqual([2, 3]);
+  });
+});
+
+test("a task that is stopped while it waits for its provider asks no more", async () => {
+  const busy: Script = { error: { code: "MODEL_RATE_LIMIT", message: "slow down", retryable: true } };
+  const { outcome, model } = await play(
+    [busy, "never asked"],
+    {},
+    {
+      parks: { onLimit: "end", onProviderFault: "park", park: async () => false },
+    },
+  );
+  expect(outcome).toMatchObject({ status: "cancelled" });
+  expect(model.requests).toHaveLength(1);
+});
+
+test("a task that is stopped in its last turn keeps its text and is cancelled, not at its limit", async () => {
+  const controller = new AbortController();
+  const stops: Script = () => {
+    controller.abort(stopped("enough"));
+    return "too late";
+  };
+  const agent = { limits: { maxTurns: 1 } };
+  const { outcome } = await play([look("a", "So far."), stops], agent, { signal: controller.signal });
+  expect(outcome).toMatchObject({ status: "cancelled", reason: "enough", output: "So far." });
+  expect(outcome).not.toHaveProperty("limit");
+});
+
+test("a task that has ended leaves no timer and no listener behind", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { signal } = new AbortController();
+  const { outcome } = await play([look("a"), "Half of it."], { limits: { maxTurns: 1 } }, { signal });
+  expect(outcome).toMatchObject({ status: "ok" });
+  expect(vi.getTimerCount()).toBe(0);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+test("the time in which a task waits for agents, people, messages and its budget does not count for its limit", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const asked: unknown[] = [];
+  const waited = async <T>(what: unknown, answer: T): Promise<T> => {
+    asked.push(what);
+    await vi.advanceTimersByTimeAsync(90_000);
+    return answer;
+  };
+  const letters = ["Mind the roof."];
+  const limited = createBudget({ maxTurns: 1 });
+  const open = createBudget({});
+  let parked = false;
+  const { outcome, facts } = await play(
+    [look("ask"), look("delegate"), "Done.", "Done, and the roof."],
+    { limits: { maxDurationMs: 60_000 } },
+    {
+      seen: (at, given) =>
+        at === "ask" ? given.ask?.("sure?") : given.delegate({ mode: "single", task: "help" }).then(() => {}),
+      ask: (question) => waited(question, { approve: true }),
+      delegate: (what, parent) => waited([what, parent.spawns], { status: "ok", output: "helped" }),
+      mail: async (wait) => (wait ? waited("mail", letters.splice(0)) : []),
+      budget: { ...open, count: (what) => (parked ? open : limited).count(what) },
+      parks: {
+        onLimit: "park",
+        onProviderFault: "fail",
+        park: async (why) => {
+          parked = true;
+          return waited(why.waitsFor, true);
+        },
+      },
+    },
+  );
+  expect(outcome).toMatchObject({ status: "ok", output: "Done, and the roof." });
+  expect(asked).toEqual(["sure?", "budget", [{ mode: "single", task: "help" }, "*"], "mail", "mail"]);
+  expect(facts.filter(({ type }) => type === "limit.reached")).toEqual([]);
+});
+
+test("a resumed task carries out the recorded calls that have no result, once, and keeps the text beside them", async () => {
+  const calls = ["a", "b"].map((at) => ({ id: at, name: "look", input: { at } }));
+  const told = [
+    { type: "turn.started", turn: 1, model: "m" },
+    { type: "turn.ended", turn: 1, text: "So far.", calls, usage: {}, cost: { usd: 0, unpriced: 0 } },
+    { type: "tool.ended", call: "a", tool: "look", text: "saw it before", error: false, ms: 0, status: "ok" },
+  ].map((fact, seq) => ({ seq, ...fact }) as unknown as KeptEvent);
+  const seen: string[] = [];
+  const resumed = (turns: readonly Script[]) =>
+    play(turns, {}, { past: () => Promise.resolve(told), seen: (at) => seen.push(at) });
+  const { outcome, model } = await resumed(["Done."]);
+  expect(outcome).toMatchObject({ status: "ok", output: "Done." });
+  expect(seen).toEqual(["b"]);
+  expect(model.requests.map(({ messages }) => messages.at(-1))).toMatchObject([
+    { role: "tool", results: [{ text: "saw it before" }, { text: "saw b" }] },
+  ]);
+  const fault: Script = { error: { code: "MODEL_REFUSED", message: "no", retryable: false } };
+  expect((await resumed([fault])).outcome).toMatchObject({ status: "failed", output: "So far." });
+});
+
+test.each([
+  [
+    { limit: "MAX_TURNS", reached: { kind: "turns", value: 3, run: true } },
+    "MAX_TURNS",
+    { kind: "turns", value: 3, run: true },
+  ],
+  [{ limit: "TIMEOUT", reached: { kind: "time", value: 5 } }, "TIMEOUT", { kind: "time", value: 1_800_000 }],
+  [{ limit: "MAX_TURNS" }, "MAX_TURNS", { kind: "turns", value: 100 }],
+  [{ limit: "BUDGET" }, "BUDGET", { kind: "tokens", value: 0, run: true }],
+] as const)(
+  "a resumed task whose last turn after a limit is recorded takes no other one: %j",
+  async (reached, code, limit) => {
+    const past = (text: string, calls: readonly unknown[]) => {
+      const told = [
+        { type: "limit.reached", enforced: true, text: "", ...reached },
+        { type: "turn.started", turn: 1, model: "m" },
+        { type: "turn.ended", turn: 1, text, calls, usage: {}, cost: { usd: 0, unpriced: 0 } },
+      ];
+      return () => Promise.resolve(told.map((fact, seq) => ({ seq, ...fact }) as unknown as KeptEvent));
+    };
+    const whole = await play([], {}, { past: past("Half of it.", []) });
+    expect(whole.outcome).toMatchObject({ status: "ok", output: "Half of it." });
+    expect(whole.outcome.limit).toEqual(limit);
+    const failing = await play([], {}, { past: past("So far.", [{ id: "1", name: "look", input: { at: "x" } }]) });
+    expect(failing.outcome).toMatchObject({
+      status: "failed",
+      fault: { code, retryable: code === "TIMEOUT" },
+      output: "So far.",
+    });
+    expect([...whole.model.requests, ...failing.model.requests]).toEqual([]);
+  },
+);

@@ -71,8 +71,8 @@ async function converse(
   let repairs = 0;
   let overflowed = false;
   let narrow = false;
-  let last = "";
   let taken = talk.unfinished;
+  let last = taken?.turn.text ?? "";
   const watch = createWatch(assignment, context);
   const partly = (outcome: Ended): Outcome => withPartial(outcome, last);
   /**
@@ -122,7 +122,6 @@ async function converse(
       turn = got;
     }
     narrow = false;
-    last = turn.text || last;
     const reply = await talk.answer(turn, clock.signal, known);
     if (context.signal.aborted) return partly({ status: "cancelled", reason: clock.reason() });
     if (reply.is === "more") continue;
@@ -153,7 +152,7 @@ async function converse(
 /** All messages of the agent as its result, if its definition asks for that. */
 function allTexts({ agent, validate, call }: Assignment, talk: Conversation): { output?: string } {
   if (agent.summary !== "all" || validate) return {};
-  const own = talk.messages().slice(call.before?.length ?? 0);
+  const own = talk.messages().slice(call.before?.length);
   const texts = own.flatMap((message) => (message.role === "assistant" && message.text.trim() ? [message.text] : []));
   return texts.length > 1 ? { output: texts.join("\n\n") } : {};
 }
@@ -238,7 +237,7 @@ function notBegun({ code, limit }: Reached): Outcome {
     limit.kind === "usd" || limit.kind === "tokens"
       ? `The first request of this task does not fit in what is left of the limit of ${limitText(limit)}.`
       : `The run reached its limit of ${limitText(limit)} before this task began.`;
-  return { ...failed(code, text, { hint: `Allow more with ${limitFlag({ ...limit, run: true })}.` }), limit };
+  return { ...failed(code, text, { hint: `Allow more with ${limitFlag(limit)}.` }), limit };
 }
 
 type Closing = Readonly<{ assignment: Assignment; context: PerformContext; taken?: UnfinishedTurn }>;
