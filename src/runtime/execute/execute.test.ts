@@ -1,8 +1,13 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { bad, observe, ok, task } from "../../../test/runtime/execute/lab.ts";
+import type { Outcome } from "../../core/outcome/outcome.ts";
 import type { Body, Node } from "../../core/plan/plan.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import type { NodeWorktrees } from "./scope.ts";
 
 const plan = (nodes: Record<string, Node>, output: string): Body => ({ nodes, output });
+const names = (seen: { readonly events: readonly KeptEvent[] }, type: KeptEvent["type"]): string[] =>
+  seen.events.flatMap((event) => (event.type === type ? [event.path] : []));
 const join = (pick: "settled" | "first", ...needs: string[]): Node => ({ kind: "join", needs, pick });
 
 test("a node starts once its dependencies have ended, and its prompt is filled with their outputs", async () => {
@@ -71,6 +76,319 @@ test("cancelling ends what runs and what waits with the reason, and starts nothi
   expect(seen.performed).toEqual(["a#1"]);
   for (const id of ["a", "b", "c", "all"])
     expect(seen.executed.outcomeOf(id)).toEqual({ status: "cancelled", reason: "enough" });
+  expect(seen.left).toEqual({ stoppable: 0, listeners: 0 });
+});
+
+test("a task that has its slot and has not begun is cancelled before it begins", async () => {
+  const body = plan({ a: task("a"), b: task("b", { writes: ["src/**"] }), all: join("settled", "a", "b") }, "all");
+  const seen = await observe({
+    plan: body,
+    act: ({ path }) => ok(path),
+    before: (step, { cancel }) => void (step === 0 && cancel()),
+  });
+  expect(seen.performed).toEqual([]);
+  expect(seen.executed.outcome).toEqual({ status: "cancelled", reason: "enough" });
+});
+
+test("steps are taken one after the other, also when a listener of one causes the next", async () => {
+  const seen = await observe({
+    plan: plan(
+      { a: task("a"), b: task("b", {}, ["a"]), c: task("c", {}, ["b"]), d: task("d"), all: join("settled", "c", "d") },
+      "all",
+    ),
+    act: ({ path }) => (path === "a" ? bad() : ok(path, { moments: 3 })),
+    heard: (event, { cancel }) => void (event.type === "node.ended" && event.path === "a" && cancel()),
+  });
+  expect(names(seen, "node.ended")).toEqual(["a", "b", "c", "all", "d"]);
+});
+
+test("a node that waits for others can be cancelled for good, one that runs or does not exist cannot", async () => {
+  const told: unknown[] = [];
+  const seen = await observe({
+    plan: plan({ a: task("a"), b: task("b", {}, ["a"]), all: join("settled", "a", "b") }, "all"),
+    act: ({ path }) => ok(path, { moments: 2 }),
+    before: (step, { cancelWaiting }) => {
+      if (step === 1) told.push(...["a", "b", "c"].map((id) => cancelWaiting(id, "not this one")));
+    },
+  });
+  expect(told).toEqual([false, true, false]);
+  expect(seen.performed).toEqual(["a#1"]);
+  expect(seen.executed.outcomeOf("b")).toEqual({ status: "cancelled", reason: "not this one", final: true });
+  expect(names(seen, "node.ended")).toEqual(["b", "a", "all"]);
+});
+
+test("a failed node is tried again while others run, with those that were skipped because of it", async () => {
+  const told: unknown[] = [];
+  let tries = 0;
+  const seen = await observe({
+    plan: plan({ a: task("a"), b: task("b", {}, ["a"]), c: task("c"), all: join("settled", "b", "c") }, "all"),
+    act: ({ path }) => (path === "a" && (tries += 1) === 1 ? bad() : ok(path, { moments: path === "c" ? 5 : 1 })),
+    before: (step, { retry }) => {
+      if (step === 2) told.push(retry("c"), retry("a"));
+    },
+  });
+  expect(told).toEqual(['"c" has not failed.', undefined]);
+  expect(seen.performed).toEqual(["a#1", "c#1", "a#1", "b#1"]);
+  expect(seen.executed.outcomeOf("b")).toMatchObject({ status: "ok", output: "b" });
+  expect(seen.control.retry("c")).toBe("The run is about to end.");
+});
+
+test("the last failed node can be tried again as long as one other has not ended", async () => {
+  let tries = 0;
+  const told: unknown[] = [];
+  const seen = await observe({
+    plan: plan({ a: task("a"), b: task("b"), all: join("settled", "a", "b") }, "all"),
+    act: ({ path }) => (path === "a" && (tries += 1) === 1 ? bad() : ok(path, { moments: path === "b" ? 4 : 1 })),
+    before: (step, { retry }) => void (step === 2 && told.push(retry("a"))),
+  });
+  expect(told).toEqual([undefined]);
+  expect(seen.executed.outcomeOf("a")).toMatchObject({ status: "ok" });
+});
+
+describe("a task that is paused alone", () => {
+  const body = plan({ a: task("a"), b: task("b"), c: task("c", {}, ["a"]), all: join("settled", "b", "c") }, "all");
+
+  test.each([
+    ["while it runs", "a", 8, ["a#1", "b#1", "a#1", "c#1"]],
+    ["while it waits for a slot", "b", 1, ["a#1", "c#1", "b#1"]],
+    ["before what it needs has ended", "c", 8, ["a#1", "b#1", "c#1"]],
+  ])("%s, stops or does not start, and goes on when it is resumed", async (_, path, slots, performed) => {
+    const idle: (readonly string[])[] = [];
+    const seen = await observe({
+      plan: body,
+      slots,
+      act: (call) => ok(call.path, { moments: 2 }),
+      before: (step, { pause }) => void (step === 1 && pause(path)),
+      idle: (paths, { resume }) => {
+        idle.push(paths);
+        resume(path);
+      },
+    });
+    expect(idle).toEqual([[path]]);
+    expect(seen.performed).toEqual(performed);
+    expect(names(seen, "node.ended").toSorted()).toEqual(["a", "all", "b", "c"]);
+    expect(seen.executed.outcomeOf(path)).toMatchObject({ status: "ok", output: path });
+    expect(seen.left).toEqual({ stoppable: 0, listeners: 0 });
+  });
+
+  test("ends with its run, or as failed when a change says so", async () => {
+    const ended = (end: "cancel" | "change") =>
+      observe({
+        plan: body,
+        act: ({ path }) => ok(path, { moments: 4 }),
+        before: (step, control) => {
+          if (step === 1) control.pause("a");
+          if (step === 2 && end === "cancel") control.cancel();
+          if (step === 2 && end === "change") control.change({ markFailed: { a: "not wanted" } });
+        },
+        idle: () => {},
+      });
+    const stopped = await ended("cancel");
+    expect(stopped.executed.outcomeOf("a")).toEqual({ status: "cancelled", reason: "enough" });
+    expect(stopped.performed).toEqual(["a#1", "b#1"]);
+    const changed = await ended("change");
+    expect(changed.executed.outcomeOf("a")).toMatchObject({ status: "failed", fault: { message: "not wanted" } });
+    expect(changed.executed.outcomeOf("c")).toEqual({ status: "skipped", because: "a" });
+  });
+
+  test("is no longer needed once another one has won its race, even while it stops", async () => {
+    const seen = await observe({
+      plan: plan({ a: task("a"), b: task("b"), won: join("first", "a", "b") }, "won"),
+      act: ({ path }) => ok(path, { moments: path === "a" ? 9 : 2, slowToStop: true }),
+      choices: [0, 0, 0, 0, 0],
+      before: (step, { pause }) => void (step === 1 && pause("a")),
+      idle: () => {},
+    });
+    expect(seen.executed.outcome).toMatchObject({ status: "ok", output: "b" });
+    expect(seen.executed.outcomeOf("a")).toEqual({ status: "cancelled", reason: "no longer needed" });
+    expect(seen.left).toEqual({ stoppable: 0, listeners: 0 });
+  });
+
+  test.each([
+    ["cancelled while it waits", "c", "a"],
+    ["given up", "a", "b"],
+  ])("is forgotten when it is %s", async (_, first, second) => {
+    const idle: (readonly string[])[] = [];
+    await observe({
+      plan: plan({ a: task("a"), b: task("b"), c: task("c", {}, ["a"]), all: join("settled", "a", "b", "c") }, "all"),
+      act: ({ path }) => ok(path, { moments: 4 }),
+      before: (step, { pause, cancelWaiting, change }) => {
+        if (step === 1) pause(first);
+        if (step === 2 && first === "c") cancelWaiting("c", "not this one");
+        if (step === 2 && first === "a") change({ markFailed: { a: "not wanted" } });
+        if (step === 3) pause(second);
+      },
+      idle: (paths, { resume }) => {
+        idle.push(paths);
+        resume(second);
+      },
+    });
+    expect(idle).toEqual([[second]]);
+  });
+});
+
+test("a task that is given up while it waits for its slot gives back its files", async () => {
+  const writes = ["src/**"];
+  const seen = await observe({
+    plan: plan(
+      { x: task("x"), a: task("a", { writes }), b: task("b", { writes }), all: join("settled", "x", "a", "b") },
+      "all",
+    ),
+    slots: 1,
+    act: ({ path }) => ok(path, { moments: 2 }),
+    before: (step, { change }) => void (step === 1 && change({ markFailed: { a: "not wanted" } })),
+  });
+  expect(seen.performed).toEqual(["x#1", "b#1"]);
+});
+
+test("a task that waits for files or for a slot ends with its run", async () => {
+  const writes = ["src/**"];
+  const seen = await observe({
+    plan: plan(
+      { x: task("x"), a: task("a", { writes }), b: task("b", { writes }), all: join("settled", "x", "a", "b") },
+      "all",
+    ),
+    slots: 1,
+    act: ({ path }) => ok(path, { moments: 2 }),
+    before: (step, { cancel }) => void (step === 1 && cancel()),
+  });
+  expect(seen.performed).toEqual(["x#1"]);
+  for (const id of ["a", "b"]) expect(seen.executed.outcomeOf(id)).toEqual({ status: "cancelled", reason: "enough" });
+  expect(seen.left).toEqual({ stoppable: 0, listeners: 0 });
+});
+
+describe("a winner's place in a race", () => {
+  const body = plan({ a: task("a"), b: task("b"), won: join("first", "a", "b") }, "won");
+
+  test("is recorded, and others wait until its holder has applied its changes", async () => {
+    const seen = await observe({
+      plan: body,
+      act: ({ path }) => ok(path, path === "a" ? { claims: 4 } : { moments: 2 }),
+      choices: [0, 0, 0],
+    });
+    expect(names(seen, "node.won")).toEqual(["a"]);
+    expect(seen.executed.outcome).toMatchObject({ output: "a" });
+    expect(names(seen, "node.ended")).toEqual(["a", "won", "b"]);
+  });
+
+  test("passes to the next one when its holder fails", async () => {
+    const seen = await observe({
+      plan: body,
+      act: ({ path }) => (path === "a" ? bad("boom", { claims: 4 }) : ok(path, { moments: 2 })),
+    });
+    expect(seen.executed.outcome).toMatchObject({ status: "ok", output: "b" });
+    expect(names(seen, "node.won")).toEqual(["a", "b"]);
+  });
+
+  test("does not keep a task waiting that has failed", async () => {
+    const seen = await observe({
+      plan: body,
+      act: ({ path }) => (path === "a" ? ok(path, { claims: 4 }) : bad("boom", { moments: 2 })),
+    });
+    expect(names(seen, "node.ended")).toEqual(["b", "a", "won"]);
+  });
+
+  test("belongs to the same task after a resume", async () => {
+    const act = (fast: string) => (call: { readonly path: string }) =>
+      ok(call.path, { moments: call.path === fast ? 1 : 4, claims: 1 });
+    const first = await observe({ plan: body, act: act("a") });
+    const at = first.journal.findIndex(({ type }) => type === "node.won");
+    const after = await observe({ plan: body, past: first.journal.slice(0, at + 1), act: act("b") });
+    expect(after.executed.outcome).toMatchObject({ output: "a" });
+    const before = await observe({ plan: body, past: first.journal.slice(0, at), act: act("b") });
+    expect(before.executed.outcome).toMatchObject({ output: "b" });
+  });
+
+  test("is not given when it cannot be recorded", async () => {
+    const durable = Promise.reject(new Error("the disk is full"));
+    durable.catch(() => {});
+    const seen = await observe({ plan: body, durable, act: ({ path }) => ok(path, { claims: 0 }) });
+    for (const id of ["a", "b"]) expect(seen.executed.outcomeOf(id)).toEqual({ status: "cancelled", reason: "lost" });
+  });
+});
+
+describe("the worktree of a contender", () => {
+  const isolated = (needs?: readonly string[]): Node => task("work", { isolation: "worktree" }, needs);
+  const folders = () => {
+    const told: string[] = [];
+    const worktrees = (moment: () => Promise<void>): NodeWorktrees => ({
+      isolationOf: ({ isolation }) => (isolation === "worktree" ? { dirty: false, keep: false } : undefined),
+      run: async ({ call }, work) => {
+        told.push(`opened for ${call.path}`);
+        const outcome = await work({ top: `/${call.path}`, of: "/", gitDir: "/git" });
+        await moment();
+        told.push(`closed for ${call.path}: ${outcome.status}`);
+        return outcome;
+      },
+    });
+    return { told, worktrees };
+  };
+
+  test("is closed before the plan ends, also when the contender never started", async () => {
+    const { told, worktrees } = folders();
+    const chains = { a1: isolated(), a: isolated(["a1"]), b1: isolated(), b: isolated(["b1"]) };
+    const seen = await observe({
+      plan: plan({ ...chains, won: join("first", "a", "b") }, "won"),
+      worktrees,
+      act: ({ path }) => ok(path, { moments: path === "b1" ? 50 : 1 }),
+    });
+    expect(seen.executed.outcome).toMatchObject({ output: "a" });
+    expect(told).toEqual(["opened for a", "opened for b", "closed for a: ok", "closed for b: cancelled"]);
+  });
+
+  test("is also opened for a race that a change adds, and a join that closes one has started", async () => {
+    const { told, worktrees } = folders();
+    const seen = await observe({
+      plan: plan({ x: task("x"), all: join("settled", "x") }, "all"),
+      slots: 1,
+      worktrees,
+      act: ({ path }) => ok(path, { moments: 2 }),
+      before: (step, { change }) => {
+        if (step !== 1) return;
+        change({
+          newTasks: { a1: isolated(), a: join("settled", "a1") },
+          into: "a",
+          updateDependencies: { all: ["x", "a"] },
+        });
+        change({
+          newTasks: { b1: task("b1"), b: join("settled", "b1") },
+          into: "b",
+          updateDependencies: { all: ["x", "a", "b"] },
+        });
+        change({ newTasks: { won: join("first", "a", "b") }, updateDependencies: { all: ["x"] } });
+      },
+    });
+    expect(told.slice(0, 2)).toEqual(["opened for a", "closed for a: ok"]);
+    expect(seen.events).toContainEqual(
+      expect.objectContaining({ type: "node.started", path: "a", attempt: 1, kind: "join" }),
+    );
+    expect(seen.executed.outcomeOf("a")).toMatchObject({ status: "ok" });
+    expect(names(seen, "plan.changed")).toHaveLength(3);
+  });
+});
+
+test("a plan whose run is already cancelled starts nothing, and everything is cancelled", async () => {
+  const seen = await observe({
+    plan: plan({ a: task("a"), b: task("b", {}, ["a"]) }, "b"),
+    act: ({ path }) => ok(path),
+    cancelled: true,
+  });
+  expect(seen.performed).toEqual([]);
+  for (const id of ["a", "b"]) expect(seen.executed.outcomeOf(id)).toEqual({ status: "cancelled", reason: "enough" });
+});
+
+test("a node that crashes fails, and the fault names it", async () => {
+  const seen = await observe({
+    plan: plan({ a: task("a"), g: { kind: "gate", needs: ["a"], question: "sure?" } }, "g"),
+    act: ({ path }) => ok(path),
+    answer: () => {
+      throw new Error("no terminal");
+    },
+  });
+  expect(seen.executed.outcome).toMatchObject({
+    status: "failed",
+    fault: { code: "CRASHED", message: expect.stringMatching(/lab\/g.*no terminal/) },
+  });
 });
 
 test("tasks that write the same files work one after the other, also when there are slots for both", async () => {
@@ -105,4 +423,75 @@ test("a resumed plan performs only nodes that have not ended, and decides as bef
   expect(after.performed).toEqual(["b#1"]);
   expect(after.executed.outcomeOf("a")).toMatchObject({ output: "first a" });
   expect(after.executed.outcome).toMatchObject({ output: "second b" });
+});
+
+describe("a resumed plan", () => {
+  const race = plan({ a: task("a"), b: task("b"), won: join("first", "a", "b") }, "won");
+  const raced = () => observe({ plan: race, act: ({ path }) => ok(path, { moments: path === "a" ? 1 : 9 }) });
+  const again = (body: Body, past: readonly KeptEvent[]) =>
+    observe({ plan: body, past, act: ({ path }) => ok(`again ${path}`) });
+
+  test("ends what was being stopped, as it was recorded or as no longer needed, and starts it no more", async () => {
+    const { journal } = await raced();
+    const cut = journal.findIndex(({ type, path }) => type === "node.ended" && path === "a") + 1;
+    const after = await again(race, journal.slice(0, cut));
+    expect(after.performed).toEqual([]);
+    expect(names(after, "node.ended")).toEqual(["won", "b"]);
+    expect(after.executed.outcomeOf("b")).toEqual({ status: "cancelled", reason: "no longer needed" });
+
+    const half: Outcome = { status: "cancelled", reason: "no longer needed", output: "half" };
+    const ended = journal.map((event) =>
+      event.type === "node.ended" && event.path === "b" ? { ...event, outcome: half } : event,
+    );
+    const whole = await again(race, ended);
+    expect(whole.executed.outcomeOf("b")).toEqual(half);
+    expect(names(whole, "node.ended")).toEqual(["b"]);
+  });
+
+  test("reports a decision that is another one now", async () => {
+    const { journal } = await raced();
+    const other = journal.map((event) =>
+      event.type === "node.ended" && event.path === "won"
+        ? { ...event, outcome: { status: "ok", output: "b", from: ["b"] } as Outcome }
+        : event,
+    );
+    expect(names(await again(race, other), "node.ended")).toEqual(["won", "b"]);
+  });
+
+  test("has the changes that were made to it, and the tasks that were given up before they began", async () => {
+    const body = plan({ x: task("x"), y: task("y"), a: task("a"), all: join("settled", "x", "y", "a") }, "all");
+    const before = await observe({
+      plan: body,
+      slots: 1,
+      act: ({ path }) => ok(path, { moments: 2 }),
+      before: (step, { change }) =>
+        void (step === 1 && change({ newTasks: { n: task("n") }, markFailed: { a: "not wanted" } })),
+    });
+    const cut = before.journal.findIndex(({ type, path }) => type === "node.ended" && path === "x") + 1;
+    const after = await again(body, before.journal.slice(0, cut));
+    expect(after.performed).toEqual(["y#1", "n#1"]);
+    expect(names(after, "node.ended")).toEqual(["y", "n", "all"]);
+    expect(after.executed.outcomeOf("a")).toMatchObject({ status: "failed", fault: { code: "MARKED_FAILED" } });
+  });
+
+  test("uses a recorded outcome only for the same kind of node, and forgets nodes that it does not have", async () => {
+    const two = plan({ a: task("a"), b: task("b", {}, ["a"]) }, "b");
+    const { journal } = await observe({ plan: two, act: ({ path }) => ok(path) });
+    const one = await again(plan({ a: task("a") }, "a"), journal);
+    expect([one.performed, one.executed.outcome]).toMatchObject([[], { output: "a" }]);
+    const gate: Node = { kind: "gate", needs: ["b"], question: "sure?" };
+    const asked = await observe({ plan: plan({ b: task("b"), a: gate }, "a"), act: ({ path }) => ok(path) });
+    expect((await again(two, asked.journal)).performed).toEqual(["a#2", "b#2"]);
+  });
+
+  test("uses the outcome of an old journal that does not say what a task was asked", async () => {
+    const body = plan({ a: task("a") }, "a");
+    const { journal } = await observe({ plan: body, act: ({ path }) => ok(path) });
+    const old = journal.map((event) => {
+      if (event.type !== "node.started") return event;
+      const { prompt: _prompt, ...rest } = event;
+      return rest;
+    });
+    expect((await again(body, old)).performed).toEqual([]);
+  });
 });

@@ -70,7 +70,7 @@ export async function execute(
     } finally {
       advancing = false;
     }
-    if (all.unsettled === 0 && running.size === 0) over.resolve();
+    if (all.unsettled === 0) over.resolve();
   };
   const take = (step: Step, stop: Stop): void => {
     for (const id of step.settled) {
@@ -294,7 +294,6 @@ function isAsBefore(
   if (!entry || entry.state === "settled") return false;
   if (isCancelledForGood(outcome)) return true; // a cancelled task stays cancelled, even if it had not started
   if (entry.state !== "running") return false;
-  if (entry.givenUp) return true;
   const before = scope.run.history.started(scope.prefix + entry.id);
   if (entry.node.kind !== before?.kind) return false;
   if (entry.node.kind !== "task" || before.prompt === undefined) return true;

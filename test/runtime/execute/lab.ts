@@ -1,4 +1,5 @@
-import { noPauses } from "../../../src/runtime/execute/task-pauses.ts";
+import { getEventListeners } from "node:events";
+import { createTaskPauses, noPauses } from "../../../src/runtime/execute/task-pauses.ts";
 import { failed, type Outcome } from "../../../src/core/outcome/outcome.ts";
 import type { Answer } from "../../../src/core/plan/gate.ts";
 import type { AnyInput } from "../../../src/core/plan/input.ts";
@@ -12,12 +13,12 @@ import { nowhere } from "../../../src/core/schedule/fill-references.ts";
 import { CrewError } from "../../../src/core/schema/error.ts";
 import type { Call, Engine, PerformContext } from "../../../src/core/task/engine.ts";
 import { compile } from "../../../src/modes/compile.ts";
-import { reasonOf, stopped } from "../../../src/runtime/async/cancel.ts";
+import { reasonOf, type Stoppable, stopped } from "../../../src/runtime/async/cancel.ts";
 import { Slots } from "../../../src/runtime/async/slots.ts";
 import { execute, type RunningPlan } from "../../../src/runtime/execute/execute.ts";
 import { createLeases } from "../../../src/runtime/execute/leases.ts";
 import { createMailbox } from "../../../src/runtime/execute/mailbox.ts";
-import type { PlanOutcome } from "../../../src/runtime/execute/scope.ts";
+import type { NodeWorktrees, PlanOutcome } from "../../../src/runtime/execute/scope.ts";
 
 /** What a task of an experiment does: moments go by, others are asked for help, and then it ends. */
 export type Act = Readonly<{
@@ -30,11 +31,21 @@ export type Act = Readonly<{
   abandons?: readonly (AnyInput | Plan)[];
   /** It takes one more moment to stop once it is told to. */
   slowToStop?: boolean;
+  /** At its end it claims a winner's place of its race, and applies its changes for so many moments. */
+  claims?: number;
   ends: "throws" | Outcome;
 }>;
 
 /** The hands of the experimenter. */
-export type Control = Readonly<{ cancel(reason?: string): void; change(change: Change): void }>;
+export type Control = Readonly<{
+  cancel(reason?: string): void;
+  change(change: Change): void;
+  cancelWaiting: RunningPlan["cancelWaiting"];
+  retry: RunningPlan["retry"];
+  /** Single tasks are paused and resumed only in an experiment with pauses. */
+  pause(path: string): void;
+  resume(path: string): void;
+}>;
 
 /** An experiment: nothing happens by time. One thing after the other does, and `choices` say which is next. */
 export type Experiment = Readonly<{
@@ -48,6 +59,14 @@ export type Experiment = Readonly<{
   retryFailed?: boolean;
   unattended?: boolean;
   maxDepth?: number;
+  /** Single tasks can be paused; called with those that are when nothing else is left to do. */
+  idle?(paths: readonly string[], control: Control): void;
+  /** Makes the worktrees of nodes; `moment` waits until it is their turn. */
+  worktrees?(moment: () => Promise<void>): NodeWorktrees;
+  /** The run is cancelled before the plan begins. */
+  cancelled?: boolean;
+  /** Recording takes until this is resolved. */
+  durable?: Promise<void>;
   /** Called before each thing that happens, and right after the start with 0. */
   before?(step: number, control: Control): void;
   /** Called inside of every emit: the worst place to do anything. */
@@ -68,6 +87,9 @@ export type Observed = Readonly<{
   steps: number;
   /** The fold of the whole journal. */
   state: State;
+  /** What is left once the plan has ended: tasks that could be stopped, and listeners of the run's signal. */
+  left: Readonly<{ stoppable: number; listeners: number }>;
+  control: Control;
 }>;
 
 /** Carries out one experiment to its end. What can go on no more and is not over is stuck, and that throws. */
@@ -81,12 +103,17 @@ export async function observe(experiment: Experiment): Promise<Observed> {
   let mostAtOnce = 0;
   let growing: RunningPlan | undefined;
 
+  const begun = (): RunningPlan => {
+    if (!growing) throw new CrewError("BAD_CHANGE", "It does not run yet.", "Wait a moment.");
+    return growing;
+  };
   const control: Control = {
     cancel: (reason = "enough") => stop.abort(stopped(reason)),
-    change: (change) => {
-      if (!growing) throw new CrewError("BAD_CHANGE", "It does not run yet.", "Wait a moment.");
-      growing.change(change);
-    },
+    change: (change) => begun().change(change),
+    cancelWaiting: (id, reason) => begun().cancelWaiting(id, reason),
+    retry: (id) => begun().retry(id),
+    pause: (path) => pauses.pause(path, "not now"),
+    resume: (path) => void pauses.resume(path),
   };
   const emit = (path: string, fact: Fact): void => {
     const event: KeptEvent = { seq: journal.length + 1, run: "lab", path, at: 0, ...fact };
@@ -113,7 +140,7 @@ export async function observe(experiment: Experiment): Promise<Observed> {
 
   const perform = async (call: Call, context: PerformContext): Promise<Outcome> => {
     performed.push(`${call.path}#${call.attempt}`);
-    const { moments = 1, delegates = [], abandons = [], tracks = [], slowToStop = false, ends } = act(call);
+    const { moments = 1, delegates = [], abandons = [], tracks = [], slowToStop = false, claims, ends } = act(call);
     await working(context.signal, moments);
     for (const what of abandons) void context.delegate(what, { spawns: "*", ceiling: [], model: "offline" });
     if (abandons.length > 0) await moment(context.signal);
@@ -140,6 +167,9 @@ export async function observe(experiment: Experiment): Promise<Observed> {
       return { status: "cancelled", reason: reasonOf(context.signal) };
     }
     if (ends === "throws") throw new Error(`${call.path} threw`);
+    if (claims === undefined) return ends;
+    if (!(await context.claim!())) return { status: "cancelled", reason: "lost" };
+    for (let n = 0; n < claims; n += 1) await moment();
     return ends;
   };
   const engine: Engine = {
@@ -153,7 +183,20 @@ export async function observe(experiment: Experiment): Promise<Observed> {
     journal: () => Promise.reject(new Error("the lab keeps its own")),
   };
 
+  const stoppable = new Map<string, Stoppable>();
+  const { idle } = experiment;
+  const pauses = idle
+    ? createTaskPauses({
+        emit,
+        stoppable,
+        initially: () => undefined,
+        renew: () => Promise.resolve(),
+        onlyWaits: () => false,
+        idle: (paths) => idle(paths, control),
+      })
+    : noPauses;
   if (past.length === 0) emit("", { type: "run.started", plan, cwd: "/", version: "0", limits: {} });
+  if (experiment.cancelled) control.cancel();
   let over = false;
   const work = execute(
     plan,
@@ -164,17 +207,18 @@ export async function observe(experiment: Experiment): Promise<Observed> {
         history: past.length > 0 ? historyOf(past, { retryFailed: experiment.retryFailed ?? false }) : noHistory,
         emit,
         live: () => {},
-        durable: () => Promise.resolve(),
+        durable: () => experiment.durable ?? Promise.resolve(),
         context: "",
         parameters: { unattended: experiment.unattended ?? false, maxDepth },
         budget: createBudget({}),
         mailbox: createMailbox(),
         leases: createLeases(),
-        stoppable: new Map(),
-        pauses: noPauses,
+        stoppable,
+        pauses,
         compile: (what) => compile(what),
         redact: (text) => text,
         random: () => 0.5,
+        ...(experiment.worktrees && { worktrees: experiment.worktrees(() => moment()) }),
         execute,
       },
       prefix: "",
@@ -203,7 +247,9 @@ export async function observe(experiment: Experiment): Promise<Observed> {
   }
   const executed = await work;
   const state = journal.reduce(reduce, emptyState("lab"));
-  return { executed, events: journal.slice(past.length), journal, performed, mostAtOnce, steps: step, state };
+  const left = { stoppable: stoppable.size, listeners: getEventListeners(stop.signal, "abort").length };
+  const events = journal.slice(past.length);
+  return { executed, events, journal, performed, mostAtOnce, steps: step, state, left, control };
 }
 
 /** An event in one line, for messages and for comparing. */
