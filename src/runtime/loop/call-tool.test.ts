@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { getEventListeners } from "node:events";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { assignmentOf, contextOf, type WorldParts } from "../../../test/support/task-world.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
@@ -7,7 +8,10 @@ import type { ToolAnswer } from "../../core/model/model.ts";
 import type { Task } from "../../core/plan/task.ts";
 import { createRedactor } from "../../core/secrets/redact.ts";
 import type { Call, Parent, PerformContext } from "../../core/task/engine.ts";
+import type { Assignment } from "../../core/task/runner.ts";
+import type { TaskAccess } from "../../core/task/task-access.ts";
 import { defineTool, type Tool, type ToolContext } from "../../core/task/tool.ts";
+import { MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
 import { stopped } from "../async/cancel.ts";
 import { deferred } from "../async/deferred.ts";
 import { callTool } from "./call-tool.ts";
@@ -160,6 +164,7 @@ describe("a call that is not allowed never reaches its tool", () => {
 
 test.each([
   ["failed", new Error("boom")],
+  ["failed", "boom"],
   ["failed", Object.assign(new Error("boom"), { code: "ENOENT" })],
   ["not-started", Object.assign(new Error("boom"), { code: "NOT_STARTED" })],
 ])("a tool that throws is recorded as %s: %o", async (status, thrown) => {
@@ -256,7 +261,9 @@ test("of a long result the model reads the tail and the path of the full output,
       file: async () => undefined,
     },
   });
-  const { text } = await callTool(call(), assignment, contextOf().context);
+  const { context, facts } = contextOf();
+  const { text } = await callTool(call(), assignment, context);
+  expect(facts.at(-1)).toMatchObject({ type: "tool.ended", files: ["/outputs/run_test/worker.look-1.md"] });
   expect(text.split("\n")[0]).toBe("[the beginning was cut; all of it is in /outputs/run_test/worker.look-1.md]");
   expect(text.endsWith("line\nkey [redacted]\nlast line")).toBe(true);
   expect(text).not.toContain("first line");
@@ -365,6 +372,18 @@ describe("a result", () => {
     expect((await resultOf("x")).ended).not.toHaveProperty("files");
     const long = await resultOf({ text: "line\n".repeat(20_000), file: "/outputs/x.md" });
     expect(long.answer.text).toMatch(/^\[the beginning was cut; all of it is in \/outputs\/x\.md\]\n/);
+  });
+
+  test("that is short without its secrets is shown whole if all of it could be searched", async () => {
+    const secret = "s3cret-".repeat(147).slice(0, 1_023);
+    const redactor = createRedactor([secret]);
+    const searched = `${secret}\n`.repeat(200);
+    expect(searched).toHaveLength(4 * MAX_OUTPUT_BYTES);
+    const lines = "[redacted]\n".repeat(200);
+    expect((await resultOf(searched, { redactor })).answer.text.trim()).toBe(lines.trim());
+    expect((await resultOf(`\n${searched}`, { redactor })).answer.text).toMatch(
+      /^\[the beginning was cut\]\n\[redacted\]/,
+    );
   });
 
   test("that is too long is cut where the settings say, and told so when no file holds it", async () => {
@@ -538,4 +557,133 @@ test("a tool that delegates may read the outputs of the agents that it waited fo
   };
   await callTool(call(), await assignmentOf({ tools: [helping], outputs }), context);
   expect(facts.at(-1)).toMatchObject({ type: "tool.ended", files: ["/outputs/run_test/worker/help.md"] });
+});
+
+test("a tool that delegates and then fails may read those outputs, too", async () => {
+  const { context, facts } = contextOf({ background: startsWith("/outputs/help.md") });
+  const allowed: (readonly string[])[] = [];
+  const failing = look({
+    run: async (_, { background }) => {
+      await background!.start({ mode: "single", task: "help" }, "message" as never);
+      throw new Error("boom");
+    },
+  });
+  const assignment = await accessing([failing], { allowReading: (files) => void allowed.push(files) });
+  await callTool(call(), assignment, context);
+  expect(facts.at(-1)).toMatchObject({ type: "tool.ended", status: "failed", files: ["/outputs/help.md"] });
+  expect(allowed).toContainEqual(["/outputs/help.md"]);
+});
+
+const startsWith = (file: string): NonNullable<PerformContext["background"]> => ({
+  silent: true,
+  start: async () => ({ key: "h1", files: { help: file } }) as never,
+  ended: async () => undefined,
+  stop: async () => false,
+});
+
+/** An assignment whose access is replaced in parts. */
+async function accessing(tools: readonly Tool[], access: Partial<TaskAccess>): Promise<Assignment> {
+  const assignment = await assignmentOf({ tools, permissions: { mode: "bypass" } });
+  return { ...assignment, access: { ...assignment.access!, ...access } };
+}
+
+test("a call says how long it took, and leaves no timer and no listener behind", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { signal } = new AbortController();
+  const { context, facts } = contextOf({ signal });
+  const assignment = await assignmentOf({ tools: [look()] });
+  const began = performance.now();
+  await callTool(call(), assignment, context);
+  const ended = facts.find((fact) => fact.type === "tool.ended");
+  expect(ended?.ms).toBeLessThanOrEqual(Math.ceil(performance.now() - began));
+  expect(vi.getTimerCount()).toBe(0);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+describe("the changes of a call", () => {
+  const file = { file: "/a", before: { kind: "absent" }, after: { kind: "absent" } } as never;
+  const changing = async (tool: Partial<Look>, seen: object = { files: [file] }) => {
+    const { context, facts } = contextOf({ attended: true, ask: async () => ({ approve: true }) });
+    const watched: (readonly string[])[] = [];
+    const changes = {
+      watch: async (folders: readonly string[]) => {
+        watched.push(folders);
+        return async () => seen;
+      },
+    } as unknown as NonNullable<TaskAccess["changes"]>;
+    const assignment = await accessing([look({ effect: "write", ...tool })], { changes, roots: ["/more"] });
+    expect(await callTool(call(), assignment, context)).toMatchObject({ error: false });
+    const told = facts.flatMap(({ type, ...fact }) => (type === "files.changed" ? [fact] : []));
+    return { watched, told, cwd: assignment.toolContext.cwd };
+  };
+  const runs = (...commands: string[]): Partial<Look> => ({
+    subjects: () => commands.map((command) => ({ kind: "command" as const, command })),
+  });
+
+  test("are looked for below its folders, and recorded if there are any", async () => {
+    const { watched, told, cwd } = await changing({});
+    expect(watched).toEqual([[cwd, "/more"]]);
+    expect(told).toEqual([{ call: "c1", files: [file] }]);
+    expect((await changing({}, { files: [] })).told).toEqual([]);
+    expect((await changing({}, { files: [], unseen: "too many files" })).told).toEqual([
+      { call: "c1", files: [], unseen: "too many files" },
+    ]);
+  });
+
+  test("are not looked for when it runs no program, or only programs that read", async () => {
+    expect((await changing({ does: "write" })).watched).toEqual([]);
+    expect((await changing({ effect: "read" })).watched).toEqual([]);
+    expect((await changing(runs("ls"))).watched).toEqual([]);
+    expect((await changing(runs("ls", "cat a"))).watched).toEqual([]);
+    expect((await changing(runs("ls", "touch a"))).watched).toHaveLength(1);
+  });
+
+  test("are recorded by a file tool before they are made", async () => {
+    const order: string[] = [];
+    const { context, facts } = contextOf({
+      durable: async () => {
+        await new Promise(setImmediate);
+        order.push("kept");
+      },
+    });
+    const changes = { keep: async () => {}, version: async () => {}, watch: async () => {} } as never;
+    const writing = look({
+      run: async (_, { access }) => {
+        await access!.changes!.record([file]);
+        order.push("made");
+        return "";
+      },
+    });
+    await callTool(call(), await accessing([writing], { changes }), context);
+    expect(order).toEqual(["kept", "made"]);
+    expect(facts[1]).toEqual({ type: "files.changed", call: "c1", files: [file], ahead: true });
+  });
+});
+
+test("a tool gets the commands and the files that its task may use", async () => {
+  const seen: ToolContext[] = [];
+  const using = look({
+    run: (_, given) => {
+      seen.push(given);
+      return "";
+    },
+  });
+  const handed = { folder: "/outputs" } as never;
+  const commands = async (): Promise<never> => Promise.reject(new Error("not run"));
+  await callTool(call(), await accessing([using], { handed, commands }), contextOf().context);
+  expect(seen[0]!.access).toMatchObject({ handed, commands });
+});
+
+test("the report of the checker follows a successful change, not a failed one", async () => {
+  const run = async () => ({ ended: "exited", code: 1, text: "a.ts is wrong" });
+  const bash = { ...look({ effect: "write" }), name: "bash" };
+  const answered = async (tool: Partial<Look>): Promise<string> => {
+    const assignment = await accessing([look({ effect: "write", does: "write", ...tool }), bash], {
+      commands: async () => ({ run }) as never,
+    });
+    return (await callTool(call(), { ...assignment, diagnostics: { command: "check" } }, contextOf().context)).text;
+  };
+  expect(await answered({})).toBe("saw x\n\nDiagnostics of `check` (exit code 1):\na.ts is wrong");
+  expect(await answered({ run: () => ({ text: "no", error: true }) })).toBe("no");
 });
