@@ -52,6 +52,18 @@ export const explained = [
     why: "The result is spread into an object, and undefined adds nothing either.",
   },
   {
+    file: "src/runtime/loop/loop.ts",
+    code: 'return texts.length > 1 ? { output: texts.join("\\n\\n") } : {};',
+    change: "texts.length > 1 -> texts.length >= 1",
+    why: "A single text is the result already.",
+  },
+  {
+    file: "src/runtime/task/perform.ts",
+    code: "conversations.delete(key);",
+    change: "conversations.delete(key); -> nothing",
+    why: "It only frees memory: the journal holds the same conversation for a second attempt.",
+  },
+  {
     file: "src/runtime/store/journal-line.ts",
     code: "export const MOST_RECORD_BYTES = 2 ** 28;",
     change: "2 -> 3",
