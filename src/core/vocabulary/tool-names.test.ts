@@ -53,6 +53,9 @@ describe("tools of MCP servers in every spelling", () => {
     ["mcp:srv/tool", "srv__tool"],
     ["@srv", "srv__*"],
     ["srv__tool", "srv__tool"],
+    ["web__fetch", "web__fetch"],
+    ["web__search", "web__search"],
+    ["mcp__web__fetch", "web__fetch"],
     ["srv__*", "srv__*"],
   ])("%s is %s", (written, canonical) => expect(toolsNamed(written)).toEqual([canonical]));
 

@@ -97,7 +97,7 @@ export type ToolGroups = Readonly<Record<string, readonly string[]>>;
 export function toolsNamed(written: string, groups?: ToolGroups): readonly string[] {
   const exact = byExactName.get(written);
   if (exact !== undefined && groups === undefined) return exact;
-  const folded = foldName(written);
+  const folded = written.includes("__") ? "" : foldName(written); // `web__fetch` is a tool of the server `web`
   if (groups !== undefined && Object.hasOwn(groups, folded)) return groups[folded]!;
   if (written === ALL_TOOLS) return [ALL_TOOLS];
   return byFoldedName.get(folded) ?? ownPattern(written) ?? mcpPattern(written) ?? NONE;
