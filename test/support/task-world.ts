@@ -7,6 +7,7 @@ import type { Fact } from "../../src/core/run/event.ts";
 import { artifactOf } from "../../src/runtime/disk/artifact-of.ts";
 import { createRedactor } from "../../src/core/secrets/redact.ts";
 import type { Call, PerformContext } from "../../src/core/task/engine.ts";
+import type { ForkPoint } from "../../src/core/task/fork-point.ts";
 import type { Assignment } from "../../src/core/task/runner.ts";
 import type { Tool } from "../../src/core/task/tool.ts";
 import { createModelRegistry } from "../../src/models/registry/registry.ts";
@@ -75,6 +76,43 @@ export async function assignmentOf(
   const assigned = await assign(callOf(task, more), worldOf(parts), () => {});
   if ("status" in assigned) throw new Error(assigned.fault.message);
   return assigned;
+}
+
+/** The assignment of a task of `worker` in a world that several tasks may share, and the facts that were reported. */
+export async function reportedIn(
+  world: World,
+  task: Partial<Task> = {},
+  more: Partial<Call> = {},
+): Promise<{ assigned: Assignment; facts: Fact[] }> {
+  const facts: Fact[] = [];
+  const assigned = await assign(callOf(task, more), world, (fact) => void facts.push(fact));
+  if ("status" in assigned) throw new Error(assigned.fault.message);
+  return { assigned, facts };
+}
+
+/** Why a task of `worker` is refused: the code and the sentence. */
+export async function refusalOf(
+  parts: WorldParts,
+  task: Partial<Task> = {},
+  more: Partial<Call> = {},
+): Promise<string> {
+  const assigned = await assign(callOf(task, more), worldOf(parts), () => {});
+  return "status" in assigned ? `${assigned.fault.code}: ${assigned.fault.message}` : "it was not refused";
+}
+
+/** The conversation of the agent `lead`, with these tools, from which `worker` starts. */
+export function forkOf(tools: readonly string[], more: Partial<ForkPoint> = {}): ForkPoint {
+  return {
+    task: "run_test/lead",
+    turn: 1,
+    agent: "lead",
+    model: "m",
+    system: "You lead.",
+    tools: tools.map((name) => ({ name, description: name, input: { type: "object" } })),
+    messages: [{ role: "user", text: "Begin." }],
+    prefix: { key: "k", chars: 0 },
+    ...more,
+  };
 }
 
 /** What a task talks to while it works, and the facts that it told. Nobody is there to be asked unless `more` says so. */

@@ -6,7 +6,7 @@ import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { ChosenModel } from "../../core/task/runner.ts";
 import { chooseRunner, isForeign, strangeRunner, type TaskRunner } from "../../core/vocabulary/runner-name.ts";
 import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
-import { foreignModel } from "./foreign-model.ts";
+import { foreignModel, modelOfOthers } from "./foreign-model.ts";
 
 /** The runner that executes a task, and the model of the task. */
 export type AssignedModel = Readonly<{ runner: TaskRunner; model: ChosenModel }>;
@@ -25,7 +25,8 @@ export async function assignModel(
       hint: "Name the runner yourself with --runner.",
     });
   const runner = definition.remote ? "a2a" : chooseRunner(wishes, { limits, depth });
-  if (call.fork && (definition.remote || isForeign(runner)))
+  const isElsewhere = runner === "a2a" || isForeign(runner);
+  if (call.fork && isElsewhere)
     return failed(
       "UNSUPPORTED",
       `"${name}" runs in another program or on a server, so it cannot start from a conversation of subcrew.`,
@@ -33,15 +34,15 @@ export async function assignModel(
         hint: "Leave out `fork`, or run the agent in subcrew.",
       },
     );
-  const keepsModel = call.fork !== undefined && (depth > 0 || task.model === undefined);
+  const keepsModel = depth > 0 || task.model === undefined; // of the conversation that a fork starts from
   const model = await (call.fork && keepsModel
     ? forkedModel(request, definition, call.fork)
     : modelFor(request, { definition, runner }));
   if ("status" in model) return model;
-  if (call.images && (definition.remote || isForeign(runner) || takesImages(model.id) === false))
+  if (call.images && (isElsewhere || takesImages(model.id) === false))
     return failed(
       "UNSUPPORTED",
-      definition.remote || isForeign(runner)
+      isElsewhere
         ? `"${name}" runs in another program or on a server, and images cannot be sent to it.`
         : `The model ${model.name} does not take images.`,
       { hint: "Leave the images out, or choose a model that takes them, such as --model anthropic/claude-sonnet-4-5." },
@@ -111,7 +112,8 @@ async function forkedModel(
   agent: Agent,
   { model: ref, task: from }: ForkPoint,
 ): Promise<ChosenModel | FailedOutcome> {
-  const model = await world.models.choose([{ by: "parent", names: ref }], { retry: task.retry === undefined });
+  const options = { binding: "parent", retry: task.retry === undefined } as const;
+  const model = await world.models.choose([{ by: "parent", names: ref }], options);
   if ("misses" in model)
     return failed("MODEL_UNKNOWN", `The model ${ref}, on which "${from}" runs, is not available for a fork of it.`, {
       hint: "Leave out `fork`.",
@@ -145,15 +147,12 @@ function remoteModel({ call: { task }, emit }: AssignRequest, { name }: Agent): 
       code: "REMOTE_UNUSED",
       text: `${name} is a remote agent, so these settings have no effect: ${unused.join(", ")}.`,
     });
-  const fault = { code: "UNSUPPORTED" as const, message: `${name} is a remote agent`, retryable: false };
   return {
     name: "a2a",
     id: "a2a",
     ref: "a2a",
     why: "remote agent",
-    model: async function* () {
-      yield { type: "error", fault };
-    },
+    model: modelOfOthers(`${name} is a remote agent`),
   };
 }
 

@@ -1,6 +1,5 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import { type Catalog, emptyCatalog } from "../../core/delegation/catalog.ts";
-import { agentOf } from "../../core/delegation/roster.ts";
 import { atMaxDepth, delegationToolsOf } from "../../core/delegation/spawn.ts";
 import type { Spawns } from "../../core/vocabulary/spawn-list.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
@@ -33,7 +32,7 @@ export type AssignedTools = Readonly<{
  */
 export async function assignTools(
   request: AssignRequest,
-  { name, agent }: Pick<AssignedAgent, "name" | "agent">,
+  { name, definition, agent }: Pick<AssignedAgent, "name" | "definition" | "agent">,
 ): Promise<AssignedTools | FailedOutcome> {
   const { call, world } = request;
   const delegation = await delegationOf(request, agent);
@@ -42,7 +41,7 @@ export async function assignTools(
   const tools = more.length === 0 ? world.tools : new Map([...world.tools, ...more.map(named)]);
   const policy = world.access?.policyFor(agent, call.policy);
   const ceiling = ceilingOf(call);
-  const isPlain = !delegation && tools === world.tools && !ceiling && !call.task.planOnly;
+  const isPlain = !delegation && !ceiling && !call.task.planOnly;
   const known = isPlain ? plainRights.get(tools)?.get(agent) : undefined;
   const own: Rights = known?.own ?? rightsOf(delegation?.agent ?? agent, delegation?.tools ?? []);
   const wanted = (agent.tools ?? []).filter((tool) => !isFinishTool(tool));
@@ -67,7 +66,7 @@ export async function assignTools(
     const ofTools = plainRights.get(tools) ?? new WeakMap<Agent, PlainRights>();
     plainRights.set(tools, ofTools.set(agent, { own, policy, rights }));
   }
-  sayReduced(request, { agent, own, rights, tools });
+  sayReduced(request, { definition, agent, own, rights, tools });
   return {
     tools,
     rights,
@@ -88,7 +87,7 @@ const rightsOf = ({ name, tools, disallowedTools }: Agent, delegation: readonly 
 type PlainRights = Readonly<{ own: Rights; policy: Policy | undefined; rights: Rights }>;
 
 /**
- * Tasks of one agent that cannot start agents, have no MCP tools and are not limited by a parent have the same rights,
+ * Tasks of one agent with the same tools that cannot start agents and are not limited by a parent have the same rights,
  * which are judged tool by tool once.
  */
 const plainRights = new WeakMap<ReadonlyMap<string, Tool>, WeakMap<Agent, PlainRights>>();
@@ -100,19 +99,19 @@ const plainRights = new WeakMap<ReadonlyMap<string, Tool>, WeakMap<Agent, PlainR
 function sayReduced(
   { call, world, emit }: AssignRequest,
   {
+    definition,
     agent,
     own,
     rights,
     tools,
-  }: Readonly<{ agent: Agent; own: Rights; rights: Rights; tools: ReadonlyMap<string, Tool> }>,
+  }: Readonly<{ definition: Agent; agent: Agent; own: Rights; rights: Rights; tools: ReadonlyMap<string, Tool> }>,
 ): void {
   const { name: told, source } = agent;
   if (source?.reduced !== undefined) emit({ type: "rights.reduced", agent: told, lost: [], reason: source.reduced });
-  const definition = agentOf(call.task, world.roster);
-  if (call.depth === 0 || !definition) return;
+  if (call.depth === 0) return;
   const { tools: listed } = effectiveAgent(definition, call, world.settings.schemaPrecedence);
   const { tools: _cut, ...rest } = own;
-  const before: Rights = { ...rest, ...defined({ tools: listed && [...listed, DELEGATION_TOOL] }) };
+  const before: Rights = { ...rest, ...defined({ tools: listed }) };
   const lost = [...tools.keys()].filter(
     (tool) => rightTo(own, tool) !== DELEGATION_TOOL && permit(before, tool).allowed && !permit(rights, tool).allowed,
   );
@@ -178,11 +177,9 @@ function spellingsOf(
 ): readonly string[] {
   const own = [...new Set(delegationToolsOf(agent).flatMap((tool) => (tool === DELEGATION_TOOL ? usual : [tool])))];
   if (!fork || own.length === 0) return own;
-  const there = fork.tools.map(({ name }) => name).filter(isDelegation);
+  const there = fork.tools.map(({ name }) => name).filter((tool) => facadeOf(tool) !== undefined);
   return there.length > 0 ? there : own;
 }
-
-const isDelegation = (tool: string): boolean => tool === DELEGATION_TOOL || facadeOf(tool) !== undefined;
 
 /** How long MCP servers have to start and to list their tools. */
 const PEERS_MS = 60_000;

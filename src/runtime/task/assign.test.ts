@@ -1,26 +1,33 @@
-import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import {
+  assignmentOf,
+  callOf,
+  forkOf,
+  refusalOf,
+  reportedIn,
+  type WorldParts,
+  worldOf,
+} from "../../../test/support/task-world.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { assignmentOf, callOf, type WorldParts, worldOf } from "../../../test/support/task-world.ts";
-import { permit } from "../../core/policy/permit.ts";
+import type { Agent } from "../../core/agent/agent.ts";
 import type { Task } from "../../core/plan/task.ts";
-import type { Fact } from "../../core/run/event.ts";
+import { createRedactor } from "../../core/secrets/redact.ts";
 import type { Call } from "../../core/task/engine.ts";
 import { defineTool, type Tool } from "../../core/task/tool.ts";
 import { scripted } from "../../models/scripted/scripted.ts";
 import { prompts } from "../../embedded.ts";
+import { version } from "../../core/text/version.ts";
+import { effectiveAgent, inPlanMode } from "./assign-agent.ts";
 import { assign } from "./assign.ts";
+import type { TaskOutputs, TaskWorldSettings } from "./world.ts";
 
 const tool = (name: string, effect: Tool["effect"] = "read"): Tool =>
   defineTool({ name, description: name, input: z.object({}), effect, run: () => "" });
 
-/** Why a task is refused: the code and the sentence. */
-async function refusal(parts: WorldParts, task: Partial<Task> = {}, more: Partial<Call> = {}): Promise<string> {
-  const assigned = await assign(callOf(task, more), worldOf(parts), () => {});
-  return "status" in assigned ? `${assigned.fault.code}: ${assigned.fault.message}` : "it was not refused";
-}
+/** The tools in the conversation that a fork starts from. */
+const shown = ["look", "change", "complete_task"];
 
 describe("agent", () => {
   const agent = {
@@ -41,117 +48,78 @@ describe("agent", () => {
   });
 
   test("an agent that does not exist and an input that is missing are refused", async () => {
-    expect(await refusal({}, { agent: "nobody" })).toBe('DENIED: There is no agent "nobody".');
-    expect(await refusal({ agent })).toBe('BAD_INPUTS: "worker" cannot start: the input file is missing.');
-  });
-});
-
-describe("tools", () => {
-  const tools = [tool("look"), tool("change", "write")];
-  const usable = async (...given: Parameters<typeof assignmentOf>): Promise<readonly string[]> => {
-    const { tools: all, rights } = await assignmentOf(...given);
-    return [...all.keys()].filter((name) => permit(rights, name).allowed);
-  };
-
-  test("the agent has the tools it lists, limited by its parent and the policy", async () => {
-    expect(await usable({ tools })).toEqual(["look", "change"]);
-    expect(await usable({ tools, agent: { tools: ["look"] } })).toEqual(["look"]);
-    expect(await usable({ tools }, {}, { depth: 1, ceiling: ["change"] })).toEqual(["change"]);
-    expect(await usable({ tools, permissions: { mode: "plan" } })).toEqual(["look"]);
+    expect(await refusalOf({}, { agent: "nobody" })).toBe('DENIED: There is no agent "nobody".');
+    expect(await refusalOf({ agent })).toBe('BAD_INPUTS: "worker" cannot start: the input file is missing.');
   });
 
-  test("a helper whose tools a bound of its parent reduces is reported with the lost tools; a person's task is not", async () => {
-    const lostBy = async (agent: WorldParts["agent"], more: Partial<Call>): Promise<unknown[]> => {
-      const facts: Fact[] = [];
-      await assign(callOf({}, more), worldOf({ tools, agent: agent ?? {} }), (fact) => void facts.push(fact));
-      return facts.flatMap((fact) => (fact.type === "rights.reduced" ? [fact.lost] : []));
+  const plain: Agent = { name: "worker", description: "works", instructions: "Work." };
+  const adapted = (of: Partial<Agent>, task: Partial<Task>, depth = 0, ...more: ["call"?]): Agent =>
+    effectiveAgent({ ...plain, ...of }, { task: { prompt: "Go.", ...task }, depth }, ...more);
+
+  test("a person's task replaces instructions, thinking and tools, in any spelling; the rest of the agent stays", () => {
+    expect(effectiveAgent(plain, { task: { prompt: "Go." }, depth: 0 })).toBe(plain);
+    expect(adapted({ tools: ["look"], model: "m" }, { systemPrompt: "Sing.", thinking: "high" })).toEqual({
+      ...plain,
+      tools: ["look"],
+      model: "m",
+      instructions: "Sing.",
+      thinking: "high",
+    });
+    const { tools } = adapted({ tools: ["look"] }, { tools: ["Read", "*Edit*", "mine"] });
+    expect(tools).toEqual(["read_file", "edit_file", "mine"]);
+  });
+
+  test("the task of an agent can only take tools away from the agent that it starts", () => {
+    const wanted = { tools: ["Read", "bash"] };
+    expect(adapted({ tools: ["read_file", "glob"] }, wanted).tools).toEqual(["read_file", "bash"]);
+    expect(adapted({ tools: ["read_file", "glob"] }, wanted, 1).tools).toEqual(["read_file"]);
+    expect(adapted({ tools: ["read_file"] }, { thinking: "low" }, 1).tools).toEqual(["read_file"]);
+  });
+
+  test("a delegation tool in the task's list is used under that name, and a list without one keeps the agent's name for it", () => {
+    expect(adapted({ delegation: ["Task"] }, { tools: ["look", "parallel"] }).delegation).toEqual(["parallel"]);
+    expect(adapted({ delegation: ["Task"] }, { tools: ["look"] }).delegation).toEqual(["Task"]);
+  });
+
+  test("the output schema is the agent's, then the task's, or the other way round if the settings say so", () => {
+    const [own, given] = [{ type: "object" }, { type: "array" }];
+    expect(adapted({ output: own }, { schema: given }).output).toBe(own);
+    expect(adapted({ output: own }, { schema: given }, 0, "call").output).toBe(given);
+    expect(adapted({ output: own }, { thinking: "low" }, 0, "call").output).toBe(own);
+    for (const none of [{}, { output: "a list" }, { output: null }] as const) {
+      expect(adapted(none, { schema: given }).output).toBe(given);
+      expect(adapted(none, { thinking: "low" }).output).toBe("output" in none ? none.output : undefined);
+    }
+  });
+
+  test("in plan mode an agent that another one starts has only its read-only tools and starts no agent", async () => {
+    const tools = ["read_file", "write_file", "complete_task"].map((name) => tool(name, "write"));
+    const of = async (agent: Partial<Agent>, depth: number): Promise<readonly unknown[]> => {
+      const { agent: assigned } = await assignmentOf({ tools, agent, permissions: { mode: "plan" } }, {}, { depth });
+      return [assigned.tools, assigned.spawns];
     };
-    const ceiling = ["look"];
-    const both = { tools: ["look", "change"] };
-    expect(await lostBy(both, { depth: 1, ceiling })).toEqual([["change"]]);
-    expect(await lostBy({}, { depth: 1, ceiling })).toEqual([["change"]]);
-    expect(await lostBy({ tools: ["look"] }, { depth: 1, ceiling })).toEqual([]);
-    expect(await lostBy(both, { depth: 0, ceiling })).toEqual([]);
+    const writing = { tools: ["read_file", "write_file", "complete_task"], spawns: "*" } as const;
+    expect(await of(writing, 1)).toEqual([["read_file", "complete_task"], []]);
+    expect(await of(writing, 0)).toEqual([writing.tools, "*"]);
+    for (const open of [{}, { tools: ["*"] }, { tools: ["write_file", "*"] }]) {
+      const limited = inPlanMode({ ...plain, ...open });
+      expect(limited.tools).toContain("read_file");
+      expect(limited.tools).not.toContain("write_file");
+      expect(limited.name).toBe("worker");
+    }
+    const { agent: free } = await assignmentOf({ tools, agent: writing, permissions: {} }, {}, { depth: 1 });
+    expect([free.tools, free.spawns]).toEqual([writing.tools, "*"]);
   });
 
-  test("an agent is refused when none of its tools exists", async () => {
-    expect(await refusal({ tools, agent: { tools: ["lok", "chnge"] } })).toBe(
-      'DENIED: None of the tools of "worker" exists here: lok, chnge.',
-    );
-  });
-});
-
-describe("access", () => {
-  test("the task works in its folder and sees only the variables that are passed on", async () => {
-    const cwd = tempFolder({ "part/a.txt": "" });
-    const settings = { cwd, env: { PATH: "/bin", MY_KEY: "k", EXTRA: "x" }, passEnv: ["EXTRA"] };
-    const { toolContext, access } = await assignmentOf({ settings, permissions: {} }, { cwd: "part" });
-    expect(toolContext).toMatchObject({ cwd: join(cwd, "part"), run: "run_test", path: "worker", agent: "worker" });
-    expect(toolContext.env).toEqual({ PATH: "/bin", EXTRA: "x", SUBCREW_PARENT: "0/-1 run_test/worker" });
-    const located = await access?.locate({ kind: "path", path: "a.txt", change: true });
-    expect(located).toMatchObject({ kind: "path", places: ["part/a.txt"], change: true });
-  });
-
-  test("a helper with a folder outside of the workspace is refused, unless the folder is allowed", async () => {
-    const outside = tempFolder();
-    const cwd = tempFolder();
-    mkdirSync(join(cwd, "inside"));
-    const settings = { cwd, env: {} };
-    const helper = { depth: 1 };
-    expect(await refusal({ settings, permissions: {} }, { cwd: outside }, helper)).toBe(
-      `DENIED: "worker" may not work in ${outside}: it is outside of the folders this run may use.`,
-    );
-    const opened = { settings, permissions: { writableRoots: [outside] } };
-    expect(await refusal(opened, { cwd: outside }, helper)).toBe("it was not refused");
-    expect(await refusal({ settings, permissions: {} }, { cwd: "inside" }, helper)).toBe("it was not refused");
-  });
-
-  test("a task in a worktree works in the folder of the worktree that stands for its own, also behind a link", async () => {
-    const [cwd, top] = [tempFolder({ "part/a.txt": "" }), tempFolder({ "part/a.txt": "" })];
-    symlinkSync("part", join(cwd, "link"));
-    const worktree = { top, of: cwd, gitDir: join(cwd, ".git") };
-    const settings = { cwd, env: {} };
-    const { toolContext } = await assignmentOf({ settings }, { cwd: "link" }, { worktree });
-    expect(toolContext.cwd).toBe(join(top, "part"));
-  });
-});
-
-describe("model", () => {
-  const models = { first: scripted(), second: scripted(), third: scripted() };
-
-  test("the model of the call wins over the agent's, that over the parent's, and that over the default", async () => {
-    const chosen = async (...given: Parameters<typeof assignmentOf>): Promise<string> =>
-      (await assignmentOf(...given)).model.name;
-    const started = { depth: 1, parentModel: "second" };
-    const agent = { model: "third" };
-    expect(await chosen({ models })).toBe("first");
-    expect(await chosen({ models }, {}, started)).toBe("second");
-    expect(await chosen({ models, agent }, {}, started)).toBe("third");
-    expect(await chosen({ models, agent }, { model: "first" }, started)).toBe("first");
-  });
-
-  test("an unknown model is refused when the user names it, and replaced with a warning when the agent names it", async () => {
-    expect(await refusal({ models }, { model: "fourth" })).toMatch(
-      /^MODEL_UNKNOWN: No model is available for "worker": fourth: /,
-    );
-    const facts: Fact[] = [];
-    const assigned = await assign(callOf(), worldOf({ models, agent: { model: "fourth" } }), (fact) =>
-      facts.push(fact),
-    );
-    expect("status" in assigned ? assigned : assigned.model.name).toBe("first");
-    expect(facts).toMatchObject([{ type: "warning", code: "MODEL_FALLBACK" }]);
-  });
-
-  test("a person's task for another program keeps the model it names, and otherwise leaves the choice to the program", async () => {
-    const named = await assignmentOf({ models }, { runner: "codex", model: "gpt-5.2" });
-    expect(named.model).toMatchObject({ name: "gpt-5.2", id: "gpt-5.2" });
-    expect((await assignmentOf({ models }, { runner: "codex" })).model).toMatchObject({ name: "codex", id: "" });
-  });
-
-  test("an agent cannot hand the task of a helper to another program", async () => {
-    expect(await refusal({}, { runner: "codex" }, { depth: 1 })).toBe(
-      'DENIED: "worker" cannot run in codex: no agent may start another agent program on its own.',
-    );
+  test("the settings can make the tools of every agent the bound of the agents that it starts", async () => {
+    const rule = async (delegation?: "own" | "ceiling"): Promise<unknown> => {
+      const settings = { cwd: tempFolder(), env: {}, ...(delegation && { delegation }) };
+      const { agent: assigned } = await assignmentOf({ settings, agent: { delegationRule: "own" } });
+      return [assigned.name, assigned.delegationRule];
+    };
+    expect(await rule()).toEqual(["worker", "own"]);
+    expect(await rule("own")).toEqual(["worker", "own"]);
+    expect(await rule("ceiling")).toEqual(["worker", "ceiling"]);
   });
 });
 
@@ -207,17 +175,7 @@ describe("prompt", () => {
   });
 
   test("a helper that starts from a conversation is told its name, its own tools, instructions and schema, then its task", async () => {
-    const spec = (name: string) => ({ name, description: name, input: { type: "object" } });
-    const fork: NonNullable<Call["fork"]> = {
-      task: "run_test/lead",
-      turn: 1,
-      agent: "lead",
-      model: "m",
-      system: "You lead.",
-      tools: [spec("look"), spec("change"), spec("complete_task")],
-      messages: [{ role: "user", text: "Begin." }],
-      prefix: { key: "k", chars: 0 },
-    };
+    const fork = forkOf(shown);
     const tools = [tool("look"), tool("change", "write")];
     const output = { type: "object", properties: { n: { type: "number" } } };
     const started = { depth: 1, parentModel: "m", fork };
@@ -241,9 +199,152 @@ describe("prompt", () => {
     const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
     const { completion, validate } = await assignmentOf({ agent: { output } });
     expect([completion, validate?.({ n: 1 }), validate?.({ n: "1" })]).toEqual(["tool", undefined, "n must be number"]);
-    expect(await refusal({ agent: { output: { type: "nonsense" } } })).toMatch(
+    expect(await refusalOf({ agent: { output: { type: "nonsense" } } })).toMatch(
       /^INVALID_OUTPUT: The output schema of "worker" is not a valid JSON Schema: /,
     );
+  });
+
+  test("a schema that is not used is reported: the task's, or the agent's if the settings prefer the task's", async () => {
+    const [own, given] = [{ type: "object" }, { type: "array" }];
+    const told = async (parts: WorldParts, task: Partial<Task>): Promise<unknown> =>
+      (await reportedIn(worldOf(parts), task)).facts.map((fact) => fact.type === "warning" && [fact.code, fact.text]);
+    const agent = { output: own };
+    expect(await told({ agent }, { schema: given })).toEqual([
+      ["SCHEMA_UNUSED", "worker has an output schema of its own, so the one of the task is not used."],
+    ]);
+    const settings = { cwd: tempFolder(), env: {}, schemaPrecedence: "call" } as const;
+    expect(await told({ agent, settings }, { schema: given })).toEqual([
+      ["SCHEMA_UNUSED", "The task has an output schema, so the one of worker is not used."],
+    ]);
+    for (const [parts, task] of [
+      [{ agent }, {}],
+      [{}, { schema: given }],
+      [{ agent: { output: "a list" } }, { schema: given }],
+    ] as const)
+      expect(await told(parts, task)).toEqual([]);
+  });
+
+  test("the agent's instructions name the model, the day and the version", async () => {
+    const agent = { instructions: "${activeModel} ${today} ${cliVersion} ${other}" };
+    const { instructions } = await assignmentOf({ agent });
+    expect(instructions).toBe(`m ${new Date(0).toDateString()} ${version} \${other}`);
+  });
+
+  test("the project's instructions for the task's folder are in the system prompt, without secrets, but not in a fork", async () => {
+    const cwd = tempFolder({ "part/a.txt": "" });
+    const world: WorldParts = {
+      settings: { cwd, env: {} },
+      redactor: createRedactor(["tulip-tulip-tulip"]),
+      instructions: (agent, folder) => ({
+        text: `${agent.name} in ${folder}: tulip-tulip-tulip`,
+        notes: ["It is long."],
+      }),
+    };
+    const { assigned, facts } = await reportedIn(worldOf(world), { cwd: "part" });
+    expect(assigned.projectInstructions).toMatch(`worker in ${join(cwd, "part")}: `);
+    expect(assigned.projectInstructions).not.toContain("tulip");
+    expect(assigned.system).toContain(assigned.projectInstructions);
+    expect(facts).toEqual([{ type: "note", text: "It is long." }]);
+    const others = [
+      await reportedIn(worldOf(world), {}, { depth: 1, fork: forkOf(shown) }),
+      await reportedIn(worldOf({})),
+    ];
+    for (const { assigned: other, facts: told } of others) {
+      expect(Object.keys(other)).not.toContain("projectInstructions");
+      expect(told).toEqual([]);
+    }
+    expect((await reportedIn(worldOf(world))).assigned.projectInstructions).toMatch(`worker in ${cwd}: `);
+  });
+
+  test("a fork has the system prompt of the conversation, and ends with its finish tool or with text", async () => {
+    const tools = [tool("look"), tool("change", "write")];
+    const of = async (fork: NonNullable<Call["fork"]>, agent: Partial<Agent> = {}): Promise<unknown> => {
+      const { system, completion, prompt } = await assignmentOf({ tools, agent }, {}, { depth: 1, fork });
+      return [system, completion, prompt.includes("refused: none.")];
+    };
+    expect(await of(forkOf(shown))).toEqual(["You lead.", "tool-or-text", false]);
+    expect(await of(forkOf(["look"]))).toEqual(["You lead.", "text", false]);
+    expect(await of(forkOf(shown), { tools: [] })).toEqual(["You lead.", "tool-or-text", true]);
+    expect((await assignmentOf({ agent: { completion: "tool" } })).completion).toBe("tool");
+  });
+
+  test("the shared beginning of a prompt is its context; a fork and a continued conversation share none", async () => {
+    const context = "About the run.";
+    const resumes = { path: "first", prompt: "Count.", output: "1" };
+    const shared = async (more: Partial<Call>): Promise<boolean> =>
+      Object.keys(await assignmentOf({}, {}, more)).includes("sharedChars");
+    expect(await shared({ context })).toBe(true);
+    for (const more of [{}, { context, resumes }, { resumes }, { context, depth: 1, fork: forkOf(shown) }])
+      expect(await shared(more)).toBe(false);
+    const started = { depth: 1, fork: forkOf(shown), context };
+    const begins = async (more: Partial<Call>): Promise<boolean> =>
+      (await assignmentOf({}, {}, more)).prompt.startsWith("You are now the helper");
+    expect([await begins(started), await begins({ ...started, resumes })]).toEqual([true, false]);
+  });
+
+  test("only a task with an output schema has one", async () => {
+    const assigned = await assignmentOf({ agent: { output: "a list" } });
+    expect([assigned.completion, Object.keys(assigned).includes("schema")]).toEqual(["text", false]);
+  });
+});
+
+describe("what the task is told besides", () => {
+  const withSettings = (more: Partial<TaskWorldSettings>): WorldParts => ({
+    settings: { cwd: tempFolder(), env: {}, ...more },
+  });
+
+  test("the settings limit what a model reads of a tool's result, and choose the names of tools", async () => {
+    const cut = async (output?: TaskWorldSettings["output"]): Promise<unknown> =>
+      (await assignmentOf(withSettings({ ...(output && { output }) }))).cut;
+    expect(await cut()).toBeUndefined();
+    expect(await cut({ summaryChars: 9 })).toBeUndefined();
+    expect(await cut({ maxBytes: 9 })).toEqual({ bytes: 9 });
+    expect(await cut({ maxLines: 7 })).toEqual({ lines: 7 });
+    expect(await cut({ maxBytes: 9, maxLines: 7 })).toEqual({ bytes: 9, lines: 7 });
+    expect((await assignmentOf(withSettings({ toolNames: "claude" }))).toolNames).toBe("claude");
+  });
+
+  test("the project's checker is for the agents that the settings name", async () => {
+    const checked = async (diagnostics?: TaskWorldSettings["diagnostics"]): Promise<unknown> =>
+      (await assignmentOf(withSettings({ ...(diagnostics && { diagnostics }) }))).diagnostics;
+    expect(await checked()).toBeUndefined();
+    expect(await checked({ command: "make" })).toBeUndefined();
+    expect(await checked({ command: "make", timeoutMs: 9, agents: ["worker"] })).toEqual({
+      command: "make",
+      timeoutMs: 9,
+    });
+    const code = { ...worldOf().roster.find("worker")!, name: "code" };
+    const roster = { find: () => code, names: () => ["code"] };
+    const { diagnostics } = await assignmentOf({ ...withSettings({ diagnostics: { command: "make" } }), roster });
+    expect(diagnostics).toEqual({ command: "make" });
+    expect((await assignmentOf({ roster })).diagnostics).toBeUndefined();
+  });
+
+  test("a fork has the sampling settings of the conversation instead of those of its agent", async () => {
+    const agent = { thinking: "low", temperature: 1, topP: 1, summaryChars: 9 } as const;
+    const fork = forkOf(shown, { thinking: "high", temperature: 0.5 });
+    const { agent: assigned } = await assignmentOf({ agent }, {}, { depth: 1, fork });
+    expect(assigned).toMatchObject({ name: "worker", thinking: "high", temperature: 0.5, summaryChars: 9 });
+    expect(Object.keys(assigned)).not.toContain("topP");
+    expect((await assignmentOf({ agent })).agent).toMatchObject(agent);
+  });
+
+  test("long results are kept in numbered files, up to 64 million characters per task, and a full disk fails nothing", async () => {
+    const kept: string[] = [];
+    const keep: TaskOutputs["keep"] = async (run, path) => {
+      if (kept.length === 2) throw new Error("no space left on device");
+      kept.push(`${run} ${path}`);
+      return path;
+    };
+    const outputs = { ...worldOf().outputs, keep };
+    const { keepLong } = await assignmentOf({ outputs });
+    expect(await keepLong?.("look", "a".repeat(2 ** 26 - 2))).toBe("worker.look-1");
+    expect(await keepLong?.("look", "abc")).toBeUndefined();
+    expect(await keepLong?.("mcp/a.b", "ab")).toBe("worker.mcp_a_b-2");
+    expect(kept).toEqual(["run_test worker.look-1", "run_test worker.mcp_a_b-2"]);
+    expect(await keepLong?.("look", "a")).toBeUndefined();
+    const other = await assignmentOf({ outputs });
+    for (const text of ["a", "a".repeat(2 ** 26 + 1)]) expect(await other.keepLong?.("look", text)).toBeUndefined();
   });
 });
 

@@ -1,3 +1,4 @@
+import type { Model } from "../../core/model/model.ts";
 import type { ChosenModel } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { modelNames, parseModelName } from "../../core/vocabulary/model-name.ts";
@@ -16,15 +17,19 @@ export function foreignModel(
 ): ChosenModel {
   const names = wishes.flatMap((wish) => (wish === undefined ? [] : modelNames(wish))).map(parseModelName);
   const named = names.find(({ name }) => !OURS.has(name) && !name.startsWith("scripted:"));
-  const fault = { code: "UNSUPPORTED" as const, message: `${runner} calls its models itself`, retryable: false };
   return {
     name: named?.name ?? runner,
     id: named?.name ?? "",
     ref: named?.name ?? "auto",
     why: named ? `the model was named for ${runner}` : `${runner} chooses the model`,
     ...defined({ thinking: named?.thinking }),
-    model: async function* () {
-      yield { type: "error", fault };
-    },
+    model: modelOfOthers(`${runner} calls its models itself`),
+  };
+}
+
+/** The model of a task that another program or a server executes: it fails, because subcrew never calls it. */
+export function modelOfOthers(message: string): Model {
+  return async function* () {
+    yield { type: "error", fault: { code: "UNSUPPORTED", message, retryable: false } };
   };
 }
