@@ -181,9 +181,8 @@ export function resumedMessages(
 
 /** The events of a task up to the end of a turn; all of them if no turn is given. */
 function upTo(turn: number | undefined, events: readonly KeptEvent[]): readonly KeptEvent[] {
-  const last =
-    turn === undefined ? -1 : events.findIndex((event) => event.type === "turn.ended" && event.turn === turn);
-  return last < 0 ? events : events.slice(0, last + 1);
+  const last = events.find((event) => event.type === "turn.ended" && event.turn === turn);
+  return last ? events.filter(({ seq }) => seq <= last.seq) : events;
 }
 
 /** A finished conversation that can be continued: every tool call has a result, and unread messages are included. */

@@ -42,9 +42,9 @@ export async function resumeRun(
  */
 function checkedTask(state: State, path: string, { retryFailed }: ResumedPart): string {
   const { run, plan, nodes } = state;
-  const top = plan && topNodeOf(plan, path);
-  const node = top === undefined ? undefined : plan?.nodes[top];
-  if (top === undefined || !node || !hasTask(state, path)) throw unknownTask(state, path);
+  const top = plan ? topNodeOf(plan, path) : path;
+  const node = plan?.nodes[top];
+  if (!node || !hasTask(state, path)) throw unknownTask(state, path);
   const outcome = nodes.get(top)?.outcome;
   if (outcome && isCancelledForGood(outcome))
     throw new CrewError(

@@ -3,10 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Agent } from "../../../src/core/agent/agent.ts";
-import type { KeptRecords, RunStore } from "../../../src/core/run/run-store.ts";
 import { type Crew, createCrew } from "../../../src/crew.ts";
 import { type Script, type ScriptedModel, scripted } from "../../../src/models/scripted/scripted.ts";
-import { openPreviousRuns } from "../../../src/runtime/resume/previous-runs.ts";
 import { collect } from "../../support/collect.ts";
 
 const root = mkdtempSync(join(tmpdir(), "subcrew-continue-"));
@@ -144,32 +142,6 @@ test("a run that does not exist cannot be continued, and the error names it", as
   });
 });
 
-test("a conversation of 300 messages is whole, and two tasks that continue each other do not read forever", async () => {
-  const reads: string[] = [];
-  const before = (run: string): string | undefined =>
-    run === "run_left" ? "run_right/a" : run === "run_right" ? "run_left/a" : chain(run);
-  const chain = (run: string): string | undefined =>
-    run === "run_0" ? undefined : `run_${Number(run.slice(4)) - 1}/a`;
-  const readWhole = async (run: string): Promise<KeptRecords> => {
-    reads.push(run);
-    const continues = before(run);
-    const task = { prompt: run, ...(continues !== undefined && { continues }) };
-    const at = { run, at: 0 };
-    const events = [
-      { ...at, seq: 1, path: "", type: "run.started", plan: { nodes: { a: { kind: "task", task } }, output: "a" } },
-      { ...at, seq: 2, path: "a", type: "node.started", kind: "task", attempt: 1, prompt: run },
-    ] as unknown as KeptRecords["events"];
-    return { events, problems: [] };
-  };
-  const runs = openPreviousRuns([], { store: { readWhole } as RunStore });
-  const talk = await runs.talkOf("run_299/a");
-  expect(talk?.messages).toHaveLength(300);
-  expect(talk?.messages[0]).toMatchObject({ text: "run_0" });
-  reads.length = 0;
-  await runs.talkOf("run_left/a");
-  expect(reads).toEqual(["run_left", "run_right"]);
-});
-
 test("a run with several tasks needs a path", async () => {
   const where = home();
   const model = scripted("a", "b", "c");
@@ -191,33 +163,6 @@ test("a run with several tasks needs a path", async () => {
   const { plan, continues } = await crew.continuing({ run: run.id, path: "two", prompt: "More.", allowFailed: false });
   await crew.run(plan, { continues });
   expect(model.requests[2]?.messages[0]).toMatchObject({ text: "y" });
-});
-
-test("a model cannot read another run by continuing it", async () => {
-  const where = home();
-  const id = await ended(crewOf(scripted("A secret."), where));
-  const { withPreviousRun, openPreviousRuns } = await import("../../../src/runtime/resume/previous-runs.ts");
-  const { createFolderStore } = await import("../../../src/runtime/store/folder-store.ts");
-  const earlier = openPreviousRuns([], { store: createFolderStore(where) });
-  const call = {
-    run: "run_x",
-    path: "lead/spy",
-    attempt: 1,
-    task: { prompt: "x", continues: `${id}/scout` },
-    attachments: [],
-    context: "",
-    depth: 1,
-  };
-  expect(
-    await withPreviousRun(
-      call,
-      { roster: { find: () => scout, names: () => [] }, earlier },
-      { emit: () => {}, past: async () => [] },
-    ),
-  ).toMatchObject({
-    status: "failed",
-    fault: { code: "DENIED" },
-  });
 });
 
 test("a conversation that was summarised goes on with the summary, and is not summarised again", async () => {
