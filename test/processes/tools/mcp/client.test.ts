@@ -258,7 +258,7 @@ describe.concurrent("MCP servers", () => {
     expect(played.status).toBe("ok");
     expect(warnings(played)).toEqual([
       expect.stringMatching(/"fix".*there is no program "no-such-program-at-all"/),
-      expect.stringMatching(/"odd".*it ended with 3: no licence/s),
+      expect.stringMatching(/"odd".*the program ended with 3: no licence/s),
     ]);
   });
 
