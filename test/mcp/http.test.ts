@@ -124,9 +124,10 @@ test("SRV-01: it listens on loopback", async () => {
 test("SRV-02: every address needs the token", async () => {
   const url = await serving(crewOf({}));
   for (const headers of [{}, { authorization: "Bearer wrong" }, { authorization: TOKEN }])
-    for (const path of ["/mcp", "/", "/mcp/x", "/../etc/passwd"])
-      for (const method of ["GET", "POST", "DELETE", "OPTIONS"])
-        expect((await raw(url, { method, path, headers })).status).toBe(401);
+    for (const method of ["GET", "POST", "DELETE", "OPTIONS"]) {
+      for (const path of ["/mcp", "/", "/mcp/x"]) expect((await raw(url, { method, path, headers })).status).toBe(401);
+      expect((await raw(url, { method, path: "/../etc/passwd", headers })).status).toBe(403);
+    }
   expect((await raw(url, { path: "/elsewhere", headers: { authorization } })).status).toBe(404);
   expect((await raw(url, { headers: { authorization }, body: LIST })).status).toBe(200);
 });

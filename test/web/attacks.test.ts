@@ -117,15 +117,9 @@ describe("signing in", () => {
   });
 
   test("only named files are served", async () => {
-    for (const path of [
-      "../state/web.json",
-      "%2e%2e/web.json",
-      "web.json",
-      "constructor",
-      "api/constructor",
-      "__proto__",
-      "api/toString",
-    ])
+    for (const path of ["../state/web.json", "%2e%2e/web.json"])
+      expect((await ask(at(path), { headers: { cookie } })).status, path).toBe(403);
+    for (const path of ["web.json", "constructor", "api/constructor", "__proto__", "api/toString"])
       expect((await ask(at(path), { headers: { cookie } })).status, path).toBe(404);
   });
 });

@@ -88,8 +88,8 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   };
 }
 
-/** The methods that servers of subcrew use. */
-const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "DELETE"]);
+/** The methods that programs and browsers use; servers answer those that they do not offer. */
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /**
  * Whether a request names its host exactly once, and its target as it is meant. With two names, another one in the
