@@ -1,5 +1,6 @@
+import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { join, relative } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { longFiles } from "./test/soak/long-files.ts";
@@ -38,7 +39,24 @@ class LargeFirst extends BaseSequencer {
 
 const exclude = ["**/node_modules/**", "dist/**", "test/soak/**", "test/fixtures/**", ...longFiles];
 
+/**
+ * Tests load the modules of `dist/`, which `npm test` has just built from the same sources: Node loads them itself, and vite has only
+ * the tests to transform. A test that is started without `npm test` loads the sources, since `dist/` may be older.
+ */
+const isBuilt = process.env["SUBCREW_TEST_BUILT"] === "1";
+const builtModules = {
+  name: "built modules",
+  enforce: "pre" as const,
+  resolveId(source: string, importer: string | undefined) {
+    if (importer === undefined || !/^\.{1,2}\/.*\.ts$/.test(source)) return undefined;
+    const file = relative(join(import.meta.dirname, "src"), resolve(dirname(importer), source));
+    const built = join(import.meta.dirname, "dist", file.replace(/\.ts$/, ".js"));
+    return !file.startsWith("..") && existsSync(built) ? { id: built, external: true } : undefined;
+  },
+};
+
 export default defineConfig({
+  plugins: isBuilt ? [builtModules] : [],
   // The same chance for every run: what other seeds find is for the soak, which has its own configuration.
   resolve: {
     alias: [{ find: /^fast-check$/, replacement: join(import.meta.dirname, "test/support/fixed-chance.ts") }],
@@ -66,13 +84,14 @@ export default defineConfig({
       },
       { extends: true, test: { name: "alone", include: alone, exclude } },
     ],
+    ...(isBuilt && { server: { deps: { external: [/\/dist\//] } } }),
     // Starting a program copies the page tables of the process that starts it. Threads of one process share more than a
     // gigabyte, and each of the thousands of starts took 40 ms of processor time; in a worker process of its own it takes 5.
     pool: "forks",
     sequence: { sequencer: LargeFirst },
     setupFiles: [join(import.meta.dirname, "test/support/end-with-runner.mjs")],
     // Most of the time goes by while processes start, so more files than processors are under way.
-    maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 2)),
+    maxWorkers: Math.max(2, Math.ceil(availableParallelism() * 2.5)),
     // Generous: many tests start real processes side by side, and a busy machine is slow, not wrong.
     testTimeout: 300_000,
     hookTimeout: 300_000,

@@ -95,7 +95,11 @@ function vitest(name, more) {
   const run = spawnSync(
     process.execPath,
     [join(root, tools.vitest), "run", ...reporters, `--outputFile.json=${reportFile}`, ...modules, ...more],
-    { cwd: root, stdio: "inherit", env: { ...process.env, ...noAuthorities, SUBCREW_TEST_SKIPS: skipsFile } },
+    {
+      cwd: root,
+      stdio: "inherit",
+      env: { ...process.env, ...noAuthorities, SUBCREW_TEST_SKIPS: skipsFile, SUBCREW_TEST_BUILT: "1" },
+    },
   );
   if (!existsSync(reportFile)) return undefined;
   return {
