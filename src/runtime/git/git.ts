@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { endlessFile } from "./endless-file.ts";
-import { onStuck, type StuckReason } from "./stuck-process.ts";
+import { killStuck, type StuckReason } from "./stuck-process.ts";
 
 /**
  * Opens the repository whose `.git` is in `top` for safe queries: git starts no program that the repository names, uses
@@ -121,9 +121,8 @@ function git(
       );
     });
     if (child.pid !== undefined)
-      ended = onStuck(child.pid, (why) => {
+      ended = killStuck(child.pid, (why) => {
         stuck = why;
-        child.kill("SIGKILL");
       });
   });
 }

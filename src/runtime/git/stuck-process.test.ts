@@ -1,24 +1,34 @@
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { onStuck } from "./stuck-process.ts";
+import { killStuck } from "./stuck-process.ts";
 
-/** What is reported about a program until it ends; a program that is reported is ended. */
+/** What is reported about a program until it ends. */
 function reportOn(file: string, ...args: readonly string[]): Promise<string> {
   const child = spawn(file, args, { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));
   return new Promise((resolve) => {
     let report = "ended by itself";
-    const stop = onStuck(child.pid!, (why) => {
+    const stop = killStuck(child.pid!, (why) => {
       report = why;
-      child.kill("SIGKILL");
     });
     child.once("close", () => {
       stop();
       resolve(report);
     });
+  });
+}
+
+/** The processes with this word in their command line. */
+function processesWith(word: string): string[] {
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(word);
+    } catch {
+      return false; // it has ended meanwhile
+    }
   });
 }
 
@@ -34,6 +44,7 @@ test.skipIf(!existsSync("/proc/self/wchan"))(
       reportOn("sh", "-c", "sleep 8; true"),
     ]);
     expect(reports).toEqual(["pipe", "pipe", "ended by itself", "ended by itself"]);
+    await expect.poll(() => processesWith(pipe)).toEqual([]); // also the child of a killed program
   },
   40_000,
 );

@@ -11,11 +11,11 @@ const LOOKS = { pipe: 3, other: 30 };
 export type StuckReason = keyof typeof LOOKS;
 
 /**
- * Calls `stuck` when a process and all its descendants have slept without using the processor: for three seconds if one of
- * them opens a pipe, such as one in place of `.gitignore`, and for thirty otherwise, because a network disk may take long.
- * Does nothing on systems without `/proc`.
+ * Kills a process with all its descendants when they have slept without using the processor, and reports it to `stuck`:
+ * after three seconds if one of them opens a pipe, such as one in place of `.gitignore`, and after thirty otherwise,
+ * because a network disk may take long. Does nothing on systems without `/proc`.
  */
-export function onStuck(pid: number, stuck: (why: StuckReason) => void): () => void {
+export function killStuck(pid: number, stuck: (why: StuckReason) => void): () => void {
   let [before, same] = [-1, 0];
   const timer = setInterval(() => {
     const ticks = ticksAsleep(pid);
@@ -26,9 +26,18 @@ export function onStuck(pid: number, stuck: (why: StuckReason) => void): () => v
     if (same < LOOKS[why]) return;
     clearInterval(timer);
     stuck(why);
+    killTree(pid);
   }, LOOK_MS);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+function killTree(pid: number): void {
+  try {
+    const children = childrenOf(pid); // afterwards they have another parent
+    process.kill(pid, "SIGKILL");
+    children.forEach(killTree);
+  } catch {} // it has just ended
 }
 
 /** True when a process or a descendant opens a pipe whose other end no process has opened. */

@@ -76,7 +76,10 @@ test("changes that were applied when the task ended are not called missing", asy
   const id = /run_[a-z0-9]{12}/.exec(stderr)![0];
   for (const word of [id, `${id}/general`]) {
     const { code, stderr: said } = await there.run(["apply", word]);
-    expect([code, said]).toEqual([2, expect.stringContaining(`The changes of "${id}/general" were applied when the task ended`)]);
+    expect([code, said]).toEqual([
+      2,
+      expect.stringContaining(`The changes of "${id}/general" were applied when the task ended`),
+    ]);
     expect(said).toContain(`subcrew diff ${id}/general`);
   }
 });
