@@ -227,29 +227,28 @@ describe("a task that is paused alone", () => {
   });
 });
 
+const writes = ["src/**"];
+/** Three tasks for one slot, two of which write the same files. */
+const ONE_SLOT_SAME_FILES: Parameters<typeof observe>[0] = {
+  plan: plan(
+    { x: task("x"), a: task("a", { writes }), b: task("b", { writes }), all: join("settled", "x", "a", "b") },
+    "all",
+  ),
+  slots: 1,
+  act: ({ path }) => ok(path, { moments: 2 }),
+};
+
 test("a task that is given up while it waits for its slot gives back its files", async () => {
-  const writes = ["src/**"];
   const seen = await observe({
-    plan: plan(
-      { x: task("x"), a: task("a", { writes }), b: task("b", { writes }), all: join("settled", "x", "a", "b") },
-      "all",
-    ),
-    slots: 1,
-    act: ({ path }) => ok(path, { moments: 2 }),
+    ...ONE_SLOT_SAME_FILES,
     before: (step, { change }) => void (step === 1 && change({ markFailed: { a: "not wanted" } })),
   });
   expect(seen.performed).toEqual(["x#1", "b#1"]);
 });
 
 test("a task that waits for files or for a slot ends with its run", async () => {
-  const writes = ["src/**"];
   const seen = await observe({
-    plan: plan(
-      { x: task("x"), a: task("a", { writes }), b: task("b", { writes }), all: join("settled", "x", "a", "b") },
-      "all",
-    ),
-    slots: 1,
-    act: ({ path }) => ok(path, { moments: 2 }),
+    ...ONE_SLOT_SAME_FILES,
     before: (step, { cancel }) => void (step === 1 && cancel()),
   });
   expect(seen.performed).toEqual(["x#1"]);
