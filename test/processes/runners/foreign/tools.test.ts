@@ -236,7 +236,7 @@ test.each([
     const { result } = await handTo(tool, fake(tool, transcripts[tool]!).bin, { agent: looking, cwd: folder });
     expect(result.fault).toMatchObject({
       code: "DENIED",
-      message: expect.stringContaining(`it reads ${file} of the project`),
+      message: expect.stringContaining(`the program reads ${file} of the project`),
     });
   }
 });
