@@ -3,9 +3,9 @@ import { placed } from "../rules/call-subject.ts";
 import { textMatches } from "../rules/glob.ts";
 import { type Rule, ruleText } from "../rules/rule.ts";
 import { effectsOf, readOnlyPaths } from "../shell/known-commands.ts";
-import { parseShell, type ShellCommand, type ShellRedirect, type ShellWord } from "../shell/parse.ts";
-import { baseName, unwrap } from "../shell/wrappers.ts";
-import { defined } from "../text/defined.ts";
+import type { ShellRedirect, ShellWord } from "../shell/parse.ts";
+import { baseName } from "../shell/wrappers.ts";
+import { flat, type Line, type Part, readLine } from "./command-line.ts";
 import {
   banned,
   boundVerdict,
@@ -75,107 +75,6 @@ function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState):
 
 const NOWHERE: ShellState = { sandboxed: false, waived: false, roots: [] };
 
-/** A command of a command line, with the commands that it runs itself, as `xargs rm` runs `rm`. */
-type Part = Readonly<{ command: ShellCommand; inner: readonly Part[]; transparent: boolean; problem?: string }>;
-
-type Line = Readonly<{
-  parts: readonly Part[];
-  /** The commands of the line and the commands that they run. */
-  all: readonly Part[];
-  /** Why the line cannot be parsed with certainty. */
-  problem?: string;
-  /** Whether the line changes the folder with `cd`: never, only to folders below the start folder, or to any folder. */
-  moves: "no" | "inside" | "anywhere";
-  /**
-   * The folders that the commands of the line may run in, relative to the start folder; empty when they are not known.
-   */
-  folders: readonly string[];
-}>;
-
-function readLine(command: string): Line {
-  const parsed = parseShell(command);
-  if ("problem" in parsed) return { parts: [], all: [], problem: parsed.problem, moves: "anywhere", folders: [] };
-  const parts = parsed.commands.map((each) => partOf(each, 0));
-  const all = parts.flatMap(flat);
-  const problem = all.find((part) => part.problem !== undefined)?.problem;
-  return { parts, all, ...movesOf(all), ...defined({ problem }) };
-}
-
-const DEEPEST = 10;
-
-function partOf(command: ShellCommand, depth: number): Part {
-  const hazard = evaluates(command) ? "a shell builtin would evaluate one of its arguments" : undefined;
-  const wrapped = depth > DEEPEST ? { problem: "it is nested too deeply" } : unwrap(command);
-  const problem = hazard ?? (wrapped && "problem" in wrapped ? wrapped.problem : undefined);
-  const inner = wrapped && "inner" in wrapped ? wrapped.inner.map((each) => partOf(each, depth + 1)) : [];
-  return {
-    command,
-    inner,
-    transparent: wrapped !== undefined && "inner" in wrapped && wrapped.transparent,
-    ...defined({ problem }),
-  };
-}
-
-const flat = (part: Part): Part[] => [part, ...part.inner.flatMap(flat)];
-
-/** Commands that evaluate subscripts such as `a[$(command)]` even inside quotes. */
-const EVALUATING = new Set([
-  "test",
-  "[",
-  "printf",
-  "read",
-  "declare",
-  "typeset",
-  "local",
-  "export",
-  "readonly",
-  "unset",
-  "let",
-  "getopts",
-  "wait",
-]);
-
-function evaluates({ words }: ShellCommand): boolean {
-  return EVALUATING.has(words[0]?.text ?? "") && words.some(({ text = "" }) => /\[[\s\S]*(?:\$|`)/.test(text));
-}
-
-function movesOf(all: readonly Part[]): Pick<Line, "moves" | "folders"> {
-  const moving = all.filter(({ command }) => /^(?:cd|pushd|popd|chdir)$/.test(command.words[0]?.text ?? ""));
-  if (moving.length === 0) return { moves: "no", folders: [""] };
-  const inside = moving.every(
-    ({ command: { words } }) => words[0]?.text === "cd" && words.length === 2 && isPlainly(words[1]!),
-  );
-  if (!inside || all.some(({ command }) => setsSearchPath(command))) return { moves: "anywhere", folders: [] };
-  return {
-    moves: "inside",
-    folders: moving.length > MOST_MOVES ? [] : foldersAfter(moving.map(({ command }) => command.words[1]?.text ?? "")),
-  };
-}
-
-/** True for a command that sets CDPATH, in which `cd` searches for folders. */
-const setsSearchPath = ({ sets, words }: ShellCommand): boolean =>
-  sets.includes("CDPATH") || words.some(({ text }) => text?.startsWith("CDPATH"));
-
-/** Maximum number of `cd` commands in a line: each can double the number of folders to judge. */
-const MOST_MOVES = 4;
-
-/** Every folder that these `cd` commands may lead to: each `cd` may fail, or may apply only inside of parentheses. */
-const foldersAfter = (moves: readonly string[]): readonly string[] =>
-  moves.reduce<readonly string[]>((before, to) => [...before, ...before.map((from) => `${from}${to}/`)], [""]);
-
-/** True for a relative path that cannot lead out of its folder. */
-function isPlainly({ text, glob, home }: ShellWord): boolean {
-  return (
-    text !== undefined &&
-    !glob &&
-    !home &&
-    text !== "" &&
-    !text.startsWith("/") &&
-    !text.startsWith("-") &&
-    !text.split("/").includes("..")
-  );
-}
-
 function forbidden(policy: Policy, ask: CallToJudge, command: string, line: Line): Verdict | undefined {
   const bans = rulesFor(policy.deny, ask.tool);
   const whole = bans.find(({ pattern }) => pattern === undefined);
@@ -242,7 +141,7 @@ function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line,
 /** Whether the rules allow a command and its inner commands. */
 function isCovered(rules: readonly Rule[], part: Part, isRead: (part: Part) => boolean = () => false): boolean {
   const { command, inner, transparent, problem } = part;
-  if (command.sets.some((name) => !isHarmless(name))) return false;
+  if (command.sets.some(({ name }) => !isHarmless(name))) return false;
   if (command.words.length === 0) return true;
   if (problem === undefined && rules.some((rule) => covers(rule, rules, part, isRead))) return true;
   return inner.length > 0 && transparent && inner.every((each) => isRead(each) || isCovered(rules, each, isRead));
@@ -345,7 +244,7 @@ function onlyReads(
   shell: ShellState,
 ): Verdict | undefined {
   const [first, ...args] = words;
-  if (!shell.sandboxed || first?.text === undefined || inner.length > 0 || sets.some((name) => !isHarmless(name)))
+  if (!shell.sandboxed || first?.text === undefined || inner.length > 0 || sets.some(({ name }) => !isHarmless(name)))
     return undefined;
   if (words.some(({ text, glob, home }) => text === undefined || home || (glob && /^[-*?[]/.test(text))))
     return undefined;

@@ -54,6 +54,7 @@ const running: Readonly<Record<string, readonly string[]>> = {
   make: ["--eval"],
   gmake: ["--eval"],
   less: ["+!"],
+  fzf: ["--preview", "--bind"],
   wget: ["--use-askpass", "-e", "--execute"],
 };
 

@@ -35,7 +35,7 @@ test("variables before a command and files beside it are told apart from its wor
     commands: [
       {
         words: [{ text: "cmd" }, { text: "x" }],
-        sets: ["A", "B"],
+        sets: [{ name: "A", value: "1" }, { name: "B" }],
         redirects: [
           { writes: true, target: { text: "err" } },
           { writes: true, target: { text: "out" } },

@@ -28,13 +28,18 @@ export type ParsedShell = Readonly<{ commands: readonly ShellCommand[] }> | Read
 export type ShellCommand = Readonly<{
   words: readonly ShellWord[];
   /** Variable assignments before the command, or without a command. */
-  sets: readonly string[];
+  sets: readonly VariableSetting[];
   redirects: readonly ShellRedirect[];
 }>;
+
+/** The assignment of a variable; its value is absent when it is only known at run time. */
+export type VariableSetting = Readonly<{ name: string; value?: string }>;
 
 /** A word; its text is absent when it is only known at run time. */
 export type ShellWord = Readonly<{
   text?: string;
+  /** The text before the part that is only known at run time. */
+  begins?: string;
   /** True: the shell replaces the word by matching file names. */
   glob?: true;
   /** True: the word begins with an unquoted `~`. */
@@ -128,7 +133,7 @@ function readRedirects(reader: Reader): ShellRedirect[] {
 
 function readCommand(reader: Reader): void {
   const found: ShellWord[] = [];
-  const sets: string[] = [];
+  const sets: VariableSetting[] = [];
   const redirects: ShellRedirect[] = [];
   for (;;) {
     skipBlanks(reader);
@@ -148,11 +153,18 @@ function readCommand(reader: Reader): void {
     if (plain && (next === "<" || next === ">") && /^\d+$/.test(raw)) redirects.push(...readRedirect(reader));
     else if (found.length === 0 && plain && KEYWORDS.has(raw))
       throw new Unreadable(`"${raw}" begins a construct that is not supported`);
-    else if (found.length === 0 && /^[A-Za-z_]\w*\+?=/.test(raw)) sets.push(/^\w+/.exec(raw)![0]);
+    else if (found.length === 0 && /^[A-Za-z_]\w*\+?=/.test(raw)) sets.push(settingIn(word)!);
     else if (found.length === 0 && /^[A-Za-z_]\w*\[/.test(raw)) throw new Unreadable("it assigns to an array element");
     else found.push(word);
   }
   reader.commands.push({ words: found, sets, redirects });
+}
+
+/** The assignment that a word contains, as in `NAME=value`; `undefined`: the word is none, or that is not known. */
+export function settingIn({ text, begins }: ShellWord): VariableSetting | undefined {
+  const [whole, name, appends] = /^([^=]*?)(\+?)=/.exec(text ?? begins ?? "") ?? [];
+  if (whole === undefined || name === undefined || name === "") return undefined;
+  return { name, ...(text !== undefined && appends === "" && { value: text.slice(whole.length) }) };
 }
 
 const OPERATORS = ["&>>", "&>", "<<<", "<<", "<&", "<>", ">>", ">&", ">|", "<", ">"];
@@ -182,7 +194,8 @@ function readWord(reader: Reader): Read {
   const { line } = reader;
   const start = reader.at;
   let text = "";
-  let [open, glob, quoted] = [false, false, false];
+  let begins: string | undefined;
+  let [glob, quoted] = [false, false];
   let bracket = -1;
   const home = line.charAt(start) === "~";
   for (;;) {
@@ -196,8 +209,8 @@ function readWord(reader: Reader): Read {
       quoted = true;
     } else if (char === '"') {
       const inner = readQuoted(reader);
+      if (inner.begins !== undefined) begins ??= text + inner.begins;
       text += inner.text;
-      open ||= inner.open;
       quoted = true;
     } else if (char === "\\") {
       const next = line.charAt(reader.at + 1);
@@ -208,8 +221,8 @@ function readWord(reader: Reader): Read {
       quoted = true;
     } else if (char === "$") {
       const literal = readExpansion(reader, false);
+      if (literal === "") begins ??= text;
       text += literal;
-      open ||= literal === "";
     } else if (char === "`") throw new Unreadable("it runs a command in backquotes");
     else {
       if (char === "{" || char === "}") readBrace(reader, start);
@@ -221,13 +234,13 @@ function readWord(reader: Reader): Read {
   }
   if (line.charAt(reader.at) === "(") throw new Unreadable('"(" stands inside a word');
   const raw = line.slice(start, reader.at);
-  glob ||= bracket >= 0 && (open || text.includes("]", bracket));
+  glob ||= bracket >= 0 && (begins !== undefined || text.includes("]", bracket));
   const word: ShellWord = {
-    ...(!open && { text }),
+    ...(begins === undefined ? { text } : { begins }),
     ...(glob && { glob: true as const }),
     ...(home && { home: true as const }),
   };
-  return { word, raw, plain: !quoted && !open };
+  return { word, raw, plain: !quoted && begins === undefined };
 }
 
 /** Reads a brace; only a literal `{}` is allowed. */
@@ -237,23 +250,24 @@ function readBrace({ line, at }: Reader, start: number): void {
     throw new Unreadable("it contains a brace expansion");
 }
 
-function readQuoted(reader: Reader): { text: string; open: boolean } {
+/** Reads text in double quotes; `begins` is its text before the first expansion, if it has one. */
+function readQuoted(reader: Reader): { text: string; begins: string | undefined } {
   const { line } = reader;
   let text = "";
-  let open = false;
+  let begins: string | undefined;
   reader.at++;
   for (;;) {
     const char = line.charAt(reader.at);
     if (char === "") throw new Unreadable("a quote is not closed");
     if (char === '"') {
       reader.at++;
-      return { text, open };
+      return { text, begins };
     }
     if (char === "`") throw new Unreadable("it runs a command in backquotes");
     if (char === "$") {
       const literal = readExpansion(reader, true);
+      if (literal === "") begins ??= text;
       text += literal;
-      open ||= literal === "";
     } else if (char === "\\" && /[$`"\\\n]/.test(line.charAt(reader.at + 1))) {
       const next = line.charAt(reader.at + 1);
       if (next === "\n") throw new Unreadable(SPLIT);

@@ -1,7 +1,7 @@
 import { words } from "../text/words.ts";
 import { runByOptions } from "./inner-commands.ts";
 import { isOneValue } from "./options.ts";
-import { parseShell, type ShellCommand, type ShellWord } from "./parse.ts";
+import { parseShell, type ShellCommand, type VariableSetting, type ShellWord, settingIn } from "./parse.ts";
 
 /**
  * The inner commands of a wrapper such as `sudo` or `xargs`, and whether the wrapper itself has no other effect.
@@ -213,14 +213,10 @@ function withInput(words: readonly ShellWord[], args: readonly ShellWord[]): rea
   return words.map((word) => (word.text?.includes(mark) ? {} : word));
 }
 
-function setsOf(words: readonly ShellWord[]): string[] {
-  const names: string[] = [];
-  for (const { text } of words) {
-    const name = /^([A-Za-z_]\w*)=/.exec(text ?? "")?.[1];
-    if (name === undefined) break;
-    names.push(name);
-  }
-  return names;
+/** The assignments before an inner command. `env` takes every word with "=" for one, whatever its name. */
+function setsOf(words: readonly ShellWord[]): VariableSetting[] {
+  const end = words.findIndex((word) => word.text === undefined || settingIn(word) === undefined);
+  return words.slice(0, end < 0 ? undefined : end).map((word) => settingIn(word)!);
 }
 
 /** The words after the options, or `undefined` when one of the options or its value is not known. */

@@ -1,0 +1,121 @@
+import { parseShell, type ShellCommand, type ShellWord } from "../shell/parse.ts";
+import { runByVariables } from "../shell/variables.ts";
+import { unwrap } from "../shell/wrappers.ts";
+import { defined } from "../text/defined.ts";
+
+/** A command of a command line, with the commands that it runs itself, as `xargs rm` runs `rm`. */
+export type Part = Readonly<{
+  command: ShellCommand;
+  inner: readonly Part[];
+  /** What the command writes into variables, read as commands: some program may run them. */
+  perhaps: readonly Part[];
+  transparent: boolean;
+  problem?: string;
+}>;
+
+export type Line = Readonly<{
+  parts: readonly Part[];
+  /** The commands of the line and the commands that they run. */
+  all: readonly Part[];
+  /** Why the line cannot be parsed with certainty. */
+  problem?: string;
+  /** Whether the line changes the folder with `cd`: never, only to folders below the start folder, or to any folder. */
+  moves: "no" | "inside" | "anywhere";
+  /**
+   * The folders that the commands of the line may run in, relative to the start folder; empty when they are not known.
+   */
+  folders: readonly string[];
+}>;
+
+/** Reads a command line, with the commands that its commands run. */
+export function readLine(command: string): Line {
+  const parsed = parseShell(command);
+  if ("problem" in parsed) return { parts: [], all: [], problem: parsed.problem, moves: "anywhere", folders: [] };
+  const parts = parsed.commands.map((each) => partOf(each, 0));
+  const all = parts.flatMap(flat);
+  const problem = all.find((part) => part.problem !== undefined)?.problem;
+  return { parts, all, ...movesOf(all), ...defined({ problem }) };
+}
+
+const DEEPEST = 10;
+
+function partOf(command: ShellCommand, depth: number): Part {
+  const hazard = evaluates(command) ? "a shell builtin would evaluate one of its arguments" : undefined;
+  const wrapped = depth > DEEPEST ? { problem: "it is nested too deeply" } : unwrap(command);
+  const variables = runByVariables(command);
+  const problem = hazard ?? (wrapped && "problem" in wrapped ? wrapped.problem : variables.problem);
+  const inner = [...(wrapped && "inner" in wrapped ? wrapped.inner : []), ...variables.inner];
+  return {
+    command,
+    inner: inner.map((each) => partOf(each, depth + 1)),
+    perhaps: depth > DEEPEST ? [] : variables.perhaps.map((each) => withoutProblems(partOf(each, depth + 1))),
+    transparent: wrapped !== undefined && "inner" in wrapped && wrapped.transparent,
+    ...defined({ problem }),
+  };
+}
+
+/** A command, and the commands that it runs or may run. */
+export const flat = (part: Part): Part[] => [part, ...[...part.inner, ...part.perhaps].flatMap(flat)];
+
+/** A command that may never run: a deny rule for it applies, but what cannot be read in it is no reason to refuse. */
+function withoutProblems({ problem: _, inner, perhaps, ...part }: Part): Part {
+  return { ...part, inner: inner.map(withoutProblems), perhaps: perhaps.map(withoutProblems) };
+}
+
+/** Commands that evaluate subscripts such as `a[$(command)]` even inside quotes. */
+const EVALUATING = new Set([
+  "test",
+  "[",
+  "printf",
+  "read",
+  "declare",
+  "typeset",
+  "local",
+  "export",
+  "readonly",
+  "unset",
+  "let",
+  "getopts",
+  "wait",
+]);
+
+function evaluates({ words }: ShellCommand): boolean {
+  return EVALUATING.has(words[0]?.text ?? "") && words.some(({ text = "" }) => /\[[\s\S]*(?:\$|`)/.test(text));
+}
+
+function movesOf(all: readonly Part[]): Pick<Line, "moves" | "folders"> {
+  const moving = all.filter(({ command }) => /^(?:cd|pushd|popd|chdir)$/.test(command.words[0]?.text ?? ""));
+  if (moving.length === 0) return { moves: "no", folders: [""] };
+  const inside = moving.every(
+    ({ command: { words } }) => words[0]?.text === "cd" && words.length === 2 && isPlainly(words[1]!),
+  );
+  if (!inside || all.some(({ command }) => setsSearchPath(command))) return { moves: "anywhere", folders: [] };
+  return {
+    moves: "inside",
+    folders: moving.length > MOST_MOVES ? [] : foldersAfter(moving.map(({ command }) => command.words[1]?.text ?? "")),
+  };
+}
+
+/** True for a command that sets CDPATH, in which `cd` searches for folders. */
+const setsSearchPath = ({ sets, words }: ShellCommand): boolean =>
+  sets.some(({ name }) => name === "CDPATH") || words.some(({ text }) => text?.startsWith("CDPATH"));
+
+/** Maximum number of `cd` commands in a line: each can double the number of folders to judge. */
+const MOST_MOVES = 4;
+
+/** Every folder that these `cd` commands may lead to: each `cd` may fail, or may apply only inside of parentheses. */
+const foldersAfter = (moves: readonly string[]): readonly string[] =>
+  moves.reduce<readonly string[]>((before, to) => [...before, ...before.map((from) => `${from}${to}/`)], [""]);
+
+/** True for a relative path that cannot lead out of its folder. */
+function isPlainly({ text, glob, home }: ShellWord): boolean {
+  return (
+    text !== undefined &&
+    !glob &&
+    !home &&
+    text !== "" &&
+    !text.startsWith("/") &&
+    !text.startsWith("-") &&
+    !text.split("/").includes("..")
+  );
+}

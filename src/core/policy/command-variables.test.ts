@@ -1,0 +1,94 @@
+import { expect, test } from "vitest";
+import { parseRules } from "../rules/rule.ts";
+import { judge } from "./judge.ts";
+import { createPolicy } from "./policy.ts";
+
+function decide(command: string): string {
+  const policy = createPolicy("bypass", { allow: [], deny: parseRules(["bash(rm *)"]) });
+  const shell = { sandboxed: false, waived: true, roots: ["/ws"] };
+  const subjects = [{ kind: "command" as const, command }];
+  return judge(policy, { tool: "bash", does: "exec", effect: "write", subjects, shell }).decision;
+}
+
+test.each([
+  "GIT_EXTERNAL_DIFF='rm a' git diff",
+  "GIT_PAGER='rm a' git -p log",
+  "PAGER='less; rm a' man ls",
+  "PAGER='cat | sh -c \"rm a\"' git log",
+  "EDITOR='rm a #' git commit",
+  "VISUAL=/bin/rm crontab2 x",
+  "GIT_SEQUENCE_EDITOR='rm a' git rebase -i main",
+  "GIT_SSH_COMMAND='rm a;' git fetch",
+  "GIT_SSH_COMMAND='ssh -o ProxyCommand=x' git fetch",
+  "GIT_ASKPASS=rm git fetch",
+  "RSYNC_RSH='rm a' rsync a host:b",
+  "LESSOPEN='|rm a %s' less b",
+  "LESSCLOSE='rm %s %s' less b",
+  "LESS='+!rm a' less b",
+  "BASH_ENV=a.sh bash -c true",
+  "BASH_ENV='$(rm a)' bash -c true",
+  "ENV='$(rm a)' sh -c true",
+  "ENV=./a.sh sh -c true",
+  "PROMPT_COMMAND='rm a' bash -c true",
+  "PS4='$(rm a)' bash -xc true",
+  "ZDOTDIR=. zsh -c true",
+  "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.x GIT_CONFIG_VALUE_0='!rm a' git x",
+  "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=core.pager GIT_CONFIG_VALUE_0='rm a' git log",
+  "export GIT_CONFIG_KEY_0=alias.x; export GIT_CONFIG_VALUE_0='!rm a'; git x",
+  "GIT_CONFIG_PARAMETERS=\"'alias.x=!rm a'\" git x",
+  "GIT_CONFIG_GLOBAL=./config git status",
+  "GIT_EXEC_PATH=./bin git status",
+  "TAR_OPTIONS='--to-command=rm' tar xf a",
+  "TAR_OPTIONS='--checkpoint=1 --checkpoint-action=exec=rm' tar xf a",
+  "MAKEFLAGS='--eval=x:;rm' make",
+  "FZF_DEFAULT_COMMAND='rm a' fzf",
+  "FZF_DEFAULT_OPTS=\"--preview='rm {}'\" fzf",
+  "VIMINIT=':!rm a' vim b",
+  "env PAGER='rm a' git log",
+  "env -i PAGER='rm a' git log",
+  "sudo PAGER='rm a' git log",
+  "env 'BASH_FUNC_ls%%=() { rm a; }' bash -c ls",
+  "export PAGER='rm a'; git log",
+  "declare -x PAGER='rm a'; git log",
+  "readonly PAGER='rm a'",
+  "export $X; git log",
+  'export PAGER="$X"; git log',
+  "PAGER=$X git log",
+  "PAGER+=' rm a' git log",
+  "read PAGER <<< 'rm a'; export PAGER; git log",
+  "printf -v PAGER '%s' 'rm a'; export PAGER; git log",
+  "printf -vPAGER '%s' 'rm a'; export PAGER; git log",
+  "X='rm a'; PAGER=$X git log",
+  "CC='rm a' make",
+  "make CC='rm a'",
+  "UNHEARD_OF='sudo rm a' tool",
+  "KUBECTL_EXTERNAL_DIFF='rm a' kubectl diff -f x",
+  "npm_config_script_shell=rm npm test",
+])("command variables: a deny rule for rm applies to %s", (command) => {
+  expect(decide(command)).toBe("deny");
+});
+
+test.each([
+  "PAGER=cat git log",
+  "GIT_PAGER= git log",
+  "GIT_EDITOR=true git commit --amend",
+  "EDITOR='code --wait' git commit",
+  "GIT_SSH_COMMAND='ssh -i key' git fetch",
+  "GIT_CONFIG_GLOBAL=/dev/null git status",
+  "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=user.name GIT_CONFIG_VALUE_0=x git commit -m y",
+  "LESSOPEN='|lesspipe %s' less b",
+  "LESS=FRX git log",
+  "ENV=production node app.js",
+  "PS4='+ ' bash -xc true",
+  "SHELL=/bin/bash make",
+  "MAKEFLAGS=-j4 make",
+  "NODE_OPTIONS=--max-old-space-size=4096 npm test",
+  "X=$(date) tool",
+  "export PATH=$PATH:/opt/bin; tool",
+  "MESSAGE='a (b) > c' tool",
+  "printf COMMAND",
+  "make CC=clang -j4 $TARGET",
+  "cmd=$(which node); echo $cmd",
+])("command variables: a deny rule for rm does not apply to %s", (command) => {
+  expect(decide(command)).toBe("allow");
+});
