@@ -84,5 +84,8 @@ export const suites = {
     ["test/facades"],
   ],
   "src/runtime/resume/kept-images.ts": [["src/runtime/resume/kept-images.test.ts"], resuming],
-  "src/runtime/resume/reuse-results.ts": [["test/runtime/resume/reuse.test.ts"], resuming],
+  "src/runtime/resume/reuse-results.ts": [
+    ["src/runtime/resume/reuse-results.test.ts", "test/runtime/resume/reuse.test.ts"],
+    resuming,
+  ],
 };

@@ -1,7 +1,7 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import type { ToolCall } from "../../core/model/model.ts";
 import type { Outcome } from "../../core/outcome/outcome.ts";
-import { type AllowedTools, allowedTools, isFinishTool, permit } from "../../core/policy/permit.ts";
+import { type AllowedTools, allowedTools, permit } from "../../core/policy/permit.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
@@ -39,17 +39,10 @@ export function createReuse(
       for (const { run, path } of [...(await store.reusable(key))].reverse()) {
         if (run === assignment.call.run) continue;
         const found = await resultOf(store, { run, path }, key);
-        if (found && !always && clock() - found.endedAt > (cached ?? 0)) return undefined; // this is the newest result, so all others are older as well
-        if (
-          !found ||
-          !(await readsTheSame(found.events, {
-            assignment,
-            context,
-            redact,
-            network: cached !== undefined && clock() - found.endedAt <= cached,
-          }))
-        )
-          continue;
+        if (!found) continue;
+        const isFresh = cached !== undefined && clock() - found.endedAt <= cached;
+        if (!always && !isFresh) return undefined; // this is the newest result, so all others are older as well
+        if (!(await readsTheSame(found.events, { assignment, context, redact, network: isFresh }))) continue;
         const { usage, cost } = found;
         context.emit({
           type: "node.reused",
@@ -81,8 +74,10 @@ const keys = new WeakMap<Assignment, string>();
 const definitions = new WeakMap<Agent, string>();
 
 function definitionText(agent: Agent): string {
+  const known = definitions.get(agent);
+  if (known !== undefined) return known;
   const { source: _source, documentation: _documentation, cacheMs: _cache, ...definition }: Agent = agent;
-  const text = definitions.get(agent) ?? stableText(definition);
+  const text = stableText(definition);
   definitions.set(agent, text);
   return text;
 }
@@ -103,25 +98,30 @@ function keyOf({
 }: Assignment): string {
   const { inputs, acceptSchema, acceptCommand } = call.task;
   const policy = access?.policy();
+  const settings = {
+    model: model.ref,
+    completion,
+    schema,
+    prompt,
+    images: call.task.images,
+    projectInstructions,
+    inputs,
+    acceptSchema,
+    acceptCommand,
+    before: call.before,
+    fork: call.fork && { system: call.fork.system, tools: call.fork.tools },
+    maxTurns: limits.maxTurns,
+    cwd: toolContext.cwd,
+  };
+  // The fields are always hashed in this order. If a caller writes the keys of a value in another order, the hash
+  // differs, and the work is done again.
   return sha256(
-    // The fields are always hashed in this order. If a caller writes the keys of a value in another order, the hash
-    // differs, and the work is done again.
-    `${definitionText(agent)}{"allowed":${allowedText(allowedTools(rights, tools))},` +
-      JSON.stringify({
-        model: model.ref,
-        completion,
-        schema,
-        prompt,
-        images: call.task.images,
-        projectInstructions,
-        inputs,
-        acceptSchema,
-        acceptCommand,
-        before: call.before,
-        fork: call.fork && { system: call.fork.system, tools: call.fork.tools },
-      }).slice(1, -1) +
-      (policy === undefined ? "" : `,"policy":${policyText(policy)}`) +
-      `,${JSON.stringify({ maxTurns: limits.maxTurns, cwd: toolContext.cwd }).slice(1)}`,
+    [
+      definitionText(agent),
+      allowedText(allowedTools(rights, tools)),
+      JSON.stringify(settings),
+      policy && policyText(policy),
+    ].join("\n"),
   );
 }
 
@@ -159,18 +159,17 @@ async function resultOf(
   { run, path }: { run: string; path: string },
   key: string,
 ): Promise<Found | undefined> {
-  const { events } = await store.readWhole(run).catch(() => ({ events: [] }));
-  const history = historyOf(events);
-  const outcome = history.ended(path);
-  const begun = events.findLast((event) => event.type === "agent.resolved" && event.path === path);
-  if (outcome?.status !== "ok" || begun?.type !== "agent.resolved" || begun.reuse !== key) return undefined;
-  const endedAt = events.findLast((event) => event.type === "node.ended" && event.path === path)?.at ?? 0;
-  const { output, data, model, usage, cost } = outcome;
+  const { events: all } = await store.readWhole(run).catch(() => ({ events: [] }));
+  const events = historyOf(all).events(path);
+  const begun = events.findLast((event) => event.type === "agent.resolved");
+  const ended = events.findLast((event) => event.type === "node.ended");
+  if (begun?.reuse !== key || ended?.outcome.status !== "ok") return undefined;
+  const { output, data, model, usage, cost } = ended.outcome;
   return {
     ...defined({ usage, cost }),
     outcome: { status: "ok", output, ...defined({ data, model }) },
-    events: history.events(path),
-    endedAt,
+    events,
+    endedAt: ended.at,
   };
 }
 
@@ -219,7 +218,6 @@ async function readsTheSame(
     ...context,
     emit: () => {},
     live: () => {},
-    attended: false,
     ask: () => Promise.resolve(undefined),
   };
   for (const event of events) {
@@ -227,7 +225,7 @@ async function readsTheSame(
     if (event.type !== "tool.ended" && event.type !== "tool.started") continue;
     const tool = assignment.tools.get(event.tool);
     const call = calls.get(event.call);
-    if (isFinishTool(event.tool) || PURE.has(event.tool)) continue;
+    if (PURE.has(event.tool)) continue;
     if (!tool || !call) return false;
     if (network && classOf(tool) === "net" && tool.effect === "read") continue;
     if (classOf(tool) !== "read" || tool.effect !== "read") return false;
