@@ -1,7 +1,12 @@
 import { expect, test } from "vitest";
-import { recordedRun } from "../../../test/support/recorded-runs.ts";
+import { recordedRun, storeOf } from "../../../test/support/recorded-runs.ts";
+import { startOf } from "../../../test/support/start-run.ts";
+import type { Outcome } from "../../core/outcome/outcome.ts";
 import type { Event } from "../../core/run/event.ts";
-import type { Drive } from "../run/run.ts";
+import type { Call } from "../../core/task/engine.ts";
+import { localEngine } from "../../engines/local.ts";
+import { type Drive, Run } from "../run/run.ts";
+import { readRecordedRun } from "./recorded-run.ts";
 import { type ResumeParts, resumeRun } from "./resume-run.ts";
 
 const RUN = "run_aaaaaaaaaaaa";
@@ -99,4 +104,25 @@ test.each([
   ["good/none", false, { code: "UNKNOWN_RUN", message: `"${RUN}" has no task "good/none".` }],
 ] as const)("the task %s alone, with failed ones retried: %s", async (path, retryFailed, expected) => {
   expect((await resumed(events, { task: path, retryFailed })).error).toMatchObject(expected);
+});
+
+test("a resumed task and the tasks that depend on it are executed in the recorded run, before resuming ends", async () => {
+  const store = await storeOf({ [RUN]: events });
+  const performed: string[] = [];
+  const perform = async ({ path }: Call): Promise<Outcome> => {
+    performed.push(path);
+    return { status: "ok", output: `${path} again` };
+  };
+  const engine = localEngine({ perform, journal: store.open });
+  const recorded = await readRecordedRun(store, RUN);
+  const prepare: ResumeParts["prepare"] = async (given) => startOf(engine, { plan: given });
+  let done: readonly string[] = [];
+  const run = new Run(RUN, async (it) => {
+    await resumeRun(it, recorded, { retryFailed: true, task: "bad/helper", prepare });
+    done = performed.toSorted();
+  });
+  await run;
+  expect(done).toEqual(["bad", "blocked", "joined"]);
+  const { events: all } = await store.readWhole(RUN);
+  expect(all.find(({ type }) => type === "run.resumed")).toMatchObject({ task: "bad", retryFailed: true });
 });

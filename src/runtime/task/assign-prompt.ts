@@ -6,6 +6,7 @@ import { isFinishTool, permit } from "../../core/policy/permit.ts";
 import { jsonSchemaOf } from "../../core/schema/jtd.ts";
 import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { ChosenModel } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { fillInputs } from "../../core/text/input-template.ts";
 import { isRecord, type JsonSchema } from "../../core/text/json.ts";
@@ -77,7 +78,7 @@ export async function assignPrompt(
     prompt: fork && !call.resumes ? forkedPrompt(fork, asked, { agent, instructions, rights, schema }) : asked,
     ...(call.context !== "" && !fork && !call.resumes && { sharedChars: call.context.length }),
     completion,
-    ...(schema && validate && { schema, validate }),
+    ...defined({ schema, validate }),
   };
 }
 

@@ -162,6 +162,25 @@ describe("prompt", () => {
     expect(await next({ permissions: {} })).not.toContain(prompts.planMode.trim());
   });
 
+  test("the prompts of an agent are written once for all its tasks that get the same", async () => {
+    const worker = { ...worldOf().roster.find("worker")! };
+    let reads = 0;
+    Object.defineProperty(worker, "instructions", { enumerable: true, get: () => ((reads += 1), "Work.") });
+    const roster = { find: () => worker, names: () => ["worker"] };
+    const { system } = await assignmentOf({ roster });
+    const first = reads;
+    expect((await assignmentOf({ roster })).system).toBe(system);
+    expect([first > 0, reads]).toEqual([true, first]);
+  });
+
+  test("a task is told how to return its result, also after a fork of its agent that returned it in another way", async () => {
+    const { roster } = worldOf({ agent: { completion: "tool" } });
+    await assignmentOf({ roster }, {}, { depth: 1, fork: forkOf([]) });
+    const { system } = await assignmentOf({ roster });
+    expect(system).toBe((await assignmentOf({ agent: { completion: "tool" } })).system);
+    expect(system).not.toBe((await assignmentOf()).system);
+  });
+
   test("a reviewer is told to end with a verdict, unless its prompt says so, or to use the fields of its schema", async () => {
     const told = async (task: Partial<Task>, agent: WorldParts["agent"] = {}): Promise<string> =>
       (await assignmentOf({ agent }, task, { review: true })).prompt;
