@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FINISH_TOOL, isFinishTool, permit, type Rights } from "./permit.ts";
+import { allowedTools, FINISH_TOOL, isFinishTool, permit, type Rights } from "./permit.ts";
 
 const allowed = (rights: Rights, ...tools: readonly string[]): readonly boolean[] =>
   tools.map((tool) => permit(rights, tool).allowed);
@@ -20,6 +20,33 @@ test("a list allows what it names and what its patterns cover, and an empty list
   expect(permit(rights, "write_file")).toEqual({ allowed: false, rule: "tools of a" });
   expect(allowed({ name: "a", tools: [] }, "read_file", "task")).toEqual([false, false]);
   expect(allowed({ name: "a", tools: ["*"] }, "read_file", "task")).toEqual([true, false]);
+});
+
+test("a tool that is listed with a pattern may be used, and one that is denied with a pattern, too", () => {
+  expect(allowed({ name: "a", tools: ["bash(git log *)", "github__*(x)"] }, "bash", "github__search", "git")).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(allowed({ name: "a", tools: ["bash"], disallowedTools: ["bash(rm *)"] }, "bash")).toEqual([true]);
+});
+
+test("the allowed tools are listed in order, with the permissions that they need, each once", () => {
+  const rights: Rights = { name: "a", delegation: ["spawn_agent", "ask_agent"], disallowedTools: ["bash"] };
+  const tools = new Map(["spawn_agent", "bash", "read_file", "ask_agent"].map((name) => [name, {}]));
+  expect(allowedTools(rights, tools)).toMatchObject({
+    tools: ["spawn_agent", "read_file", "ask_agent"],
+    rights: ["task", "read_file"],
+  });
+  const fewer = new Map([["read_file", {}]]);
+  expect(allowedTools(rights, fewer)).toMatchObject({ tools: ["read_file"], rights: ["read_file"] });
+});
+
+test("the same rights are judged once for each tool, and once for the same tools", () => {
+  const rights: Rights = { name: "a", tools: ["read_file"] };
+  const tools = new Map([["read_file", {}]]);
+  expect(permit(rights, "read_file")).toBe(permit(rights, "read_file"));
+  expect(allowedTools(rights, tools)).toBe(allowedTools(rights, tools));
 });
 
 test("the parent, the policy and disallowedTools each take away a tool that the agent lists, and the first of them is named", () => {

@@ -66,29 +66,23 @@ export function allowedTools(rights: Rights, tools: ReadonlyMap<string, unknown>
 
 const allowed = new WeakMap<Rights, AllowedTools & Readonly<{ of: ReadonlyMap<string, unknown> }>>();
 
-/** The tool names in a list without their argument patterns; computed once for each list. */
-const listedTools = new WeakMap<readonly string[], readonly string[]>();
-
-function namesIn(tools: readonly string[]): readonly string[] {
-  const names = listedTools.get(tools) ?? tools.map((written) => written.replace(/\([\s\S]*\)$/, ""));
-  listedTools.set(tools, names);
-  return names;
-}
+/** The tool that an entry of a tool list names, without its argument pattern. */
+const nameIn = (written: string): string => (written.endsWith(")") ? written.replace(/\([\s\S]*/, "") : written);
 
 function judgeTool(rights: Rights, called: string): Permission {
   const { name, tools, disallowedTools, ceiling, barred } = rights;
   const tool = rightTo(rights, called);
-  const covers = (list: readonly string[]): boolean => list.some((pattern) => toolMatches(pattern, tool));
   if (ceiling && !ceiling.includes(tool)) return { allowed: false, rule: `the parent of ${name} may not use it` };
   if (barred && Object.hasOwn(barred, tool)) return { allowed: false, rule: barred[tool]! };
   const lead = leadOf(tool);
   if (lead !== undefined && disallowedTools?.includes(lead)) return permit(rights, lead);
-  if (disallowedTools && covers(disallowedTools)) return { allowed: false, rule: `disallowedTools of ${name}` };
+  if (disallowedTools?.some((pattern) => toolMatches(pattern, tool)))
+    return { allowed: false, rule: `disallowedTools of ${name}` };
   if (tools === undefined)
     return {
       allowed: tool !== DELEGATION_TOOL || rights.delegation?.includes(called) === true,
       rule: `${name} lists no tools, so all but delegation are allowed`,
     };
-  const listed = covers(namesIn(tools));
+  const listed = tools.some((written) => toolMatches(nameIn(written), tool));
   return { allowed: listed || (lead !== undefined && permit(rights, lead).allowed), rule: `tools of ${name}` };
 }
