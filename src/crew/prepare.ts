@@ -23,7 +23,7 @@ import { builtinRunner, type Remotes } from "../defaults.ts";
 import { localEngine } from "../engines/local.ts";
 import { compile } from "../modes/compile.ts";
 import { blockedBy, type CrewSetup, homeOf, type Outfit } from "../outfit.ts";
-import { contextRoot } from "../runtime/access/access.ts";
+import { contextAccess } from "../runtime/access/access.ts";
 import { createPendingCleanup } from "../runtime/async/pending-cleanup.ts";
 import type { Deck } from "../runtime/cassette/deck.ts";
 import { tapeServer } from "../runtime/cassette/tape.ts";
@@ -231,9 +231,7 @@ async function backgroundOf(
   wanted: NonNullable<Plan["context"]>,
   { outfit, setup: { cwd } }: PrepareParts,
 ): Promise<string> {
-  const access = await outfit.access();
-  const { folders, files } = access.closed.existing();
-  return buildContext(cwd, wanted, { root: await contextRoot(access), hidden: [...folders, ...files] });
+  return buildContext(cwd, wanted, await contextAccess(await outfit.access()));
 }
 
 type Carried = Readonly<{

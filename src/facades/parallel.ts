@@ -157,7 +157,7 @@ function own(mode: ParallelMode, given: Omit<ParallelCall, "agentScope">): objec
 
 /**
  * Adds the context in a call to every task. Files are named, not read: the agents read them with their own permissions.
- * A diff or a log is shown only if no rule forbids reading a file, since it could contain that file.
+ * The git state is shown without files that the caller may not read.
  */
 async function withContext(
   plan: Plan,
@@ -166,8 +166,12 @@ async function withContext(
 ): Promise<Plan> {
   const { context: _built, ...rest } = plan;
   const wished = gitContext ?? (mode === "parallel" || mode === "team");
-  const git = context.access?.closedIn(context.cwd).isClosed && wished !== false ? true : wished;
-  const built = await buildContext(context.cwd, { ...defined({ context: text }), gitContext: git });
+  const { access } = context;
+  const built = await buildContext(
+    context.cwd,
+    { ...defined({ context: text }), gitContext: wished },
+    access && { closedIn: access.closedIn },
+  );
   const files = contextFiles.length === 0 ? "" : `Read these files first: ${contextFiles.join(", ")}`;
   const preface = [built, files].filter((part) => part !== "").join("\n\n");
   return preface === "" ? rest : { ...rest, nodes: prefaced(rest.nodes, preface) };

@@ -61,11 +61,16 @@ export const projectCrew = (cwd: string, options: CrewOptions): Crew =>
     ...options,
   });
 
-/** Runs `lead` with the others at hand, each with a scripted model of its own. */
-export async function stage(cast: Cast, options: CrewOptions = {}, run: RunOptions = {}): Promise<Played> {
+/** Runs `lead` with the others at hand, each with a scripted model of its own. `input`: further fields of its task. */
+export async function stage(
+  cast: Cast,
+  options: CrewOptions = {},
+  run: RunOptions = {},
+  input: object = {},
+): Promise<Played> {
   const cwd = options.cwd ?? tempFolder();
   const { crew, models } = crewOf(cast, { ...options, cwd });
-  const running = crew.run({ mode: "single", agent: "lead", task: "Lead." }, run);
+  const running = crew.run({ mode: "single", agent: "lead", task: "Lead.", ...input }, run);
   const events: Event[] = [];
   for await (const event of running) events.push(event);
   const requests = (agent: string): ScriptedModel["requests"] => models[agent]?.requests ?? [];

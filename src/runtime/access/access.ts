@@ -200,12 +200,14 @@ function closedIn(folder: string, { tool, policy, placeOf, shut }: ClosedTo): Cl
   };
 }
 
-/** Opens the workspace for reading the files of the run's context; paths that are forbidden to agents are left out. */
-export async function contextRoot({ cwd, policy, closed }: AccessParts): Promise<Root> {
+/** What the context of a run may show: files of the workspace and of its repository, without forbidden ones. */
+export type ContextAccess = Readonly<{ root: Root; closedIn(folder: string): ClosedInFolder }>;
+
+export async function contextAccess({ cwd, policy, closed: shut }: AccessParts): Promise<ContextAccess> {
   const root = await rootOf(cwd);
   const placeOf = (absolute: string): string => relative(root.real, absolute).split(sep).join("/");
-  const open: Policy = { ...policy, deny: [] }; // a file that the user names explicitly is allowed
-  return { ...root, ...closedIn(root.real, { tool: "read_file", policy: open, placeOf, shut: closed }) };
+  const inFolder = (folder: string): ClosedInFolder => closedIn(folder, { tool: "read_file", policy, placeOf, shut });
+  return { root: { ...root, ...inFolder(root.real) }, closedIn: inFolder };
 }
 
 type Places = Awaited<ReturnType<typeof placesFor>> & object;

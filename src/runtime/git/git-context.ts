@@ -1,9 +1,7 @@
-import { relative, sep } from "node:path";
 import type { ContextOptions } from "../../core/plan/context.ts";
 import { codeSpan, fence } from "../../core/text/fence.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { reveal } from "../../core/text/sanitize.ts";
-import { folderContains } from "../files/folder-contains.ts";
 import { type GitAnswer, type GitPlace, openRepository, type Repository, topOf } from "./git.ts";
 
 /**
@@ -16,14 +14,14 @@ export async function getGitContext(
   cwd = ".",
   place: GitPlace = {},
 ): Promise<string> {
-  const top = await topOf(cwd);
-  const without = pathsWithout(top, place.hidden);
-  const asked = sectionsOf(options === true ? { branch: true, status: true } : options, without);
+  const asked = sectionsOf(options === true ? { branch: true, status: true } : options);
   if (asked.length === 0) return "";
+  const top = await topOf(cwd);
   if (top === undefined) return "(not a git repository)";
   const repository = await openRepository(top, place);
   if (!repository.ok) return `(git context left out: ${oneLine(repository.reason)})`;
-  const sections = await Promise.all(asked.map((section) => section(repository.ask)));
+  const paths = await readablePaths(repository, place.closedIn?.(top).isClosed);
+  const sections = await Promise.all(asked.map((section) => section(repository.ask, paths)));
   return ["## Git Context", ...sections].join("\n\n");
 }
 
@@ -31,27 +29,46 @@ export async function getGitContext(
 export type GitContextOptions = Exclude<ContextOptions["gitContext"], boolean | undefined>;
 
 type Ask = Repository["ask"];
-type Section = (ask: Ask) => Promise<string>;
+type Section = (ask: Ask, paths: Paths) => Promise<string>;
+/** Arguments of git for the paths that may be shown, or why they are not known. */
+type Paths = Readonly<{ ok: true; args: readonly string[] }> | Extract<GitAnswer, { ok: false }>;
 
-/** Arguments of git for all paths of the repository except these. */
-function pathsWithout(top: string | undefined, hidden: readonly string[] = []): string[] {
-  const inside = top === undefined ? [] : hidden.filter((path) => path !== top && folderContains(top, path));
-  if (inside.length === 0) return [];
-  return [":(top)", ...inside.map((path) => `:(exclude,top,literal)${relative(top!, path).split(sep).join("/")}`)];
+/**
+ * All paths of the repository except changed ones that may not be read. The names come from git and not from the disk,
+ * because git also shows the text of a deleted file.
+ */
+async function readablePaths({ work }: Repository, isClosed?: (path: string) => boolean): Promise<Paths> {
+  if (!isClosed) return { ok: true, args: [] };
+  const changed = await work(["status", "--porcelain", "-z", "--no-renames", ...STATUS_OPTIONS]);
+  if (!changed.ok) return changed;
+  const names = changed.text.split("\0").map((line) => line.slice(3).replace(/\/$/, ""));
+  const closed = new Set(names.flatMap((name) => closedPart(name, isClosed) ?? []));
+  if ([...closed].some((name) => name.includes("\ufffd")))
+    return { ok: false, reason: "the name of a file that may not be read is not valid text" };
+  if (closed.size === 0) return { ok: true, args: [] };
+  return { ok: true, args: [":(top)", ...Array.from(closed, (name) => `:(exclude,top,literal)${name}`)] };
 }
+
+/** The shortest part of a path that is closed: a folder stands for everything in it. */
+function closedPart(path: string, isClosed: (path: string) => boolean): string | undefined {
+  const steps = path.split("/");
+  return steps.map((_, last) => steps.slice(0, last + 1).join("/")).find((part) => part !== "" && isClosed(part));
+}
+
+const STATUS_OPTIONS = ["--untracked-files=normal", "--ignore-submodules=all"] as const;
 
 /** The option that enables patterns in these path arguments; without it git takes names literally. */
 const magicFor = (paths: readonly string[]): string[] => (paths.length === 0 ? [] : ["--no-literal-pathspecs"]);
 
-function sectionsOf(options: GitContextOptions | false, paths: readonly string[]): Section[] {
+function sectionsOf(options: GitContextOptions | false): Section[] {
   if (!isRecord(options)) return [];
   const { branch, status, diff, diffStats, log } = options;
   return [
     branch === true ? branchSection : undefined,
-    status === true ? statusSection(paths) : undefined,
-    diffStats === true ? block("Diff Stats", (ask) => diffOf(ask, ["--stat=100"], paths)) : undefined,
+    status === true ? statusSection : undefined,
+    diffStats === true ? block("Diff Stats", (ask, paths) => diffOf(ask, ["--stat=100"], paths)) : undefined,
     diff === true
-      ? block("Git Diff", (ask) => diffOf(ask, ["--src-prefix=a/", "--dst-prefix=b/"], paths), "diff")
+      ? block("Git Diff", (ask, paths) => diffOf(ask, ["--src-prefix=a/", "--dst-prefix=b/"], paths), "diff")
       : undefined,
     logSection(log ?? 0),
   ].filter((section) => section !== undefined);
@@ -64,18 +81,9 @@ const branchSection: Section = async (ask) => {
   return `**Branch:** ${commit.ok ? `(detached at ${commit.text.trim()})` : "(unknown)"}`;
 };
 
-const statusSection = (paths: readonly string[]): Section =>
-  block("Git Status", (ask) =>
-    ask(
-      ...magicFor(paths),
-      "status",
-      "--porcelain",
-      "--untracked-files=normal",
-      "--ignore-submodules=all",
-      "--",
-      ...paths,
-    ),
-  );
+const statusSection = block("Git Status", async (ask, paths) =>
+  paths.ok ? ask(...magicFor(paths.args), "status", "--porcelain", ...STATUS_OPTIONS, "--", ...paths.args) : paths,
+);
 
 function logSection(count: number | boolean): Section | undefined {
   if (count === false || count === 0) return undefined;
@@ -101,11 +109,12 @@ const USUAL_COMMITS = 10;
 const MOST_COMMITS = 1_000;
 
 /** The diff of work tree and index against the last commit; before the first commit, the diff of the index. */
-async function diffOf(ask: Ask, format: readonly string[], paths: readonly string[]): Promise<GitAnswer> {
+async function diffOf(ask: Ask, format: readonly string[], paths: Paths): Promise<GitAnswer> {
+  if (!paths.ok) return paths;
   const born = await ask("rev-parse", "--quiet", "--verify", "HEAD");
   const against = born.ok ? "HEAD" : "--cached";
   return ask(
-    ...magicFor(paths),
+    ...magicFor(paths.args),
     "diff",
     "--no-ext-diff",
     "--no-textconv",
@@ -115,13 +124,13 @@ async function diffOf(ask: Ask, format: readonly string[], paths: readonly strin
     ...format,
     against,
     "--",
-    ...paths,
+    ...paths.args,
   );
 }
 
-function block(title: string, question: (ask: Ask) => Promise<GitAnswer>, language = ""): Section {
-  return async (ask) => {
-    const answer = await question(ask);
+function block(title: string, question: (ask: Ask, paths: Paths) => Promise<GitAnswer>, language = ""): Section {
+  return async (ask, paths) => {
+    const answer = await question(ask, paths);
     if (!answer.ok) return `**${title}:** (left out: ${oneLine(answer.reason)})`;
     const text = withoutPasswords(reveal(answer.text.replace(/\n+$/, "")));
     if (text === "") return `**${title}:** (no changes)`;

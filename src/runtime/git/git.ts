@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { realpath, stat } from "node:fs/promises";
 import { devNull } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import type { ClosedInFolder } from "../../core/rules/call-subject.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { endlessFile } from "./endless-file.ts";
@@ -70,8 +71,8 @@ export type GitTree = Readonly<{ folder?: string; gitDir?: string; env?: Readonl
 export type GitPlace = Readonly<{
   home?: string;
   signal?: AbortSignal;
-  /** Absolute paths whose changes are not shown. */
-  hidden?: readonly string[];
+  /** The paths in a folder that may not be read: their changes are not shown. */
+  closedIn?(folder: string): Pick<ClosedInFolder, "isClosed">;
   /** True: queries get the longer timeout of changes, for callers that cannot continue without an answer. */
   isPatient?: boolean;
 }>;

@@ -12,6 +12,7 @@ import { scripted } from "../../../src/models/scripted/scripted.ts";
 import { type Need, needs, needsTimeout } from "../../needs.ts";
 import { call, type Played, play } from "../../support/play.ts";
 import { shell } from "../../support/repository.ts";
+import { stage } from "../../support/stage.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 const CANARY = "canary-5f1d";
@@ -241,6 +242,67 @@ test("reading secrets: context files and the git context of a home folder leave 
   expect(result.status).toBe("ok");
   expect(asked.join()).toContain("+changed");
   expect(asked.join()).not.toContain(CANARY);
+});
+
+/** A home folder that is a repository with these files in its first commit. */
+function homeRepository(...files: readonly string[]): string {
+  const home = outsideOfTmp();
+  plant(home, files);
+  plant(home, ["notes/plain.txt"], "before\n");
+  shell(home, "git init -q . && git add -A -f && git commit -qm x");
+  writeFileSync(join(home, "notes/plain.txt"), "changed\n");
+  return home;
+}
+
+const gitContext = { diff: true, status: true, diffStats: true };
+
+test("reading secrets: the git context shows no text of secrets that were deleted, moved or have unusual names", async () => {
+  const home = homeRepository(".netrc", ".aws/credentials", ".ssh/id", ".kube/ä\t1", "other.txt");
+  shell(home, "git mv .aws/credentials .aws/moved && git rm -qf .netrc && rm -r .ssh && echo canary-5f1d >> .kube/ä*");
+  const { models } = await stage({ lead: { says: ["done"] } }, inHome(home), {}, { gitContext });
+  const asked = JSON.stringify(models["lead"]?.requests);
+  expect(asked).toContain("+changed");
+  expect(asked).not.toMatch(/canary|netrc|credentials|\.ssh|\.kube/);
+});
+
+test("reading secrets: a closed file whose name is not valid text takes the git context with it", async () => {
+  const home = homeRepository();
+  shell(home, "printf canary-5f1d > \"$(printf 'closed\\377')\" && git add -A -f");
+  const permissions = { deny: ["read_file(closed*)"] };
+  const { models } = await stage({ lead: { says: ["done"] } }, inHome(home, { permissions }), {}, { gitContext });
+  const asked = JSON.stringify(models["lead"]?.requests);
+  expect(asked).toContain("**Git Diff:** (left out: the name of a file that may not be read is not valid text)");
+  expect(asked).not.toContain("canary");
+});
+
+test.each(["", "notes"])(
+  "reading secrets: the git context that an agent asks for with the tool parallel in %j leaves them out",
+  async (folder) => {
+    const home = homeRepository(".netrc", "closed.txt");
+    plant(home, [".netrc", "closed.txt"], `${CANARY} changed\n`);
+    const asks = { tasks: [{ agent: "helper", task: "Help." }], gitContext };
+    const { models } = await stage(
+      { lead: { says: [call("parallel", asks), "done"], tools: ["parallel"] }, helper: { says: ["done"] } },
+      inHome(join(home, folder), { env: { PATH, HOME: home }, permissions: { deny: ["read_file(**/closed.txt)"] } }),
+    );
+    const asked = JSON.stringify(models["helper"]?.requests);
+    expect(asked).toContain("+changed");
+    expect(asked).not.toMatch(/canary|netrc|closed/);
+  },
+);
+
+test("reading secrets: a rule that forbids to read a file holds for the context of a run", async () => {
+  const home = homeRepository("project/.env");
+  plant(home, ["project/.env"], `${CANARY} changed\n`);
+  const options = inHome(join(home, "project"), {
+    env: { PATH, HOME: home },
+    permissions: { deny: ["read_file(**/.env)"] },
+  });
+  const context = { gitContext, contextFiles: [".env"] };
+  const { models } = await stage({ lead: { says: ["done"] } }, options, {}, context);
+  const asked = JSON.stringify(models["lead"]?.requests);
+  expect(asked).toContain("+changed");
+  expect(asked).not.toContain(CANARY);
 });
 
 describe("the state folder in the workspace", () => {
