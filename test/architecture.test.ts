@@ -15,13 +15,13 @@ import { rooms } from "./rooms.ts";
 
 const root = join(import.meta.dirname, "..");
 
-test("the real sources keep every rule", () => {
+test("the real sources follow every rule", () => {
   const tree = realTree();
   expect(Object.keys(tree).some((file) => file.startsWith("src/core/"))).toBe(true);
   expect(violations(tree)).toEqual([]);
 });
 
-test("the rooms have no cycle among them: each sees only rooms listed before it in its folder, or its folder's own files", () => {
+test("the rooms have no cycle: each sees only rooms listed before it in its folder, or its folder's own files", () => {
   const order = Object.keys(rooms);
   for (const [room, { sees }] of Object.entries(rooms)) {
     for (const seen of sees) {
@@ -31,13 +31,13 @@ test("the rooms have no cycle among them: each sees only rooms listed before it 
   }
 });
 
-test("a room sees nothing in the table that it does not use", () => {
+test("the table lists for a room only rooms that it uses", () => {
   const used = new Set(roomImports(realTree()));
   const listed = Object.entries(rooms).flatMap(([room, { sees }]) => sees.map((seen) => `${room} -> ${seen}`));
   expect(listed.filter((arrow) => !used.has(arrow))).toEqual([]);
 });
 
-test("the table of rooms in docs/architecture.md is the one that is checked (vitest -u writes it)", async () => {
+test("the table of rooms in docs/architecture.md is the checked table (vitest -u writes it)", async () => {
   const file = join(root, "docs", "architecture.md");
   const page = readFileSync(file, "utf8");
   const rows = Object.entries(rooms).map(([room, { holds, sees }]) => {
@@ -49,13 +49,13 @@ test("the table of rooms in docs/architecture.md is the one that is checked (vit
   await expect(fresh).toMatchFileSnapshot(file);
 });
 
-test("each optional dependency of the package has a row that says who may name it", () => {
+test("each optional dependency of the package has a row with the files that may name it", () => {
   const { optionalDependencies, peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const optional = Object.keys({ ...optionalDependencies, ...peerDependencies });
   expect(Object.keys(optionalPackages).sort()).toEqual(optional.sort());
 });
 
-test("each file that the store lets in exists, and so do its visitors", () => {
+test("each file that the store gives access to exists, and so do the files that use it", () => {
   const tree = realTree();
   const named = Object.entries(storeDoors).flatMap(([file, from]) => [
     `src/runtime/store/${file}`,
@@ -64,14 +64,14 @@ test("each file that the store lets in exists, and so do its visitors", () => {
   expect(named.filter((file) => !(file in tree))).toEqual([]);
 });
 
-test("each file that may open others by itself does so", () => {
+test("each file that is allowed to open others directly does so", () => {
   const tree = realTree();
   const others = Object.keys(openers).filter((file) => !/from "node:fs(?:\/promises)?"/.test(tree[file] ?? ""));
   expect(others).toEqual([]);
   expect(Object.keys(jsonParsers).filter((file) => !tree[file]?.includes("JSON.parse("))).toEqual([]);
 });
 
-test("a made-up tree that keeps every rule is fine", () => {
+test("an invented tree that follows every rule has no problem", () => {
   expect(
     violations({
       "src/embedded.ts": "export const prompts = {} as const;",
@@ -339,7 +339,7 @@ describe("the scanner", () => {
     ],
     ["an import with attributes", 'import data from "./a.json" with { type: "json" };', ["./a.json"]],
     ["a type in place", 'let a: import("./a.ts").A;', ["./a.ts"]],
-  ])("sees %s", (_, text, expected) => {
+  ])("recognises %s", (_, text, expected) => {
     expect(specifiers(text)).toEqual(expected);
   });
 
@@ -350,7 +350,7 @@ describe("the scanner", () => {
     ["regular expressions", 'const a = /import "[/"]/.test(b); const c = d / e / "f";'],
     ["methods called import", 'crew.import("./a.ts");'],
     ["properties called from", 'export const a = { from: "./a.ts" };'],
-  ])("does not take %s for imports", (_, text) => {
+  ])("does not mistake %s for imports", (_, text) => {
     expect(specifiers(text)).toEqual([]);
   });
 });

@@ -24,7 +24,7 @@ type Rule =
   | "place"
   | "layout";
 
-/** Optional packages, and the one file that may name each, or one per direction. Both ends of the row are checked. */
+/** Optional packages, and the one file that may name each, or one per direction. Both columns are checked. */
 export const optionalPackages: Readonly<Record<string, string | readonly string[]>> = {
   "@agentclientprotocol/sdk": ["src/runners/foreign/acp-sdk.ts", "src/acp/sdk.ts"],
   "@a2a-js/sdk": ["src/runners/a2a/a2a-sdk.ts", "src/a2a/sdk.ts"],
@@ -42,8 +42,8 @@ export const optionalPackages: Readonly<Record<string, string | readonly string[
 };
 
 /**
- * The arrows, from the bottom up: a file imports from rows below its own, and from its own folder. Folders of one row do
- * not see each other, except where `together` says so.
+ * The import directions, from the bottom up: a file imports from rows below its own, and from its own folder. Folders
+ * of one row do not see each other, except where `together` says so.
  */
 const rows: ReadonlyArray<{ readonly places: readonly string[]; readonly together?: true }> = [
   { places: ["embedded.ts"] },
@@ -56,11 +56,11 @@ const rows: ReadonlyArray<{ readonly places: readonly string[]; readonly togethe
     together: true,
   },
   { places: ["tui", "web", "mcp", "a2a", "acp"] },
-  { places: ["index.ts", "doors"], together: true }, // some doors open on a surface
+  { places: ["index.ts", "doors"], together: true }, // some doors export a surface
   { places: ["cli"] }, // the command starts the other surfaces
 ];
 
-/** Places that see less than what lies below them. */
+/** Places that may see less than the rows below them. */
 const narrow: ReadonlyArray<{ readonly prefix: string; readonly sees: readonly string[] }> = [
   { prefix: "src/tui/", sees: ["core"] },
   { prefix: "src/web/client/", sees: ["core"] },
@@ -70,7 +70,7 @@ const pure = ["core", "modes"];
 const readsEnvironment = ["cli", "crew.ts"];
 const builtins = new Set(builtinModules);
 
-/** Every broken rule of a tree; the same function judges the real sources and made-up ones. */
+/** Every broken rule of a tree; the same function checks the real sources and invented ones. */
 export function violations(tree: Tree): Violation[] {
   const sources = new Map(Object.entries(tree).map(([file, text]) => [file, scan(text)]));
   const found: Violation[] = [];
@@ -123,7 +123,7 @@ function arrowRule(file: string, source: Source, say: Say): void {
   }
 }
 
-/** Inside one folder of `src/`, a room sees the rooms that its row lists, and no others. */
+/** Inside of one folder of `src/`, a room may see only the rooms that its row lists. */
 function roomRule(file: string, source: Source, say: Say): void {
   if (!hasRooms(placeOf(file))) return;
   const room = roomOf(file);
@@ -140,7 +140,7 @@ function roomRule(file: string, source: Source, say: Say): void {
   }
 }
 
-/** Which room imports from which other room of its folder, as `a -> b`. */
+/** The imports between rooms of one folder, as `a -> b`. */
 export function roomImports(tree: Tree): string[] {
   return Object.entries(tree).flatMap(([file, text]) => {
     if (!file.startsWith("src/") || isTest(file)) return [];
@@ -153,7 +153,7 @@ export function roomImports(tree: Tree): string[] {
   });
 }
 
-/** More files than this in one folder are a hall again; a table with one file per variant may be longer. */
+/** The maximum number of files in one folder; a table with one file per variant may have more. */
 const MAX_FILES = 20;
 const tables = ["formats/dialects", "formats/write", "facades"];
 
@@ -167,10 +167,10 @@ function crowdRule(files: readonly string[], say: (file: string, detail: string)
   }
 }
 
-/** The modules of a table that is loaded by the name of the file share the name of their export. */
+/** The modules of a table that is loaded by file name have the same name of their export. */
 const sharedNames = ["open"];
 
-/** An exported name is declared in one file only, so that it means one thing. */
+/** An exported name is declared in only one file, so that it has one meaning. */
 function nameRule(sources: ReadonlyMap<string, Source>, say: (file: string, detail: string) => void): void {
   const declaredIn = new Map<string, string>();
   for (const [file, { code }] of sources) {
@@ -225,10 +225,9 @@ function optionalRule(file: string, { strings, imports }: Source, say: Say): voi
   }
 }
 
-/** What the tests stand on is copied into the project: a clone holds everything. */
 /**
- * Files that may open others by themselves, and why a pipe or a device in their place hangs nobody. Everything else reads by
- * way of runtime/disk/regular-file.ts. Both ends of the table are checked.
+ * Files that may open others directly, and why a pipe or a device in their place blocks nothing. All other files read
+ * through runtime/disk/regular-file.ts. Both columns of the table are checked.
  */
 export const openers: Readonly<Record<string, string>> = {
   "src/runtime/disk/regular-file.ts": "the one place",
@@ -254,8 +253,8 @@ export const openers: Readonly<Record<string, string>> = {
 };
 
 /**
- * Files that may call JSON.parse by themselves, and why deeply nested JSON does no harm there. Everything else uses parseJson of
- * core/text/json.ts. Both ends of the table are checked.
+ * Files that may call JSON.parse directly, and why deeply nested JSON does no harm there. All other files use parseJson
+ * of core/text/json.ts. Both columns of the table are checked.
  */
 export const jsonParsers: Readonly<Record<string, string>> = {
   "src/core/text/json.ts": "the one place",
@@ -290,10 +289,13 @@ function pipeRule(file: string, { imports }: Source, say: Say): void {
   }
 }
 
-/** The room of the store: only its files know what is where in the folder of a run. */
+/** The room of the store: only its files know the layout of a run folder. */
 const STORE = "src/runtime/store/";
 
-/** What other rooms may import from the store's room, and the only importers of the two files that touch run folders. */
+/**
+ * The files of the store's room that other rooms may import, and the only importers of the two files that touch run
+ * folders.
+ */
 export const storeDoors: Readonly<Record<string, readonly string[] | "all">> = {
   "fold-journal.ts": "all",
   "memory.ts": "all",
@@ -302,7 +304,7 @@ export const storeDoors: Readonly<Record<string, readonly string[] | "all">> = {
   "record-format.ts": "all",
   "run-id.ts": "all",
   "spending-ledger.ts": "all",
-  "folder-store.ts": ["src/outfit.ts"], // makes the store of a crew
+  "folder-store.ts": ["src/outfit.ts"], // creates the store of a crew
   "journal-records.ts": ["src/cli/runs/replay.ts"], // shows a journal that is given as a file
 };
 
@@ -323,7 +325,10 @@ const runFiles = [
   "released.",
 ];
 
-/** Places of the interface whose names are also names of folders, with the files that ask for them; git names a folder of its own `worktrees`. */
+/**
+ * Properties that have the same names as folders of a run, with the files that use them; git also has a folder called
+ * `worktrees`.
+ */
 const sharedWords: Readonly<Record<string, readonly string[]>> = {
   worktrees: [
     "src/runtime/git/worktree.ts",
@@ -331,7 +336,7 @@ const sharedWords: Readonly<Record<string, readonly string[]>> = {
     "src/crew/engine/serve-jobs.ts",
     "src/runtime/background/stored-runs.ts",
   ],
-  outputs: ["src/outfit.ts", "src/runtime/access/access.ts", "src/engines/postgres/store.ts"], // there, a table
+  outputs: ["src/outfit.ts", "src/runtime/access/access.ts", "src/engines/postgres/store.ts"], // in the last file it is a table
 };
 
 function layoutRule(file: string, { strings, imports }: Source, say: Say): void {
@@ -353,7 +358,7 @@ function outsideRule(text: string, say: Say): void {
   if (text.includes(neighbour)) say("outside", `mentions ${neighbour}`);
 }
 
-/** One violation for each cycle that a depth-first walk closes, printed as a path. */
+/** One violation for each cycle that a depth-first search finds, printed as a path. */
 function cycles(sources: ReadonlyMap<string, Source>): Violation[] {
   const found: Violation[] = [];
   const done = new Set<string>();

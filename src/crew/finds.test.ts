@@ -6,7 +6,7 @@ import { tempFolder } from "../../test/support/temp-folder.ts";
 
 const agentFile = (name: string): string => `---\nname: ${name}\ndescription: d\n---\nWork.`;
 
-test("a file that was written before the agents are asked for is found, in the same turn of the event loop too", async () => {
+test("a file written before a request for the agents is found, even in the same turn of the event loop", async () => {
   const cwd = tempFolder({ ".omp/agents/early.md": agentFile("early") });
   const crew = projectCrew(cwd, { models: {} });
   const names = async (): Promise<string[]> => (await crew.agents()).agents.map(({ name }) => name);
@@ -21,7 +21,7 @@ test("a file that was written before the agents are asked for is found, in the s
   expect(await third).toContain("later");
 });
 
-test("agents that are asked for several times in one turn of the event loop are looked for once", async () => {
+test("several requests for the agents in one turn of the event loop cause one search", async () => {
   const crew = projectCrew(tempFolder(), { models: {} });
   const [first, second] = await Promise.all([crew.agents(), crew.agents()]);
   expect(second).toBe(first);

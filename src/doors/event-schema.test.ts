@@ -37,7 +37,7 @@ const touch = defineTool({
   },
 });
 
-test("events and result of real runs match the schemas, in zod and as JSON Schema", async () => {
+test("events and results of real runs match the schemas, in zod and as JSON Schema", async () => {
   const crew = createCrew({
     home: false,
     discover: false,

@@ -38,11 +38,11 @@ test.each<[string, string, string, object, object | undefined]>([
   ],
   ["opencode, switched off", "opencode.json", "mcp", { oauth: false }, undefined],
   ["nobody", ".mcp.json", "mcpServers", {}, undefined],
-])("how to log in is read as %s writes it", (_, path, key, more, wanted) => {
+])("the login settings of a server are read in the format of %s", (_, path, key, more, wanted) => {
   expect(oauthOf(path, key, JSON.stringify({ [key]: { docs: { url, ...more } } }))).toEqual(wanted);
 });
 
-test("how to log in is read as Codex writes it", () => {
+test("the login settings of a server are read in the format of Codex", () => {
   const text = `[mcp_servers.docs]\nurl = "${url}"\nscopes = ["a"]\n[mcp_servers.docs.oauth]\nclient_id = "me"\n`;
   expect(oauthOf(".codex/config.toml", "mcp_servers", text)).toEqual({ clientId: "me", scopes: ["a"] });
 });

@@ -234,7 +234,7 @@ describe("what each mode compiles to", () => {
   ])("%s", (_what, input, wanted) => {
     const plan = compile(input);
     expect(plan).toEqual(wanted);
-    // What is compiled can be printed, read and compiled again.
+    // A compiled plan can be printed, parsed and compiled again.
     expect(compile(JSON.parse(JSON.stringify(plan)))).toEqual(plan);
   });
 

@@ -34,7 +34,7 @@ async function stateOfBoth() {
   return run.state;
 }
 
-test("JUnit counts failures, escapes text and leaves out what XML cannot hold", async () => {
+test("JUnit counts failures, escapes text and leaves out characters that XML cannot contain", async () => {
   const xml = resultJunit(await stateOfBoth());
   expect(xml).toMatch(/tests="2" failures="1" skipped="0"/);
   expect(xml).toContain("<system-out>a &lt; b &amp; ");
@@ -49,7 +49,7 @@ test("Markdown has a row for each task, and says why the run failed", async () =
   expect(text).toContain("**failed**");
 });
 
-test("Markdown writes durations as the settings say", async () => {
+test("Markdown shows durations in the format of the settings", async () => {
   const state = await stateOfBoth();
   for (const view of state.nodes.values()) view.endedAt = (view.startedAt ?? 0) + 65_000;
   expect(resultMarkdown(state)).toContain("| 1m5s |");

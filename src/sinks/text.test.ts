@@ -25,7 +25,7 @@ test("an error while an event is shown names the run and the task", async () => 
   await run;
 });
 
-test("a log has one line for the end of each task, and no second list of them", async () => {
+test("a log has one line for the end of each task, and no list of the tasks after it", async () => {
   let written = "";
   const err = new Writable({ write: (chunk, _encoding, done) => ((written += String(chunk)), done()) });
   const sink = createTextSink({

@@ -58,7 +58,7 @@ test("an agent gets a box when it starts and one with its result", () => {
 └───────────────────────────────────────────────┘`);
 });
 
-test("several are announced in one line, and each gets its box at the end", () => {
+test("several agents are announced in one line, and each gets its box at the end", () => {
   const facts = [
     turn(2),
     ...begin("lead/a", "one"),
@@ -112,6 +112,6 @@ test.each([
   ["Just a sentence.\n\n```\ncode\n```", ["Just a sentence.", "code"]],
   ["- a\n- b\n- c\n- d\n- e\n- f\n- g", ["a", "b", "c", "d", "and 3 more"]],
   ["", []],
-])("the points of %j", (text, points) => {
+])("the bullet points of %j", (text, points) => {
   expect(findingsIn(text)).toEqual(points);
 });

@@ -2,7 +2,7 @@ import xterm from "@xterm/headless";
 import { expect, test } from "vitest";
 import { Screen } from "./screen.ts";
 
-/** A virtual terminal: what a person sees after what was written. */
+/** A virtual terminal: the text that a person sees after these writes. */
 function virtual(columns = 20, rows = 6) {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 1_000 });
   const written: string[] = [];
@@ -60,7 +60,7 @@ test("nothing is written when nothing changed", () => {
   expect(written).toEqual([]);
 });
 
-test("printed lines go above the rows, also beyond the height of the terminal", async () => {
+test("printed lines appear above the rows, also beyond the height of the terminal", async () => {
   const { screen, lines, cursor } = virtual();
   screen.frame({ print: ["first"], rows: ["> ", "status"], cursor: { row: 0, column: 2 } });
   for (let n = 1; n <= 8; n++)
@@ -69,7 +69,7 @@ test("printed lines go above the rows, also beyond the height of the terminal", 
   expect(await cursor()).toEqual({ row: 9, column: 3 });
 });
 
-test("printed lines are broken between words, below the text after a gap; a long word stays whole", async () => {
+test("printed lines are wrapped between words and aligned below the text after a gap; a long word stays whole", async () => {
   const { screen, lines } = virtual(20, 12);
   screen.frame({
     print: ["one two three four five", "/cmd  what the command does", `\u001b[31m${"x".repeat(24)}\u001b[39m end`],
@@ -97,7 +97,7 @@ test("rows that are gone are erased", async () => {
 test.each([
   ["narrower", 20, 9],
   ["wider", 20, 40],
-])("a terminal that becomes %s keeps no copy of the rows", async (_, from, to) => {
+])("a terminal that becomes %s shows no second copy of the rows", async (_, from, to) => {
   const { screen, lines, resize } = virtual(from);
   screen.frame({
     print: ["kept"],
@@ -109,7 +109,7 @@ test.each([
   expect(await lines()).toEqual(["kept", "> typed", "status"]);
 });
 
-test("closing takes the rows away and shows the cursor again, once", async () => {
+test("closing removes the rows and shows the cursor again, once", async () => {
   const { screen, written, lines } = virtual();
   screen.frame({ print: ["kept"], rows: ["one"] });
   screen.close();

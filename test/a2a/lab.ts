@@ -17,13 +17,13 @@ import { tempFolder } from "../support/temp-folder.ts";
 
 type RemotePlace = NonNullable<Agent["remote"]>;
 
-/** An agent that is somewhere else. */
+/** A remote agent. */
 export const remoteAgent = (name: string, remote: RemotePlace, more: Partial<Agent> = {}): Agent =>
   defineAgent({ name, description: `${name}, elsewhere`, instructions: "", remote, ...more });
 
 export const PATH = "/usr/local/bin:/usr/bin:/bin";
 
-/** A crew that may reach these hosts on this machine and send tasks there. */
+/** A crew that may contact these hosts on this machine and send tasks there. */
 export function crewFor(hosts: readonly string[], options: CrewOptions = {}): Crew {
   return createCrew({
     cwd: tempFolder(),
@@ -36,7 +36,7 @@ export function crewFor(hosts: readonly string[], options: CrewOptions = {}): Cr
   });
 }
 
-/** Listens to a run until its end, and answers what it asks. */
+/** Follows a run until its end, and answers its questions. */
 export async function listen(run: Run, answer?: (question: string) => Answer | undefined): Promise<Event[]> {
   const events: Event[] = [];
   for await (const event of run) {
@@ -48,7 +48,7 @@ export async function listen(run: Run, answer?: (question: string) => Answer | u
   return events;
 }
 
-/** A server of ours with these agents, gone when the test is over. */
+/** A subcrew server with these agents, closed when the test is over. */
 export async function ourServer(
   crew: Crew,
   options: Partial<A2aServerOptions> = {},
@@ -64,7 +64,7 @@ export async function ourServer(
   };
 }
 
-/** A crew whose worker plays these turns. */
+/** A crew whose worker plays these model turns. */
 export function workerCrew(turns: readonly Script[], options: CrewOptions = {}): Crew {
   return createCrew({
     cwd: tempFolder(),
@@ -78,7 +78,7 @@ export function workerCrew(turns: readonly Script[], options: CrewOptions = {}):
   });
 }
 
-/** The protocol's own client for an agent of ours. */
+/** The client of the official SDK for an agent of a subcrew server. */
 export async function sdkClient(url: string, token: string): Promise<Client> {
   const fetchImpl: typeof fetch = (input, init = {}) => {
     const headers = new Headers(init.headers);
@@ -112,7 +112,7 @@ export const message = (text: string, more: { contextId?: string; taskId?: strin
   },
 });
 
-/** What a task made, as text. */
+/** The artifacts of a task as text. */
 export const textOf = (task: Task): string =>
   task.artifacts
     .flatMap(({ parts }) => parts.flatMap(({ content }) => (content?.$case === "text" ? [content.value] : [])))

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { never } from "../../src/models/scripted/scripted.ts";
 import { crewFor, listen, ourServer, remoteAgent, workerCrew } from "./lab.ts";
 
-/** Our server with a worker, and a crew elsewhere that knows it as `far`. */
+/** A subcrew server with a worker, and a second crew that knows it as `far`. */
 async function bridge(...turns: Parameters<typeof workerCrew>) {
   const there = workerCrew(...turns);
   const server = await ourServer(there);
@@ -11,7 +11,7 @@ async function bridge(...turns: Parameters<typeof workerCrew>) {
   return { there, here, server };
 }
 
-describe("our client and our server", () => {
+describe("a subcrew client and a subcrew server", () => {
   test("a task is sent and its result comes back, with usage", async () => {
     const { there, here } = await bridge([{ text: "from afar", usage: { input: 30, output: 12 }, cost: 0.25 }]);
 
@@ -35,7 +35,7 @@ describe("our client and our server", () => {
     );
   });
 
-  test("a question of the remote agent is asked here, and the answer is sent back", async () => {
+  test("a question of the remote agent is asked locally, and the answer is sent back", async () => {
     const ask = { calls: [{ name: "ask", input: { question: "Which colour?" } }] };
     const { here, there } = await bridge([
       ask,
@@ -83,7 +83,7 @@ describe("our client and our server", () => {
     });
   });
 
-  test("the task waits for a permission that the remote owner has to give", async () => {
+  test("the task waits for a permission that the owner of the server has to give", async () => {
     const write = { calls: [{ name: "write_file", input: { path: "a.txt", content: "x" } }] };
     const { here, there } = await bridge([write, "written"]);
     const run = here.run({ mode: "single", agent: "far", task: "write" });

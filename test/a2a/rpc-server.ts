@@ -4,12 +4,13 @@ type Sent = Readonly<{ contextId?: string; taskId?: string; parts: readonly { te
 export type RpcServer = WebServer &
   Readonly<{
     cardUrl: string;
-    /** Each message that came. */
+    /** Every received message. */
     sent(): Sent[];
   }>;
 
 /**
- * A server of the old version of the protocol (0.3) that answers message after message with these, and then with an error.
+ * A server of the old version of the protocol (0.3) that answers messages with these answers in turn, and then with
+ * errors.
  */
 export async function rpcServer(
   answers: readonly object[],

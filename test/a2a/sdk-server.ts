@@ -14,14 +14,14 @@ import { type WebServer, webServer } from "../support/web-server.ts";
 
 export { Role, TaskState };
 
-/** What an agent of the protocol's own library does with a message. */
+/** The reaction of an agent of the official SDK to a message. */
 export type Behaviour = (
   request: Readonly<{ text: string; taskId: string; contextId: string; turn: number }>,
   say: Saying,
 ) => Promise<void> | void;
 
 export type Saying = Readonly<{
-  /** Begins the task; every answer of it has to come first. */
+  /** Begins the task; this has to come before every answer of the agent. */
   task(state?: TaskState, text?: string): void;
   status(state: TaskState, text?: string, metadata?: Record<string, unknown>): void;
   artifact(text: string, more?: { name?: string; id?: string; append?: boolean; data?: unknown }): void;
@@ -33,18 +33,18 @@ export type SdkServer = WebServer &
   Readonly<{
     cardUrl: string;
     cancelled: readonly string[];
-    /** The message of each request that sent one. */
+    /** The message of each request that contained one. */
     sent: readonly Message[];
   }>;
 
 type Options = Readonly<{
   streaming?: boolean;
-  /** Judges a request before the protocol sees it; true when it has answered. */
+  /** Handles a request before the protocol does; returns true when it has answered. */
   guard?: (request: IncomingMessage, response: ServerResponse) => boolean;
   card?: Partial<AgentCard>;
 }>;
 
-/** A server made of the parts of the protocol's own library, on a plain listener. */
+/** A server made of parts of the official SDK, on a plain HTTP server. */
 export async function sdkServer(
   behave: Behaviour,
   { streaming = true, guard = () => false, card = {} }: Options = {},
@@ -105,7 +105,7 @@ async function answer(rpc: JsonRpcTransportHandler, body: string, response: Serv
   try {
     for await (const event of got) response.write(`data: ${JSON.stringify(event)}\n\n`);
   } catch {
-    // It is over already: a stream about it ends before it begins.
+    // The task has already ended: a stream about it ends before it begins.
   }
   response.end();
 }

@@ -12,7 +12,7 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { webServer } from "../support/web-server.ts";
 import { message, ourServer, sdkClient, textOf, workerCrew } from "./lab.ts";
 
-test("the protocol's own client gets the result, under the id that the run has everywhere", async () => {
+test("the official client gets the result, under the same id as the run has everywhere", async () => {
   const crew = workerCrew(["the answer is 42"]);
   const server = await ourServer(crew);
   const client = await sdkClient(server.card(), server.token);
@@ -25,7 +25,7 @@ test("the protocol's own client gets the result, under the id that the run has e
   expect((await crew.record(task.id)).outcome).toMatchObject({ status: "ok", output: "the answer is 42" });
 });
 
-test("the protocol's own client reads a stream: the task, its text as it comes, its result, its end", async () => {
+test("the official client reads a stream: the task, its text as it comes, its result, its end", async () => {
   const server = await ourServer(workerCrew(["one two three"]));
   const client = await sdkClient(server.card(), server.token);
   const seen: string[] = [];
@@ -38,7 +38,7 @@ test("the protocol's own client reads a stream: the task, its text as it comes, 
   expect(seen.at(-1)).toBe("TASK_STATE_COMPLETED");
 });
 
-test("a question of the agent asks for input, and the answer goes on with the same task", async () => {
+test("a question of the agent sets the task to input-required, and the answer continues the same task", async () => {
   const ask = { calls: [{ name: "ask", input: { question: "Which one?" } }] };
   const crew = workerCrew([
     ask,
@@ -137,7 +137,7 @@ test("a client that reconnects gets the remaining events of a task", async () =>
   expect(rest.at(-1)).toBe("TASK_STATE_COMPLETED");
 });
 
-test("a task whose end is known is no longer followed, also not while it is being put away", async () => {
+test("a task that is known to have ended is no longer followed, even while its run.ended event is still being handled", async () => {
   const home = tempFolder();
   const crew = workerCrew(["the end"], { home });
   const beside = workerCrew([], { home });
@@ -248,7 +248,7 @@ test("a task survives a restart of the server: ended tasks keep their result, an
   );
 });
 
-test("a task that the owner paused says so, and one that the owner resumed ends for its caller", async () => {
+test("a task that the owner paused is reported as paused, and one that the owner resumed ends for its caller", async () => {
   const home = tempFolder();
   const crew = workerCrew([], { home, models: { m: never } });
   const server = await ourServer(crew);
@@ -314,7 +314,7 @@ describe("push notifications", () => {
     const hook = await webServer({ "/hook": "ok" });
     const ask = { calls: [{ name: "ask", input: { question: "Which one?" } }] };
     const crew = workerCrew([ask, "done"]);
-    // The first look at the task is the one that writes the address down: it takes until the question is open.
+    // The first read of the task stores the address: it takes until the question is open.
     let looks = 0;
     const look = async (id: string): ReturnType<typeof crew.kept.look> => {
       looks += 1;
@@ -460,7 +460,7 @@ const eventsOf = async (crew: Crew, id: string): Promise<{ type: string }[]> =>
     .split("\n")
     .flatMap((line) => (line === "" ? [] : [{ type: /"type":"([^"]+)"/.exec(line)?.[1] ?? "" }]));
 
-/** As a page in a browser asks whose name was made to point here; `fetch` does not let us lie about the host. */
+/** A request as from a page in a browser whose host name was made to point here; `fetch` cannot send a false host. */
 function foreignHost(url: string, headers: Record<string, string>): Promise<number> {
   return new Promise((resolve, reject) => {
     const asked = request(

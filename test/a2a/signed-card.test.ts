@@ -11,7 +11,7 @@ import { crewFor, ourServer, remoteAgent, workerCrew } from "./lab.ts";
 const pem = (key: KeyObject, type: "pkcs8" | "spki"): string => String(key.export({ format: "pem", type }));
 const pair = () => generateKeyPairSync("ec", { namedCurve: "P-256" });
 
-/** A server of ours that signs its cards, and a crew elsewhere that knows its agent. */
+/** A subcrew server that signs its cards, and a second crew that knows its agent. */
 async function bridge(remote: (url: string) => NonNullable<Agent["remote"]>, key: KeyObject = pair().privateKey) {
   const server = await ourServer(workerCrew(["from afar"]), { signingKey: pem(key, "pkcs8") });
   const auth = { type: "bearer", token: server.token };
@@ -20,22 +20,19 @@ async function bridge(remote: (url: string) => NonNullable<Agent["remote"]>, key
 }
 
 describe("signed cards", () => {
-  test.for(["ec", "ed25519", "rsa"] as const)(
-    "the protocol's own library accepts a card signed with %s",
-    async (kind) => {
-      const options = { ec: { namedCurve: "P-256" }, ed25519: {}, rsa: { modulusLength: 2048 } }[kind];
-      const { privateKey } = generateKeyPairSync(kind as "ec", options as { namedCurve: string });
-      const server = await ourServer(workerCrew(["x"]), { signingKey: pem(privateKey, "pkcs8"), publicCards: true });
-      const json: unknown = await (await fetch(server.card(), { headers: { "a2a-version": "1.0" } })).json();
-      const card = new DefaultAgentCardResolver({}).normalizeAgentCard(json);
-      const verify = verifyAgentCardSignature(async (kid, jku) => {
-        const { keys } = (await (await fetch(jku ?? "")).json()) as { keys: { kid: string }[] };
-        return keys.find((each) => each.kid === kid)!;
-      });
-      await verify(card);
-      await expect(verify({ ...card, description: "another one" })).rejects.toThrow();
-    },
-  );
+  test.for(["ec", "ed25519", "rsa"] as const)("the official SDK accepts a card signed with %s", async (kind) => {
+    const options = { ec: { namedCurve: "P-256" }, ed25519: {}, rsa: { modulusLength: 2048 } }[kind];
+    const { privateKey } = generateKeyPairSync(kind as "ec", options as { namedCurve: string });
+    const server = await ourServer(workerCrew(["x"]), { signingKey: pem(privateKey, "pkcs8"), publicCards: true });
+    const json: unknown = await (await fetch(server.card(), { headers: { "a2a-version": "1.0" } })).json();
+    const card = new DefaultAgentCardResolver({}).normalizeAgentCard(json);
+    const verify = verifyAgentCardSignature(async (kid, jku) => {
+      const { keys } = (await (await fetch(jku ?? "")).json()) as { keys: { kid: string }[] };
+      return keys.find((each) => each.kid === kid)!;
+    });
+    await verify(card);
+    await expect(verify({ ...card, description: "another one" })).rejects.toThrow();
+  });
 
   test("are checked with the keys of their server, or with the key that the agent's file names", async () => {
     const { privateKey, publicKey } = pair();
@@ -50,7 +47,7 @@ describe("signed cards", () => {
     expect(await byAddress.run()).toMatchObject({ status: "ok" });
   });
 
-  test("that another key signed, or nobody, are refused where the file names a key", async () => {
+  test("that are unsigned, or signed with another key, are refused where the file names a key", async () => {
     const other = pem(pair().publicKey, "spki");
     const { run } = await bridge((cardUrl) => ({ cardUrl, signedBy: other }));
     expect(await run()).toMatchObject({ status: "failed", fault: { code: "REMOTE_CARD" } });
@@ -75,7 +72,10 @@ describe("signed cards", () => {
       "/card.json": (_, response) => answer(response, { ...card, description: "changed", signatures: signed() }),
       "/keys": (_, response) => answer(response, keys),
     });
-    /** The header as a forger writes it: the keys are at the origin of the card, so the signature counts and is wrong. */
+    /**
+     * The header as a forger writes it: the keys are at the origin of the card, so the signature is checked and is
+     * wrong.
+     */
     const signed = () => {
       const header = JSON.parse(Buffer.from(card.signatures[0]!.protected, "base64url").toString()) as object;
       const moved = Buffer.from(JSON.stringify({ ...header, jku: middle.url("/keys") })).toString("base64url");
@@ -90,7 +90,7 @@ describe("signed cards", () => {
     });
   });
 
-  test("a key that cannot sign is a mistake of the caller", async () => {
+  test("a key that cannot sign is reported as a mistake of the caller", async () => {
     await expect(ourServer(workerCrew([]), { signingKey: "no key" })).rejects.toMatchObject({ code: "BAD_INPUT" });
   });
 });
@@ -121,13 +121,13 @@ describe("push deliveries", () => {
     return { push, update, errors, paths, other: server.url("/other") };
   }
 
-  test("that fail for a reason that may pass are retried until they arrive", async () => {
+  test("that fail for a temporary reason are retried until they arrive", async () => {
     const { push, update, errors, paths } = await pushing([503, 429]);
     await push.tell("run", update);
     expect([paths(), errors]).toEqual([["/push", "/push", "/push"], []]);
   });
 
-  test("that are refused are given up at once, others after six tries", async () => {
+  test("that are refused are not retried, and others are given up after six tries", async () => {
     const refused = await pushing([403]);
     await refused.push.tell("run", refused.update);
     expect([refused.paths(), refused.errors]).toEqual([["/push"], [new Error("a push address answered with 403")]]);
@@ -137,7 +137,7 @@ describe("push deliveries", () => {
     expect(broken.errors).toHaveLength(1);
   });
 
-  test("to one address do not wait for another, and a server that closes ends them", async () => {
+  test("to one address do not wait for those to another, and closing the server ends them", async () => {
     const { push, update, errors, paths, other } = await pushing(Array<number>(20).fill(503), 60_000);
     await push.set("run", { url: other, version: "1.0", id: "b" });
     const told = push.tell("run", update);

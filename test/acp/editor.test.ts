@@ -24,7 +24,7 @@ afterEach(() => {
   for (const hangUp of hangUps.splice(0)) hangUp();
 });
 
-/** The official client side in front of our agent, over a pair of streams as between two processes. */
+/** The official client, connected to our agent by a pair of streams, as between two processes. */
 async function editor(turns: readonly Script[], { home = tempFolder(), answer = "once", model, seen }: Options = {}) {
   const cwd = tempFolder();
   const [toAgent, toEditor] = [new PassThrough(), new PassThrough()];
@@ -86,7 +86,7 @@ async function editor(turns: readonly Script[], { home = tempFolder(), answer = 
 
 const call = (name: string, input: object): Script => ({ text: "Let me see.", calls: [{ name, input }] });
 
-test("an editor opens a session, reads the answer as it streams, and goes on with the conversation", async () => {
+test("an editor opens a session, reads the answer as it streams, and continues the conversation", async () => {
   const { agent, hello, cwd, say, texts, updates } = await editor([
     call("list_files", {}),
     "first answer",
@@ -108,7 +108,7 @@ test("an editor opens a session, reads the answer as it streams, and goes on wit
 test.for([
   ["once", true],
   ["no", false],
-] as const)("a permission request that is answered %s decides the call", async ([answer, written]) => {
+] as const)("the answer %s to a permission request decides the call", async ([answer, written]) => {
   const write = call("write_file", { path: "a.txt", content: "x" });
   const { agent, cwd, say, asked, updates } = await editor([write, "done"], { answer });
   const { sessionId } = await agent.request("session/new", { cwd, mcpServers: [] });
@@ -118,7 +118,7 @@ test.for([
   expect(updates).toContainEqual(expect.objectContaining({ status: written ? "completed" : "failed" }));
 });
 
-test("a mode holds from the next message on", async () => {
+test("a mode applies from the next message on", async () => {
   const write = call("write_file", { path: "a.txt", content: "x" });
   const { agent, cwd, say, asked } = await editor([write, "no", write, "yes"]);
   const { sessionId } = await agent.request("session/new", { cwd, mcpServers: [] });
@@ -142,7 +142,7 @@ test("a question of the agent is part of the conversation, and the next message 
   expect(texts("agent_message_chunk")).toContain("the red one");
 });
 
-test("cancel ends the message, and the session goes on", async () => {
+test("cancelling ends the message, and the session continues", async () => {
   const begun = deferred<void>();
   const stuck = scripted(call("list_files", {}), () => new Promise<never>(() => {}));
   const { agent, cwd, say } = await editor([], {
@@ -156,7 +156,7 @@ test("cancel ends the message, and the session goes on", async () => {
   expect(await said).toMatchObject({ stopReason: "cancelled" });
 });
 
-test("a session is loaded again by another process, with what was said", async () => {
+test("a session is loaded by another process, with its earlier messages", async () => {
   const before = await editor(["first answer", "second answer"]);
   const { sessionId } = await before.agent.request("session/new", { cwd: before.cwd, mcpServers: [] });
   await before.say(sessionId, "one");
@@ -172,7 +172,7 @@ test("a session is loaded again by another process, with what was said", async (
   await expect(unknown).rejects.toMatchObject({ code: -32002 });
 });
 
-test("what is wrong is told in words", async () => {
+test("mistakes are reported in a sentence", async () => {
   const { agent, cwd } = await editor([]);
   const prompt = [{ type: "text" as const, text: "x" }];
   await expect(agent.request("session/prompt", { sessionId: "none", prompt })).rejects.toMatchObject({ code: -32002 });

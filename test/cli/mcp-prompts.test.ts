@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { promptArguments, promptIn } from "../../src/cli/mcp/prompts.ts";
 
-test("words after a prompt are its arguments in order or by name, and what is left over belongs to the last one", () => {
+test("words after a prompt are its arguments in order or by name, and remaining words belong to the last argument", () => {
   expect(promptArguments(["12", "slow", "and", "careful"], ["issue", "style"])).toEqual({
     issue: "12",
     style: "slow and careful",

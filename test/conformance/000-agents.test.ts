@@ -28,7 +28,7 @@ test.each(cases<{ content: string; level: string }, Frontmatter>("000-omp", "fro
   },
 );
 
-test("what the line reader makes of a file that nothing else can read is as in system 000", () => {
+test("the line reader reads a file that no other reader accepts as system 000 does", () => {
   const { yaml } = split("---\nname: a\nthinking-level: high\n  nested: x\ndescription: [bad\n---\nB");
   expect({ ...readLines(yaml!).data }).toEqual({ name: "a", description: "[bad" });
 });
@@ -74,7 +74,7 @@ test.each(cases<Place, Record<string, unknown>>("000-omp", "discovery"))(
   },
 );
 
-/** `a -> b` is a link; `plugin x` lies in a plugin that is installed. */
+/** `a -> b` is a link; `plugin x` is in an installed plugin. */
 function lay(root: string, written: string, text: string): void {
   const [path, target] = written.split(" -> ") as [string, string?];
   const inPlugin = path.startsWith("plugin ");

@@ -44,7 +44,7 @@ test.each(cases<Batches, unknown>("001-pegasus", "subagent-registry"))(
   },
 );
 
-/** The description of the tool that starts them. */
+/** The description of the tool that starts the agents. */
 const describedTypes = ({ agents }: Discovery): string => {
   const cards = agents.map(({ agent: { name, description } }) => ({ name, description, readOnly: false }));
   const caller: Caller = {
@@ -58,7 +58,7 @@ const describedTypes = ({ agents }: Discovery): string => {
   return tool!.description;
 };
 
-/** What was registered earlier, and what is built in, lies in the weaker of the two places. */
+/** Agents that were registered earlier or are built in are put into the place with the lower precedence. */
 async function registered(batches: readonly (readonly Definition[])[]): Promise<Discovery> {
   const files: Record<string, string> = {};
   for (const [index, batch] of batches.entries()) {

@@ -72,7 +72,7 @@ const eventNames: readonly PegasusEvent[] = [
   "TASK_FAILED",
 ];
 
-/** The states that nothing follows, those that can be resumed, and those that can be suspended. */
+/** The final states, those that can be resumed, and those that can be suspended. */
 const classesOf = () => ({
   terminal: states.filter((state) => eventNames.every((event) => nextState(state, event) === undefined)),
   resumable: states.filter((state) => state !== "suspended" && nextState(state, "TASK_RESUMED") !== undefined),
@@ -95,7 +95,7 @@ type Restored = Readonly<{
   plan?: object | null;
 }>;
 
-/** What is known of a task after its log was read, in the words of the case. */
+/** The state of a task after its log was read, in the words of the case. */
 function restored(lines: readonly unknown[]): Required<Restored> {
   const events = eventsOfPegasusLog("t1", lines);
   const state = events.reduce(reduce, emptyState("t1"));

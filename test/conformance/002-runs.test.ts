@@ -53,7 +53,7 @@ const stored: Readonly<Record<string, (want: Store) => Promise<void>>> = {
     await leave();
     await work();
     await expect(reserveSlot(store, runId(Math.random), DEFAULT_BACKGROUND_RUNS)).rejects.toThrow(error!);
-    expect(await store.list()).toHaveLength(DEFAULT_BACKGROUND_RUNS); // a run that never began leaves nothing
+    expect(await store.list()).toHaveLength(DEFAULT_BACKGROUND_RUNS); // a run that never began leaves no files
   },
   "id format": async ({ id_regex }) => {
     expect(crewAt({ home: tempFolder() }).run(single("x")).id).toMatch(new RegExp(id_regex!));
@@ -96,14 +96,14 @@ describe("resume-validation", () => {
       .continuing(asked)
       .then(
         (): Validity => ({ valid: true }),
-        // The reason comes first; which run it is about may follow.
+        // The reason comes first; the id of the run may follow.
         (error: Error): Validity => ({ valid: false, reason: error.message.replace(/(?:: .*)?\.$/, "") }),
       );
     expect(answer).toEqual(want);
   });
 });
 
-/** What a model reads that resumes an agent which does not exist. */
+/** The message that a model gets which resumes an agent that does not exist. */
 async function refusalOfTask(): Promise<string | undefined> {
   const input = { description: "d", prompt: "more", subagent_type: "Explore", resume: "run_nothere00000/Explore" };
   const { read } = await stage({
@@ -121,7 +121,7 @@ describe("result-cache", () => {
   const lab = () => {
     const home = tempFolder();
     let now = Date.parse("2026-01-01");
-    /** The result of an earlier run; null when the model had to be asked. */
+    /** The result of an earlier run; null when the model was called. */
     const reused = async (task: string, agent = "Explore", says = "R"): Promise<string | null> => {
       const model = scripted(says);
       const result = await crewAt({ home, model, agents: [cached, other], clock: () => now }).run(single(task, agent));

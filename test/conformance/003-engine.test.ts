@@ -35,7 +35,7 @@ function area<Input, Want>(name: string, check: (one: Case<Input, Want>) => void
   });
 }
 
-/** A result in which only what matters is given. */
+/** A result with defaults for all fields that do not matter. */
 const result = (more: Partial<TaskResult>): TaskResult => ({
   id: "",
   task: "",
@@ -85,7 +85,7 @@ area<{ text: string; nodes: Written[] }, string>("cross-ref-team", ({ input, wan
   expect(fillIn(node, { outcomeOf: (id) => outcomes.get(id), promptOf: () => "" })).toBe(want);
 });
 
-/** What each agent of a script does, by the id of its piece of work. */
+/** The result of each agent of a script, by the id of its task. */
 const scripts: Readonly<Record<string, (id: string) => Partial<TaskResult>>> = {
   "all succeed": () => ({ output: "out" }),
   "all fail": () => ({ exitCode: 1, error: "nope" }),
@@ -152,7 +152,7 @@ area<DagInput, DagWant>("dag-execution", async ({ input, want }) => {
   }).toEqual(want);
 });
 
-/** Time is made by the test, so that nothing is waited for. */
+/** The test controls the clock, so that it never waits. */
 function inFakeTime(): void {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
   afterEach(() => void vi.useRealTimers());
@@ -212,7 +212,7 @@ describe("in fake time", () => {
     if (want.calls !== undefined) expect(calls).toBe(want.calls);
     if (want.max_active !== undefined) expect(most).toBe(want.max_active);
     if (input.abort_after_ms !== undefined) {
-      // Finished: the first two rounds of four and what ran when the abort came; the rest never ran.
+      // Finished: the first two rounds of four, and the tasks that ran when the abort came; the rest never ran.
       expect(calls).toBeLessThan(items.length);
       expect(results.filter((value) => value !== undefined).length).toBe(calls);
     }
@@ -279,7 +279,7 @@ type ToolInput = Readonly<{ params: Record<string, unknown>; agent_script: strin
 
 const nope: ScriptedTurn = { error: { code: "MODEL_REFUSED", message: "nope", retryable: false } };
 
-/** What the model says in each script, turn by turn. */
+/** The answers of the model in each script, turn by turn. */
 const talks: Readonly<Record<string, readonly Script[]>> = {
   ok: ["ok"],
   "see name": [],
@@ -301,7 +301,7 @@ function asked({ messages }: ModelRequest): string {
   return last?.role === "user" ? last.text : "";
 }
 
-/** What refuses before anything runs, and the code it is refused with; the words are the facade's. */
+/** Cases that are refused before anything runs, with the code of the error; its text is the facade's. */
 const refusals: Readonly<Record<string, string>> = {
   "team DAG cycle error": "PLAN_CYCLE",
   "team unknown agent": "UNKNOWN_AGENT",
@@ -326,7 +326,7 @@ area<ToolInput, ToolWant>("tool-mode", async ({ name, input, want }) => {
   const turns = talks[input.agent_script]!;
   const models = Object.fromEntries(
     ["any", "m1", "m2", "claude-sonnet-4-5"].map((model) => {
-      // Failures are told in the order in which they came, so the second contender is the slower one.
+      // Failures are listed in the order in which they came, so the second contender is the slower one.
       const slower = model === "m2" && input.agent_script === "both fail";
       return [model, slower ? scripted({ ...nope, delayMs: 1_500 }) : scripted(...turns)];
     }),

@@ -62,7 +62,7 @@ area<{ index: number; name: string }, string>("task-id", ({ input, want }) => {
 area<{ agents: ListedAgent[]; max: number }, { text: string; remaining: number }>(
   "agent-list-format",
   ({ input, want }) => {
-    // SPEC C29: the document's count comes on top of what the code returns.
+    // SPEC C29: the number in the document is added to the value that the code returns.
     expect(formatAgentList(input.agents, input.max)).toEqual({ ...want, count: input.agents.length - want.remaining });
   },
 );
@@ -75,7 +75,7 @@ area<{ ms: number }, string>("format-duration", ({ input, want }) => {
   expect(formatDuration(input.ms)).toBe(want);
 });
 
-/** The cases keep cost among the counters and know neither reasoning nor unknown prices. */
+/** The cases list cost among the counters, and have neither reasoning tokens nor unknown prices. */
 type FlatUsage = Partial<Omit<Usage, "reasoning">> & Readonly<{ cost?: number }>;
 
 function unflat({ cost = 0, ...counters }: FlatUsage): { usage: Usage; cost: Cost } {
@@ -123,7 +123,7 @@ area<{ generator: string }, Truncated>("output-truncate", ({ input, want }) => {
 
 area<{ files: Record<string, string>; options: ContextOptions }, string>("context", async ({ input, want }) => {
   const folder = tempFolder(input.files);
-  // A path is shown as it was given, which is below the folder.
+  // A path is shown as it was given, relative to the folder.
   expect(await buildContext(folder, input.options)).toBe(want.replaceAll("<cwd>/", ""));
 });
 

@@ -8,7 +8,7 @@ import { cases } from "./harness.ts";
 
 const bundled = new Map(
   readBundledAgents()
-    .toReversed() // the first of a name is the one that counts
+    .toReversed() // the first agent of a name is the one that is used
     .map(({ agent }) => [agent.name, agent]),
 );
 const agentOf = (name: string): Agent => bundled.get(name)!;
@@ -25,7 +25,7 @@ test.each(cases<{ type: string }, { groups: Record<string, string[]>; total: num
 
 type Configured = { allowedTools: string[]; defaultModel: string; maxTurns: number };
 
-/** What was designed, as a file that the system itself would read. */
+/** The design of the agent, as a file that the system itself would read. */
 const designed: Readonly<Record<string, string>> = {
   "general-purpose": 'allowedTools: ["*"]\ndefaultModel: sonnet\nmaxTurns: 20',
   Explore: 'allowedTools: ["Read", "Glob", "Grep", "LS"]\ndefaultModel: haiku\nmaxTurns: 10',
@@ -45,7 +45,7 @@ test.each(cases<{ type: string }, Configured>("002-mycode", "agent-type"))(
     const [model] = [agent.model ?? ""].flat();
     expect([...(agent.tools ?? [])].sort()).toEqual([...new Set(canonical(allowedTools))]);
     expect({
-      defaultModel: isDesigned ? model : `claude-${model}-4`, // ours takes the newest of the same line
+      defaultModel: isDesigned ? model : `claude-${model}-4`, // subcrew uses the newest model of the same family
       maxTurns: agent.limits?.maxTurns,
     }).toEqual({ defaultModel, maxTurns });
   },

@@ -4,13 +4,13 @@ import { describe, expect, type RunnerTestCase, test } from "vitest";
 import { errorOf, loadTests } from "../support/loaded-tests.ts";
 import { allCases, type ChangedCase, loadChanged, tryChanged } from "./harness.ts";
 
-/** The letters of a case's name that the title of its test shows at least: vitest cuts long names. */
+/** The minimum number of letters of a case's name that the title of its test shows: vitest cuts long names. */
 const SHOWN = 30;
 
-/** Without `all`, one of so many cases is changed. */
+/** Without `all`, one of this many cases is changed. */
 const ONE_OF = 4;
 
-/** How long all the changes of one file may take. */
+/** The maximum time for all changes of one file. */
 const TIMEOUT_MS = 30 * 60_000;
 
 type Which = "all" | Readonly<{ seed: number }>;
@@ -18,14 +18,14 @@ type Round = Readonly<{ changes: readonly ChangedCase[]; tests: readonly RunnerT
 
 /**
  * Shows that the conformance cases can fail: changes expected values, one per case at a time, and runs the tests of the
- * changed cases, each of which has to fail. Without a change the same tests have to pass. A test file is loaded anew
- * for each change, and everything that it imports only once.
+ * changed cases, each of which must fail. Without a change the same tests must pass. A test file is loaded anew for
+ * each change, and its imports only once.
  *
  * @param which every value of every case, or one value each of some cases, which the seed picks
  */
 export function casesNoticeChanges(which: Which): void {
   const files = readdirSync(import.meta.dirname).filter((name) => /^(?!can-fail).*\.test\.ts$/.test(name));
-  /** What was changed, and whether a test noticed it: where two files run the same cases, one of them has to. */
+  /** The change, and whether a test noticed it: where two files run the same cases, one of them must notice it. */
   const noticed = new Map<string, boolean>();
   const cases = new Set<string>();
   const checks: [file: string, check: () => Promise<void>][] = [];
@@ -85,7 +85,7 @@ async function load(file: string, name: string, pick: (count: number, about: str
 const isAbout = (one: RunnerTestCase, changes: readonly ChangedCase[]): boolean =>
   changes.some(({ name }) => one.name.includes(name.slice(0, SHOWN)));
 
-/** Two areas of one file may share a name: then as many tests have to fail as cases of that name were changed. */
+/** Two areas of one file may share a name: then as many tests must fail as cases of that name were changed. */
 async function tryRound({ changes, tests }: Round): Promise<Map<string, boolean>> {
   const result = new Map<string, boolean>();
   for (const shown of new Set(changes.map(({ name }) => name.slice(0, SHOWN)))) {
@@ -107,7 +107,7 @@ async function failuresOf(tests: readonly RunnerTestCase[]): Promise<string[]> {
   return failed;
 }
 
-/** A number that the seed and the text decide. */
+/** A number that depends only on the seed and the text. */
 function hash(seed: number, text: string): number {
   let value = seed;
   for (const letter of text) value = (Math.imul(value, 31) + letter.codePointAt(0)!) >>> 0;

@@ -173,7 +173,7 @@ const checks: readonly (readonly [string, RegExp])[] = [
   ["depth", /depth of 2/],
 ];
 
-/** The policy that an agent file of this system writes down. */
+/** The policy that an agent file of this system states. */
 const spawnsOf = (written: unknown): Spawns =>
   ompDialect.read(`---\nname: a\ndescription: d\nspawns: ${JSON.stringify(written)}\n---\nBody`, {
     file: "/x/a.md",
@@ -239,7 +239,7 @@ area<Partial<Gate>, Gated | number>("000-omp", "depth-gate", async ({ input, wan
   expect(deepest).toBe(want.at_max);
   // A run of that depth shows what the model of the child gets to see.
   const { shown, path } = await chainOf(agent, depth, maxRecursionDepth);
-  // With a maximum of 0 nobody can start a child, so its depth is only a number.
+  // With a maximum of 0 no child can be started, so its depth is only a number.
   expect(maxRecursionDepth === 0 ? depth : path.split("/").length - 1).toBe(want.child_depth);
   expect(shown.includes("task")).toBe(want.task_tool_visible);
   expect(!deepest && delegationToolsOf(agent).length > 0 ? "*" : "").toBe(want.child_spawns);
@@ -249,13 +249,16 @@ area<Partial<Gate>, Gated | number>("000-omp", "depth-gate", async ({ input, wan
     );
 });
 
-/** The canonical names of a tool; a name of no tool stays. */
+/** The canonical names of a tool; an unknown name stays as it is. */
 function canonical(tool: string): readonly string[] {
   const names = toolsNamed(tool);
   return names.length > 0 ? names : [tool];
 }
 
-/** What a child at some depth is shown. With max 0 the first one is asked about, since nobody can start any other. */
+/**
+ * The tools that a child at some depth is shown. With max 0 the first level is used, because no other child can be
+ * started.
+ */
 async function chainOf(child: Agent, depth: number, maxDepth: number): Promise<{ shown: string[]; path: string }> {
   const above = maxDepth >= 0 ? Math.min(depth, maxDepth) : depth;
   const levels = Array.from({ length: above }, (_, at) => `level${at}`);
@@ -558,7 +561,7 @@ area<{ type: string; history: History }, Summary | { fault: string }>(
     expect({
       success,
       result_length: result.length,
-      // The data shows the beginning of what is long.
+      // The data shows only the beginning of a long text.
       result: result.length > 20 ? `${result.slice(0, 20)}…` : result,
       turns,
       tokenUsage,
@@ -566,13 +569,13 @@ area<{ type: string; history: History }, Summary | { fault: string }>(
   },
 );
 
-/** How the bundled agent of this name sums up. */
+/** How the bundled agent of this name reports its result. */
 function summaryOf(type: string): Pick<Agent, "summary" | "summaryChars"> {
   const { summary, summaryChars } = readBundledAgents().find(({ agent }) => agent.name === type)!.agent;
   return defined({ summary, summaryChars });
 }
 
-/** `x×1500` in the data stands for so many of them. */
+/** `x×1500` in the data stands for this many repetitions. */
 const grown = (text: string): string =>
   text.replace(/^(.)×(\d+)$/, (_, letter: string, count: string) => letter.repeat(Number(count)));
 
@@ -736,7 +739,7 @@ area<Delegating, unknown>("004-gemini", "delegate-tool", async ({ name, input, w
       test_agent: { inputs: { arg1: { type: "string", description: "", required: true } }, says: ["done"] },
     });
     expect(events.some((event) => event.type === "node.started" && event.agent === "test_agent")).toBe(true);
-    // Nobody is there, so a question would have been refused.
+    // No person is available, so a question would have been refused.
     const confirmation = events.some(({ type }) => type === "gate.opened" || type === "tool.denied");
     return expect({ confirmation }).toEqual(want);
   }
@@ -814,9 +817,9 @@ type ToolMode = {
   prompts_sent: { id: string; task: string; model: string | null; tools: string[] | null }[];
 };
 
-/** What the agents of a case do turn by turn, by what they are asked; anything else is how they fail. */
+/** The turns of the agents of a case, by their prompts; any other value is their failure. */
 const scripts: Readonly<Record<string, Readonly<Record<string, readonly ScriptedTurn[]>>>> = {
-  // Eight turns, of which one says nothing and is asked again.
+  // Eight turns, one of which is empty and is requested again.
   "parallel: mixed success": {
     a: [
       ...Array.from({ length: 3 }, () => calling("read_file", { path: "a.txt" })),
@@ -893,7 +896,7 @@ area<{ params: object; files: Record<string, string> }, ToolMode>(
     const { mode, winner = null, results } = details as ParallelToolDetails;
     const file = results[0]?.fullOutputPath;
     expect({
-      // A task of the data has no number of turns unless the case is about it.
+      // A task of the data has no number of turns unless the case tests it.
       text: text.replace(/ \(1 turn\)/g, "").replace(file ?? "<none>", "<tmpfile>"),
       isError: error,
       mode,

@@ -3,7 +3,7 @@ import { deviations } from "./deviations.ts";
 import { hasCase } from "./harness.ts";
 
 test.each(deviations)(
-  "the deviation from $file $area: $name is of a case that exists and gives its reason",
+  "the deviation from $file $area: $name is about an existing case and gives its reason",
   ({ file, area, name, why }) => {
     expect(hasCase(file, area, name)).toBe(true);
     expect(why).toMatch(/\b(?:SPEC|DESIGN)\b/);

@@ -1,9 +1,11 @@
 import type { CaseFile } from "./harness.ts";
 
-/** A case in which ours differs from the recorded behaviour, and what says so; `ours` is the value to expect instead. */
+/**
+ * A case in which subcrew differs from the recorded behaviour, with the reason; `ours` is the value to expect instead.
+ */
 export type Deviation = Readonly<{ file: CaseFile; area: string; name: string; why: string; ours?: unknown }>;
 
-/** Every deviation there is. */
+/** All deviations. */
 export const deviations: readonly Deviation[] = [
   {
     file: "004-gemini",

@@ -11,7 +11,7 @@ const resume = "test/processes/runtime/resume/resume.test.ts";
 const owner = "test/processes/runtime/store/ownership.test.ts";
 const faulty = "test/processes/runtime/store/io-faults.test.ts";
 
-/** Where each fault is put to the test. */
+/** The test of each fault. */
 const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "event-log": {
     "LOG-01": sample,
@@ -54,7 +54,7 @@ const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 describe.each(Object.entries(proven))("%s", (area, where) => {
-  test("every fault has its place, and none is made up", () => {
+  test("every fault has a test, and every listed fault exists", () => {
     expect(Object.keys(where)).toEqual(
       faults(area)
         .map(({ id }) => id)
@@ -62,7 +62,7 @@ describe.each(Object.entries(proven))("%s", (area, where) => {
     );
   });
 
-  test.each(Object.entries(where))("%s is in %s", (id, file) => {
+  test.each(Object.entries(where))("%s is tested in %s", (id, file) => {
     const path = new URL(`../../${file}`, import.meta.url);
     expect(existsSync(path)).toBe(true);
     expect(readFileSync(path, "utf8")).toContain(`${id}:`);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { deviations } from "./deviations.ts";
 
-/** One behaviour of one of the five systems, as data; `want` is what ours has to do. */
+/** One behaviour of one of the five systems, as data; `want` is the behaviour required of subcrew. */
 export type Case<Input, Want> = Readonly<{
   file: CaseFile;
   area: string;
@@ -16,8 +16,8 @@ export const caseFiles = ["000-omp", "001-pegasus", "002-mycode", "003-pi-parall
 export type CaseFile = (typeof caseFiles)[number];
 
 /**
- * The cases of one area. The types are what the test says they are: this is where the data meets them.
- * An area without cases is a mistake of the test, so it throws.
+ * The cases of one area. The test states the types of the data, which are not checked. An area without cases is a
+ * mistake of the test, so it throws.
  */
 export function cases<Input, Want>(file: CaseFile, area: string): Case<Input, Want>[] {
   const found = records(file).filter((record) => record.area === area);
@@ -36,7 +36,7 @@ export function cases<Input, Want>(file: CaseFile, area: string): Case<Input, Wa
 export const allCases = (): Readonly<{ file: CaseFile; area: string; name: string }>[] =>
   caseFiles.flatMap((file) => records(file).map(({ area, name }) => ({ file, area, name })));
 
-/** Whether a file has this case. */
+/** Returns true when a file has this case. */
 export function hasCase(file: CaseFile, area: string, name: string): boolean {
   return records(file).some((record) => record.area === area && record.name === name);
 }
@@ -47,7 +47,7 @@ export function areasOf(file: CaseFile | "reliability"): string[] {
   return [...new Set(rows.map((row) => row.area))];
 }
 
-/** The faults and attacks of one area: what is set up, what is done and what has to come of it. */
+/** The faults and attacks of one area: the setup, the action and the required result. */
 export function faults(area: string): Fault[] {
   return reliability().filter((fault) => fault.area === area);
 }
@@ -70,8 +70,8 @@ type CaseRecord = Readonly<{
 }>;
 
 /**
- * What ours does: our own value where we deviate, else the expected one.
- * `recommended` is advice in words, so somebody has to have turned it into a value.
+ * The behaviour required of subcrew: our own value where we deviate, else the expected one. `recommended` is advice in
+ * words, so deviations.ts has to state it as a value.
  */
 function wanted(file: CaseFile, { area, name, expected, recommended }: Omit<CaseRecord, "input" | "note">): unknown {
   const deviation = deviations.find((entry) => entry.file === file && entry.area === area && entry.name === name);
@@ -92,7 +92,7 @@ function load(name: string): unknown {
   return JSON.parse(readFileSync(new URL(`./data/${name}.json`, import.meta.url), "utf8"));
 }
 
-/** An expected value that was changed, and the case it is of. */
+/** An expected value that was changed, and its case. */
 export type ChangedCase = Readonly<{ file: string; area: string; name: string; leaf: string }>;
 
 type Pick = (leaves: number, about: string) => number;
@@ -100,8 +100,8 @@ let changing: Readonly<{ pick: Pick; changes: ChangedCase[] }> | undefined;
 let trying = false;
 
 /**
- * Changes one expected value of every case that is asked for meanwhile: the one with the number that `pick` says, counted
- * from zero. A case with fewer values stays as it is.
+ * Changes one expected value of every case that is requested meanwhile: the one with the index that `pick` returns. A
+ * case with fewer values stays as it is.
  */
 export async function loadChanged<T>(
   pick: Pick,
@@ -126,10 +126,10 @@ export async function tryChanged<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether the expectations are changed ones, so that waiting until they hold is in vain. */
+/** True when the expectations are changed, so that waiting until they hold is useless. */
 export const isTryingChanges = (): boolean => trying;
 
-/** An expectation with one leaf changed, if there is something to change. */
+/** An expectation with one leaf changed, if it has a leaf that can be changed. */
 function changed(want: unknown, about: Readonly<{ file: string; area: string; name: string }>): unknown {
   if (changing === undefined) return want;
   const { pick, changes } = changing;
@@ -153,7 +153,7 @@ const hasParts = (value: unknown): value is object =>
 const leavesIn = (value: unknown): number =>
   hasParts(value) ? Object.values(value).reduce((sum: number, inner) => sum + leavesIn(inner), 0) : 1;
 
-/** A value that is not this one. */
+/** A value that differs from this one. */
 function other(value: unknown): unknown {
   if (typeof value === "string") return `${value} and more`;
   if (typeof value === "number") return value + 7;

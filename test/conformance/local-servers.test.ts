@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { faults } from "./harness.ts";
 
-/** Where each fault of a server of ours is put to the test, or which part of the product will. */
+/** The test of each fault of a subcrew server, or the part of the product that will have it. */
 const proven: Readonly<Record<string, string>> = {
   "SRV-01": "test/mcp/http.test.ts",
   "SRV-02": "test/mcp/http.test.ts",
@@ -19,7 +19,7 @@ const proven: Readonly<Record<string, string>> = {
   "SRV-13": "test/mcp/http.test.ts",
 };
 
-test("every fault has its place, and none is made up", () => {
+test("every fault has a test, and every listed fault exists", () => {
   expect(Object.keys(proven)).toEqual(
     faults("local-servers")
       .map(({ id }) => id)
@@ -27,8 +27,11 @@ test("every fault has its place, and none is made up", () => {
   );
 });
 
-test.each(Object.entries(proven).filter(([, place]) => !place.startsWith("later: ")))("%s is in %s", (id, file) => {
-  const path = new URL(`../../${file}`, import.meta.url);
-  expect(existsSync(path)).toBe(true);
-  expect(readFileSync(path, "utf8")).toContain(id);
-});
+test.each(Object.entries(proven).filter(([, place]) => !place.startsWith("later: ")))(
+  "%s is tested in %s",
+  (id, file) => {
+    const path = new URL(`../../${file}`, import.meta.url);
+    expect(existsSync(path)).toBe(true);
+    expect(readFileSync(path, "utf8")).toContain(id);
+  },
+);

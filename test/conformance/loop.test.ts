@@ -57,7 +57,7 @@ type LoopWant = {
   activity_error?: string;
 };
 
-/** What ours calls the ends that 004 knows. */
+/** The reason of an outcome, in the words of system 004. */
 const reasonOf = (outcome: Outcome): string => {
   if (outcome.status === "ok") return "GOAL";
   if (outcome.status === "cancelled") return "ABORTED";
@@ -111,7 +111,7 @@ async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, 
     description: "d",
     instructions: "i",
     completion: "tool",
-    // Cases that leave it out were taken from tests with this name.
+    // Cases without an output name were taken from tests with this one.
     ...(JSON.stringify(turns).includes("finalResult") && { outputName: "finalResult" }),
     ...(output && { output: { type: output.schema }, outputName: output.outputName }),
     limits: {
@@ -150,7 +150,7 @@ describe("executor-loop", () => {
   } & Record<string, unknown>;
   const all = cases<LoopInput & { abort?: string; models?: string[] }, Named>("004-gemini", "executor-loop");
 
-  /** What ours says about an end: the result, or why there is none. */
+  /** Our text about an end: the result, or the reason why there is none. */
   const saidBy = (outcome: Outcome): string =>
     outcome.status === "ok" ? outcome.output : outcome.status === "failed" ? outcome.fault.message : outcome.status;
 
@@ -278,7 +278,7 @@ describe("completion of system 000", () => {
   const faultOf = (outcome: Outcome): string => (outcome.status === "failed" ? outcome.fault.message : "");
   const outputOf = (outcome: Outcome): string => ("output" in outcome ? (outcome.output ?? "") : "");
 
-  /** How ours answers each case, in the words of its expectation. */
+  /** How subcrew answers each case, in the words of its expectation. */
   const answers: Readonly<Record<string, (input: Asked) => Promise<Want>>> = {
     "explicit model suffix beats thinking level": async ({ modelOverride = [], thinkingLevel = "high" }) => {
       const asked = modelOverride.map(async (word) => {

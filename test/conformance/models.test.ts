@@ -16,11 +16,11 @@ describe("model-resolve", () => {
     else expect(ask()).toMatchObject(want);
   });
 
-  test("a model is made once, when it is first asked for", () => {
+  test("a model is created once, when it is first needed", () => {
     const registry = createModelRegistry({ providers: { openai: { apiKey: "k" } }, default: "openai/gpt-4o" });
     expect(registry.resolve("openai/gpt-4o")).toBe(registry.getDefault());
-    expect(registry.resolve("fast")).toBe(registry.getDefault()); // a tier that is not set is the default
-    expect(registry.resolve("turbo")).toBe(registry.getDefault()); // and so is a word that is not known
+    expect(registry.resolve("fast")).toBe(registry.getDefault()); // a tier without a setting is the default
+    expect(registry.resolve("turbo")).toBe(registry.getDefault()); // an unknown word is the default, too
   });
 
   test("a tier may be an object, with the context window of its models", async () => {

@@ -39,7 +39,7 @@ function places(files: Readonly<Record<string, string>> = {}): Places {
   return { all, ws: join(all, "ws"), out: join(all, "outside") };
 }
 
-/** Every file tool with this path, as far as it takes one. */
+/** A call of every file tool with this path, if the tool takes one. */
 const everyTool = (path: string): Script[] => [
   call("read_file", { path }),
   call("get_file_info", { path }),
@@ -53,7 +53,7 @@ const everyTool = (path: string): Script[] => [
   call("move_file", { from: "a.txt", to: path, overwrite: true }),
 ];
 
-/** Everything is allowed as far as the person is concerned: what is refused is refused on principle. */
+/** The user's rules allow everything, so that every refusal comes from a fixed protection. */
 async function bold(calls: readonly Script[], cwd: string, more: object = {}): Promise<Played> {
   const setting = { cwd, permissions: { mode: "bypass" as const }, ...more };
   const first = await play(calls.slice(0, AT_ONCE), setting);
@@ -67,14 +67,14 @@ async function bold(calls: readonly Script[], cwd: string, more: object = {}): P
   };
 }
 
-/** An agent that is refused more often is stopped. */
+/** An agent with more refusals than this is stopped. */
 const AT_ONCE = 10;
 
-/** What the model read, as one text. */
+/** Everything that the model read, as one text. */
 const heard = ({ events }: Played): string =>
   JSON.stringify(events.filter(({ type }) => type === "tool.ended" || type === "tool.denied"));
 
-test("PATH-01: no file tool reaches parents, absolute paths outside, or a sibling whose name begins alike", async () => {
+test("PATH-01: no file tool reaches parents, absolute paths outside, or a sibling folder with the same prefix", async () => {
   const { all, ws, out } = places();
   for (const path of [
     "../outside/secret.txt",
@@ -97,7 +97,7 @@ test("PATH-01: no file tool reaches parents, absolute paths outside, or a siblin
   expect(readdirSync(ws).toSorted()).toEqual(["a.txt", "src"]);
 });
 
-test("PATH-02: links out are not followed, neither to read nor to write nor to make something", async () => {
+test("PATH-02: links that lead out are not followed, neither to read nor to write nor to create", async () => {
   const { ws, out } = places();
   symlinkSync(join(out, "secret.txt"), join(ws, "l"));
   symlinkSync(out, join(ws, "d"));
@@ -119,7 +119,7 @@ test("PATH-02: links out are not followed, neither to read nor to write nor to m
   expect(readdirSync(out)).toEqual(["secret.txt"]);
 });
 
-test("links that stay inside are followed, and what they lead to is changed", async () => {
+test("links that stay inside are followed, and their targets are changed", async () => {
   const { ws } = places();
   symlinkSync("src/b.txt", join(ws, "short"));
   symlinkSync("src", join(ws, "folder"));
@@ -135,7 +135,7 @@ test("links that stay inside are followed, and what they lead to is changed", as
   ]).toEqual([true, "new", "c"]);
 });
 
-test("PATH-03: a folder that is swapped for a link all the time never lets a file out", {
+test("PATH-03: a folder that is constantly swapped for a link never leaks a file", {
   timeout: 600_000,
 }, async () => {
   const { all, ws, out } = places();
@@ -167,7 +167,7 @@ test("PATH-03: a folder that is swapped for a link all the time never lets a fil
   const gone = new Promise((resolve) => helper.once("exit", resolve));
   onTestFinished(async () => {
     helper.kill("SIGKILL");
-    await gone; // else it would make folders anew while they are deleted
+    await gone; // otherwise the loop would create folders while they are deleted
   });
   await new Promise((ready) => helper.once("message", ready));
   let [attempts, written, refused] = [0, 0, 0];
@@ -177,7 +177,8 @@ test("PATH-03: a folder that is swapped for a link all the time never lets a fil
       () => refused++,
     );
   };
-  // On a busy machine the other process may get no processor for many attempts, so both sides have to be seen, however many it takes.
+  // On a busy machine the other process may not run during many attempts, so the loop continues until both variants
+  // were seen.
   for (; attempts < 2_000 || written <= 100 || refused <= 10; attempts += 40) {
     await Promise.all(Array.from({ length: 40 }, (_, at) => attempt(attempts + at)));
     expect([helper.exitCode, helper.signalCode]).toEqual([null, null]);
@@ -185,7 +186,7 @@ test("PATH-03: a folder that is swapped for a link all the time never lets a fil
   expect(readdirSync(out)).toEqual(["secret.txt"]);
 });
 
-test("PATH-03: what was agreed to is what is changed, also when the folder is another one by then", async () => {
+test("PATH-03: only the approved file is changed, also when its folder was replaced meanwhile", async () => {
   const { ws } = places({ "ws/safe/f": "old", "ws/other/f": "old" });
   symlinkSync("safe", join(ws, "x"));
   const { cwd } = { cwd: ws };
@@ -206,7 +207,7 @@ test("PATH-03: what was agreed to is what is changed, also when the folder is an
   expect([readFileSync(join(ws, "safe/f"), "utf8"), readFileSync(join(ws, "other/f"), "utf8")]).toEqual(["new", "old"]);
 });
 
-test("PATH-04: a ban holds where links lead, with and without a slash, for every tool that reads, searches or lists", async () => {
+test("PATH-04: a deny rule applies to the targets of links, with and without a slash, for every tool that reads, searches or lists", async () => {
   for (const rule of [
     "read_file(secrets/**)",
     "read_file(secrets/)",
@@ -261,7 +262,7 @@ test("PATH-05: a workspace given by a link or with a slash at its end is the sam
   }
 });
 
-test("PATH-06: a ban and a protection hold for every spelling that some file system takes for the same", () => {
+test("PATH-06: deny rules and protections apply to every spelling that some file system treats as the same name", () => {
   const [rule] = parseRules(["read_file(geheim/Ärger/**)"]);
   for (const path of [
     "geheim/Ärger/x",
@@ -314,11 +315,11 @@ test("PATH-07: pipes, sockets, devices and folders are refused at once by every 
     ws,
   );
   expect(folder.ended.map(({ error }) => error)).toEqual([true, true]);
-  expect(performance.now() - began).toBeLessThan(120_000); // nobody ever writes into the pipe
+  expect(performance.now() - began).toBeLessThan(120_000); // no process ever writes into the pipe
   expect(lstatSync(join(ws, "pipe")).isFIFO()).toBe(true);
 });
 
-test("PATH-08: what is executed or loaded as configuration later is not written, made, moved onto or deleted without a rule that names it", async () => {
+test("PATH-08: files that are executed or loaded as configuration later are not written, created, replaced or deleted without a rule that names them", async () => {
   const agents = agentFamilies.flat().flatMap(({ project }) => project);
   const wanted = [
     ...agents.map((place) =>
@@ -374,7 +375,7 @@ test("PATH-08: what is executed or loaded as configuration later is not written,
   expect(named.denied[0]!.text).toContain("--allow 'write_file(.vscode/launch.json)'");
 });
 
-test("PATH-08: a folder is not deleted or moved with something protected in it", async () => {
+test("PATH-08: a folder that contains something protected is not deleted or moved", async () => {
   const { ws } = places({ "ws/lib/.git/config": "old", "ws/lib/x": "x" });
   const played = await bold(
     [call("delete_file", { path: "lib", recursive: true }), call("move_file", { from: "lib", to: "other" })],
@@ -385,7 +386,7 @@ test("PATH-08: a folder is not deleted or moved with something protected in it",
   expect(existsSync(join(ws, "lib/x"))).toBe(true);
 });
 
-test("PATH-04, PATH-08: what is forbidden at a place is not brought there, nor away from it, with the folder it is in", async () => {
+test("PATH-04, PATH-08: a folder is not moved if that would bring a forbidden file to or from a forbidden place", async () => {
   const { ws } = places({ "ws/keys/deep/key-of-x": CANARY, "ws/single": CANARY });
   const written = { "x/agents/evil.md": "x", "y/git/config": "x", "z/locked/a": "x" };
   const played = await bold(
@@ -411,10 +412,10 @@ test("PATH-04, PATH-08: what is forbidden at a place is not brought there, nor a
   expect(played.denied.map(({ tool }) => tool)).toEqual(Array.from({ length: 6 }, () => "move_file"));
   expect(readdirSync(ws).toSorted()).toEqual(["a.txt", "home", "keys", "single", "source", "x", "y", "z"]);
   expect(played.ended.at(-1)!.text).toContain("does not exist");
-  expect(JSON.stringify(played.ended)).not.toContain("key-of-x"); // a name is told nobody either
+  expect(JSON.stringify(played.ended)).not.toContain("key-of-x"); // the name is not revealed either
 });
 
-test("PATH-09: odd paths are taken literally or refused in words; nothing is expanded or taken for an option", async () => {
+test("PATH-09: odd paths are taken literally or refused with a message; nothing is expanded or read as an option", async () => {
   const { ws, all } = places();
   const odd = [
     "a\u0000b",
@@ -451,7 +452,7 @@ test("PATH-09: odd paths are taken literally or refused in words; nothing is exp
   expect(texts).not.toContain("\u001b");
 });
 
-test("PATH-10: lists and searches do not leave the workspace through a link to everything, and loops end", async () => {
+test("PATH-10: lists and searches do not leave the workspace through a link to the root, and loops end", async () => {
   const { ws } = places();
   symlinkSync("/", join(ws, "l"));
   symlinkSync("loop", join(ws, "loop"));
@@ -463,7 +464,7 @@ test("PATH-10: lists and searches do not leave the workspace through a link to e
   expect(heard(played)).not.toMatch(/passwd|outside|usr/);
 });
 
-test("PATH-11: both ends of a move are checked, a link is removed itself, and nothing is removed behind one", async () => {
+test("PATH-11: both ends of a move are checked, removing a link removes the link itself, and nothing behind a link is removed", async () => {
   const { ws, out } = places({ "ws/dir/x": "x", "outside/keep/x": "x" });
   symlinkSync(join(out, "secret.txt"), join(ws, "link"));
   symlinkSync(join(out, "keep"), join(ws, "dir/away"));
@@ -485,13 +486,13 @@ test("PATH-11: both ends of a move are checked, a link is removed itself, and no
   ]);
 });
 
-test("PATH-12: nothing here unpacks an archive or applies a patch, so nothing can be written that way", () => {
+test("PATH-12: no tool unpacks an archive or applies a patch, so nothing can be written that way", () => {
   expect(
     Object.keys(builtinTools).filter((name) => /zip|tar|unpack|extract|patch/.test(name) && name !== "memory_patch"),
   ).toEqual([]);
 });
 
-test("PATH-13: writing a hard link does not write the file outside", async () => {
+test("PATH-13: writing to a hard link does not change the file outside", async () => {
   const { ws, out } = places();
   linkSync(join(out, "secret.txt"), join(ws, "in"));
   linkSync(join(out, "secret.txt"), join(ws, "in2"));

@@ -59,7 +59,7 @@ test.each(cases<{ type: string; tool: string }, Tried>("001-pegasus", "tool-perm
   },
 );
 
-/** What comes of a call without arguments that any rule speaks about. */
+/** The decision about a call whose arguments match no rule. */
 async function decide(mode: PolicyMode, name: string): Promise<"permit" | "reject" | "prompt"> {
   const tool = builtinTools[toolsNamed(name)[0]!]!();
   const subjects = tool.name === "bash" ? [{ kind: "command", command: "npm test" } as const] : [];
@@ -103,7 +103,7 @@ async function questionsOf(
     env: { PATH: "/usr/bin:/bin" },
     discover: false,
     permissions,
-    // The model of both: first the lead, then the helper, and the lead again.
+    // The model of both agents: first the turns of the lead, then of the helper, and of the lead again.
     models: {
       m: scripted(call("Task", { description: "d", prompt: "go", subagent_type: type }), ...calls, "ok", "done"),
     },
@@ -134,19 +134,19 @@ test.each(cases<{ type: string }, string>("002-mycode", "permission-mode"))(
   },
 );
 
-test("general-purpose asks what its parent's rules ask, and nothing that they allow", async () => {
+test("general-purpose asks where its parent's rules ask, and not where they allow", async () => {
   const run = call("bash", { command: "npm test" });
   expect(await questionsOf("general-purpose", [run])).toHaveLength(1);
   expect(await questionsOf("general-purpose", [run], { allow: ["bash(npm test)"] })).toEqual([]);
   expect(await questionsOf("Plan", [call("read_file", { path: "a.txt" })])).toEqual([]);
 });
 
-test("a type that reads without questions still asks before it fetches a page", async () => {
+test("a type that reads without approval still asks before it fetches a page", async () => {
   const [question = ""] = await questionsOf("Explore", [call("web_fetch", { url: "https://example.com/" })]);
   expect(question).toContain("example.com");
 });
 
-test("TOOL-01: an agent that may read a file may do nothing else, at execution and not only in what it is shown", async () => {
+test("TOOL-01: an agent that may only read files can do nothing else, also when it calls a tool that it is not shown", async () => {
   const others = Object.keys(builtinTools).filter((name) => name !== "read_file");
   for (let at = 0; at < others.length; at += 10) {
     const { denied, ended, outcome } = await play(
@@ -157,7 +157,7 @@ test("TOOL-01: an agent that may read a file may do nothing else, at execution a
   }
 });
 
-test("TOOL-02: a star means every tool but delegation, and what changes, runs or sends something is still judged", async () => {
+test("TOOL-02: a star means every tool except delegation, and calls that change, run or send something are still judged", async () => {
   const { denied, events } = await play(
     [
       call("write_file", { path: "a", content: "a" }),
@@ -176,7 +176,7 @@ test("TOOL-02: a star means every tool but delegation, and what changes, runs or
   expect(events.some(({ type }) => type === "tool.started")).toBe(false);
 });
 
-test("TOOL-04, TOOL-05: a name that is spelled otherwise, looks alike, or belongs to every object is an unknown tool", async () => {
+test("TOOL-04, TOOL-05: a tool name that is spelled differently, looks similar, or is a property of every object is unknown", async () => {
   const names = [
     "READ_FILE",
     "read_file ",
@@ -197,7 +197,7 @@ test("TOOL-04, TOOL-05: a name that is spelled otherwise, looks alike, or belong
   expect(outcome).toMatchObject({ status: "ok" });
 });
 
-test("TOOL-11: whatever a tool gives back becomes text of a bounded size", async () => {
+test("TOOL-11: any result of a tool becomes text of a limited size", async () => {
   const odd = (name: string, result: unknown) =>
     defineTool({ name, description: name, input: z.object({}), effect: "read", run: () => result as string });
   const results: Readonly<Record<string, unknown>> = {
@@ -228,7 +228,7 @@ test("TOOL-11: whatever a tool gives back becomes text of a bounded size", async
   expect(outcome).toMatchObject({ status: "ok" });
 });
 
-test("SBX-09: no tool has an argument that a model could leave the sandbox by", async () => {
+test("SBX-09: no tool has an argument with which a model could leave the sandbox", async () => {
   for (const make of Object.values(builtinTools)) {
     const tool = make();
     const properties = Object.keys(
@@ -241,7 +241,7 @@ test("SBX-09: no tool has an argument that a model could leave the sandbox by", 
   }
 });
 
-/** Where each fault is put to the test, or which part of the product will. */
+/** The test of each fault, or the part of the product that will have it. */
 const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "tools-permissions": {
     "TOOL-01": "test/conformance/permissions.test.ts",
@@ -292,7 +292,7 @@ const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 describe.each(Object.entries(proven))("%s", (area, where) => {
-  test("every fault has its place, and none is made up", () => {
+  test("every fault has a test, and every listed fault exists", () => {
     expect(Object.keys(where)).toEqual(
       faults(area)
         .map(({ id }) => id)
@@ -300,9 +300,12 @@ describe.each(Object.entries(proven))("%s", (area, where) => {
     );
   });
 
-  test.each(Object.entries(where).filter(([, place]) => !place.startsWith("later: ")))("%s is in %s", (id, file) => {
-    const path = new URL(`../../${file}`, import.meta.url);
-    expect(existsSync(path)).toBe(true);
-    expect(readFileSync(path, "utf8")).toContain(id);
-  });
+  test.each(Object.entries(where).filter(([, place]) => !place.startsWith("later: ")))(
+    "%s is tested in %s",
+    (id, file) => {
+      const path = new URL(`../../${file}`, import.meta.url);
+      expect(existsSync(path)).toBe(true);
+      expect(readFileSync(path, "utf8")).toContain(id);
+    },
+  );
 });

@@ -18,7 +18,7 @@ const without: ShellState = { sandboxed: false, waived: false, roots: [ROOT] };
 
 type Rules = { allow?: string[]; ask?: string[]; deny?: string[]; mode?: PolicyMode; shell?: ShellState };
 
-/** What comes of a command under these rules. */
+/** The decision about a command under these rules. */
 function decide(
   command: string,
   { allow = [], ask = [], deny = [], mode = "default", shell = waived }: Rules = {},
@@ -28,7 +28,7 @@ function decide(
     .decision;
 }
 
-/** Nothing of these runs without a question, and unattended or with a ban that is a refusal. */
+/** None of these commands runs without approval; in an unattended run or with a deny rule they are refused. */
 const neverAllowed = (rules: Rules, commands: readonly string[]): void => {
   for (const command of commands) expect([command, decide(command, rules)]).not.toEqual([command, "allow"]);
 };
@@ -74,7 +74,7 @@ test("SH-01: every command of a compound one has to be allowed", () => {
   denied({ ...rules, deny: ["bash(rm)"] }, ["git log; rm x", "git log\nrm x", "(git log; rm x)", "git log | xargs rm"]);
 });
 
-test("SH-02: what is substituted is judged as well", () => {
+test("SH-02: substituted commands are judged as well", () => {
   const rules = { allow: ["bash(echo *)", "bash(cat *)"] };
   allowed(rules, ["echo a", 'echo "$(cat x)"', "echo $(cat $(echo x))", "cat '$(rm x)'", 'cat "a b"']);
   neverAllowed(rules, [
@@ -101,7 +101,7 @@ test("SH-02: what is substituted is judged as well", () => {
   ]);
 });
 
-test("SH-03: files beside a command go through the file policy", () => {
+test("SH-03: redirected files are checked by the file policy", () => {
   const rules = { allow: ["bash(cat *)", "bash(wc *)"] };
   allowed(rules, ["cat a 2>/dev/null", "cat a 2>&1", "wc < a", "cat a >/dev/null 2>&1", "cat a >&2"]);
   const into = ["> f", ">f", ">> f", ">| f", "&> f", "&>> f", "<> f", "2> f", "1>f", ">& f", "2>>f"];
@@ -139,7 +139,7 @@ test("SH-03: files beside a command go through the file policy", () => {
   neverAllowed({ ...rules, mode: "acceptEdits" }, ["cat a > $X", "cat a > *", "cd sub && cat a > x", "wc < $X"]);
 });
 
-test("SH-03: what rules call a file does not depend on the folder a command starts in, and /tmp is free only in the sandbox", () => {
+test("SH-03: the path that file rules see does not depend on the folder a command starts in, and /tmp is free only in the sandbox", () => {
   const below: ShellState = { sandboxed: true, waived: false, roots: ["/ws/sub", "/cache"], place: "sub" };
   denied({ shell: below, deny: ["read_file(sub/secrets/**)"] }, [
     "cat secrets/a",
@@ -190,7 +190,7 @@ test("SH-04: rules match whole words and the program itself", () => {
   ]);
 });
 
-test("SH-05: what a wrapper runs is judged, and a ban wins over a permission", () => {
+test("SH-05: the command behind a wrapper is judged, and a deny rule wins over an allow rule", () => {
   const wrapped = [
     "rm x",
     "/bin/rm x",
@@ -282,7 +282,7 @@ test("SH-05: what a wrapper runs is judged, and a ban wins over a permission", (
   ]);
 });
 
-describe("SH-06: read-only means options known to be safe", () => {
+describe("SH-06: a command is read-only only with options known to be safe", () => {
   const writing = [
     "find . -delete",
     "find . -exec rm {} ;",
@@ -443,12 +443,12 @@ describe("SH-06: read-only means options known to be safe", () => {
     "true",
   ];
 
-  test("in the sandbox these pass", () => allowed({ shell: sandboxed }, reading));
-  test("these do not", () => neverAllowed({ shell: sandboxed }, writing));
-  test("where the sandbox was given up even reading is asked, for a link can lead anywhere", () =>
+  test("these commands run in the sandbox", () => allowed({ shell: sandboxed }, reading));
+  test("these commands do not run in the sandbox", () => neverAllowed({ shell: sandboxed }, writing));
+  test("without the sandbox even reading needs approval, because a link can lead anywhere", () =>
     neverAllowed({ shell: waived }, reading));
   test("plan mode runs no program at all", () => denied({ mode: "plan", shell: sandboxed }, reading));
-  test("a ban on a file holds for what commands read", () => {
+  test("a deny rule for a file applies to commands that read it", () => {
     denied({ shell: sandboxed, deny: ["read_file(secrets/**)"] }, [
       "cat secrets/a",
       "cat ./secrets/a",
@@ -459,7 +459,7 @@ describe("SH-06: read-only means options known to be safe", () => {
   });
 });
 
-test("SH-07: expansions that run or set something are not read, also not in quoted subscripts", () => {
+test("SH-07: expansions that run or set something are not parsed, not even in quoted subscripts", () => {
   const rules = { allow: ["bash(echo *)", "bash(test *)", "bash(printf *)", "bash([ *)"] };
   allowed(rules, ["echo $HOME", "echo ${HOME}", "test -f x", "printf %s a", "echo '${a:=b}'", "[ -f x ]"]);
   neverAllowed(rules, [
@@ -490,7 +490,7 @@ test("SH-07: expansions that run or set something are not read, also not in quot
   ]);
 });
 
-test("SH-08: what cannot be read is refused where there are bans, and no length or number makes it pass", () => {
+test("SH-08: a line that cannot be parsed is refused where there are deny rules, whatever its length or number of commands", () => {
   const rules = { deny: ["bash(curl *)"], allow: ["bash"] };
   const many = Array.from({ length: 200 }, (_, n) => `echo ${n}`);
   denied(rules, [
@@ -523,7 +523,7 @@ test("SH-08: what cannot be read is refused where there are bans, and no length 
   neverAllowed({}, ["for i in 1; do ls; done", `echo ${"a".repeat(100_000)}`]);
 });
 
-test("SH-09: variables before a command have to be harmless ones", () => {
+test("SH-09: variables before a command must be harmless ones", () => {
   const rules = { allow: ["bash(git diff *)", "bash(ls *)"] };
   allowed(rules, ["LANG=C git diff", "LC_ALL=C ls", "NO_COLOR=1 git diff", "env TZ=UTC ls"]);
   neverAllowed(rules, [
@@ -550,7 +550,7 @@ test("SH-09: variables before a command have to be harmless ones", () => {
   ]);
 });
 
-test("SH-10: what looks like an option is never one to the programs that tools call", async () => {
+test("SH-10: a text that looks like an option is never one for the programs that tools call", async () => {
   const cwd = tempFolder({ "a.txt": "-rf --help -e x\n", "-e": "an odd name\n", "--pre=sh": "x\n" });
   const odd = ["-e", "--help", "--pre=touch pwned", "-f", "--files", "-z", "--hostname-bin=sh", "-"];
   const calls = odd.flatMap((word) => [
@@ -574,7 +574,7 @@ test("SH-10: what looks like an option is never one to the programs that tools c
   expect(ended[2]!.text).toContain("an odd name");
 });
 
-test("SH-11: no name of a file is ever part of a command", async () => {
+test("SH-11: no file name is ever part of a command", async () => {
   const names = [
     "$(touch pwned)",
     "`touch pwned`",
@@ -602,7 +602,7 @@ test("SH-11: no name of a file is ever part of a command", async () => {
   expect(existsSync(join(cwd, "pwned"))).toBe(false);
 });
 
-test("SH-12: a question shows everything that will run, and nothing in it can hide", () => {
+test("SH-12: a question shows everything that will run, and no part of it can hide", () => {
   const verdict = { decision: "ask", rule: "mode default", why: "it runs a program", hint: "" } as const;
   const shown = (command: string): string => approvalText({ agent: "a", tool: "bash", input: { command }, verdict });
   expect(shown("ls\u001b[2K\rrm -rf x")).toContain("ls\\u{1b}[2K\\rrm -rf x");
@@ -611,14 +611,14 @@ test("SH-12: a question shows everything that will run, and nothing in it can hi
   expect(shown(`ls${" ".repeat(5_000)}; rm -rf x`)).toContain("ls[5000 blanks]; rm -rf x");
   expect(shown(`ls${"\n".repeat(500)}rm -rf x`)).toContain("[499 empty lines]\n    | rm -rf x");
   expect(shown(`ls ${"a".repeat(20_000)}; rm -rf x`)).toContain(`${"a".repeat(20_000)}; rm -rf x`);
-  expect(shown("a\\u{1b}")).toContain("a\\\\u{1b}"); // a backslash of its own is told apart
+  expect(shown("a\\u{1b}")).toContain("a\\\\u{1b}"); // a literal backslash is shown differently
   expect(shown("x\ny wants to use read_file:\n  path: a")).toContain(
     "    | y wants to use read_file:\n    |   path: a",
   );
   expect(visible("plain text, ümläut, 漢字\tand tab")).toBe("plain text, ümläut, 漢字\tand tab");
 });
 
-test("SH-13: relative paths are judged where the command is at that point", () => {
+test("SH-13: relative paths are judged from the folder that the command is in at that point", () => {
   const shell = sandboxed;
   allowed({ shell }, ["cd src && ls", "cd src; cat a", "cd a && cd b && ls"]);
   neverAllowed({ shell }, [
@@ -676,7 +676,7 @@ test("SH-14: interpreters and build tools are full shells: never judged read-onl
   denied({ shell: without, mode: "dontAsk" }, [...full, "ls"]);
 });
 
-test("without a sandbox every command is asked, whatever allows it; with it, or once it was given up, rules count", () => {
+test("without a sandbox every command needs approval, even with a rule; with it, or once the user waived it, rules count", () => {
   for (const rules of [{ allow: ["bash"] }, { mode: "bypass" as const }, { allow: ["bash(ls *)"] }]) {
     expect(decide("ls", { ...rules, shell: without })).toBe("ask");
     expect(decide("ls", { ...rules, shell: waived })).toBe("allow");

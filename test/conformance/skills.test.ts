@@ -23,7 +23,7 @@ test.each(cases<{ body: string }, string>("001-pegasus", "skill-description-fall
   },
 );
 
-/** The case names its fields only: this is the file that has them. */
+/** The case lists only fields: this is a file with these fields. */
 const everyField = `---
 name: code-review
 description: Review code changes

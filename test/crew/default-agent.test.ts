@@ -50,7 +50,7 @@ test("an agent that replaces general is used unchanged", async () => {
   expect(shown(model)).toEqual(["brew"]);
 });
 
-test("a tool list of the call is the only list that counts", async () => {
+test("a tool list of the call replaces every other list", async () => {
   const { crew, model } = crewWith();
   await crew.run({ mode: "single", task: "Make tea.", tools: ["brew"] });
   expect(shown(model)).toEqual(["brew"]);

@@ -4,7 +4,7 @@ import type { ModelRequest } from "../../src/core/model/model.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-test("tools of an agent in code go by the names of any program, and an unknown one is told", async () => {
+test("tools of an agent in code may have the names of any program, and an unknown name is reported", async () => {
   let offered: string[] = [];
   const model = scripted((request: ModelRequest) => {
     offered = request.tools.map(({ name }) => name);

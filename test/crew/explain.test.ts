@@ -54,7 +54,7 @@ function place(): { crew: Crew; root: string } {
 const kidOf = async (crew: Crew): Promise<FoundAgent> =>
   (await crew.agents()).agents.find(({ name }) => name === "kid")!;
 
-test("an agent that extends another, is overridden by settings and by the call: every line is right", async () => {
+test("an agent that extends another, with overrides by settings and by the call: every line is right", async () => {
   const { crew, root } = place();
   const call = {
     model: "offline",
@@ -112,7 +112,7 @@ test("an agent that extends another, is overridden by settings and by the call: 
   expect(model.candidates[0]).toMatchObject({ name: "offline", why: "the call asks for offline" });
 });
 
-test("without a call: what comes from the base names its line there, tool by tool", async () => {
+test("without a call, a value from the base is shown with its line there, tool by tool", async () => {
   const { crew, root } = place();
   const { fields, limits, tools, model } = await crew.explain(await kidOf(crew));
   const short = (text: string): string => text.replaceAll(root, "");
@@ -146,7 +146,7 @@ test("a tool of the file that does not exist is listed as missing", async () => 
   expect(tools.find(({ name }) => name === "brew_tea")).toMatchObject({ allowed: true, missing: true });
 });
 
-test("what the user's permissions shut out is explained by them", async () => {
+test("tools that the user's permissions deny are explained by these permissions", async () => {
   const root = tempFolder({ "home/.subcrew/config.yaml": "concurrency: 2\npermissions:\n  deny: [bash]\n" });
   const crew = createCrew({ cwd: root, env: { HOME: join(root, "home") }, config: true });
   const found = (await crew.agents()).agents.find(({ name }) => name === "code")!;
@@ -159,7 +159,7 @@ test("what the user's permissions shut out is explained by them", async () => {
 });
 
 describe("tools of MCP servers", () => {
-  /** A crew with servers that would leave a mark if anybody started one, and an agent whose file says these lines. */
+  /** A crew with servers that would create a file if one were started, and an agent whose file has these lines. */
   async function explained(
     lines: readonly string[],
     settings: readonly string[] = [],
@@ -194,7 +194,7 @@ describe("tools of MCP servers", () => {
   };
   const off = "no, the server is disabled, settings /home/.subcrew/config.yaml:4 (mcpServers.off.enabled)";
 
-  test("without a list of tools: a pattern for each server, and what its own list names; no server is started", async () => {
+  test("without a list of tools: a pattern for each server, and the tools in the server's own list; no server is started", async () => {
     const all = "yes, no list of tools: everything but delegation, default (no list of tools)";
     expect(await explained([])).toEqual([
       { "github__*": all, of: "github" },
@@ -222,7 +222,7 @@ describe("tools of MCP servers", () => {
     ]);
   });
 
-  test("an agent that names its servers gets nothing of the others", async () => {
+  test("an agent that names its servers gets no tools of others", async () => {
     const file = "home/.agents/agents/kid.md";
     const rows = await explained(["mcpServers: [tickets]"], [], file);
     expect(rows).toContainEqual({
@@ -231,7 +231,7 @@ describe("tools of MCP servers", () => {
     });
   });
 
-  test("what the file, the settings and a rule of the user take away", async () => {
+  test("tools that the file, the settings and a rule of the user remove", async () => {
     const rows = await explained(["disallowedTools: mcp__tickets"], ["permissions:", "  deny: [mcp__github__*]"]);
     expect(rows.slice(0, 2)).toEqual([
       {

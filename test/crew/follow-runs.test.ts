@@ -15,12 +15,12 @@ const failing = () => scripted({ error: { code: "CRASHED", message: "down", retr
 const crewOf = (home: string, model: Model = failing()): Crew =>
   createCrew({ cwd: tempFolder(), home, discover: false, env: {}, model: "model", models: { model } });
 
-/** What a screen shows of each run: its life, and how far its tasks are. */
+/** What a screen shows of each run: its status, and the status of its tasks. */
 const shownIn = (feed: RunFeed): string[] =>
   feed.runs().map(({ life, state }) => [life, ...Array.from(state.nodes.values(), ({ status }) => status)].join(": "));
 
 test.each(["all runs", "one run"])(
-  "an ended run that is retried is shown at work, then with its result: %s",
+  "an ended run that is retried is shown as running, then with its result: %s",
   async (of) => {
     const home = tempFolder();
     const run = crewOf(home).run({ agent: "general", task: "one" });
@@ -62,7 +62,7 @@ test("a task of a paused run that is cancelled is shown as cancelled", async () 
 
 const gated = { nodes: { ok: { kind: "gate", question: "Fine?" } }, output: "ok" } as const;
 
-test("a question of a paused run needs a person until an answer to it is kept", async () => {
+test("a question of a paused run needs a person until an answer to it is stored", async () => {
   const home = tempFolder();
   const run = crewOf(home).run(gated);
   for await (const event of run) if (event.type === "gate.opened") run.pause();

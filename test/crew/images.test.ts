@@ -44,7 +44,7 @@ test("an image goes to the model with its message, stays in the conversation, an
   }
 });
 
-test("a model that does not take images is not asked", async () => {
+test("a model that does not take images gets no request", async () => {
   const home = tempFolder();
   const crew = createCrew({ home, discover: false, model: "offline" });
   const run = crew.run({ mode: "single", task: "What is this?", images: [image] });

@@ -32,7 +32,7 @@ async function runWith(
   return { home, cwd };
 }
 
-test("a command is told that a run needs the person, and that it is done; no text is part of its command line", async () => {
+test("a command is run when a run needs the person and when it is done; no text is part of its command line", async () => {
   const out = join(tempFolder(), "notices");
   const { home } = await runWith({ command: `cat >> '${out}'; echo "$SUBCREW_TEXT|$SECRET_TOKEN" >> '${out}'` });
   const lines = readFileSync(out, "utf8").trim().split("\n");
@@ -47,7 +47,7 @@ test("a command is told that a run needs the person, and that it is done; no tex
   expect(home).not.toBe("");
 });
 
-test("a webhook that is refused while the command still works does not end the process", async () => {
+test("a webhook that is refused while the command still runs does not end the process", async () => {
   const unhandled: unknown[] = [];
   const noted = (error: unknown): void => void unhandled.push(error);
   process.on("unhandledRejection", noted);
@@ -57,7 +57,7 @@ test("a webhook that is refused while the command still works does not end the p
   expect(readFileSync(join(home, "notify.log"), "utf8").match(/webhook: /g)).toHaveLength(2);
 });
 
-test("notices arrive in the order of their events, also when the first takes longer", async () => {
+test("notices arrive in the order of their events, also when the first one takes longer", async () => {
   const out = join(tempFolder(), "notices");
   const slowly = `read notice; if [ "$SUBCREW_EVENT" = needs-you ]; then sleep 0.5; fi; echo "$SUBCREW_EVENT" >> '${out}'`;
   await runWith({ command: slowly });
@@ -65,7 +65,7 @@ test("notices arrive in the order of their events, also when the first takes lon
 });
 
 test.skipIf(process.platform !== "linux")(
-  "the desktop is told by its own program, and no text is markup or an option of it",
+  "the desktop notification uses the system's own program, and no text is markup or an option of it",
   async () => {
     const folder = tempFolder();
     const out = join(folder, "notices");
@@ -78,7 +78,7 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
-test("a webhook gets the same through the guarded network, and a failure is noted", async () => {
+test("a webhook gets the same notice through the guarded network, and a failure is reported", async () => {
   const got: string[] = [];
   const server = createServer((request, response) => {
     let body = "";

@@ -20,7 +20,7 @@ test("with pi-parallel, tasks that refer to each other run one at a time; others
   ]).toEqual([1, undefined, undefined]);
 });
 
-test("a preset stands below the user's settings and the variables", () => {
+test("the user's settings and the variables win over a preset", () => {
   const { config, origins } = settleConfig({ user: { preset: "omp", maxDepth: 4 }, environment: { concurrency: 2 } });
   expect(config).toMatchObject({
     maxDepth: 4,
@@ -57,7 +57,7 @@ test.each([
   expect(offered).toContain(tool);
 });
 
-test("with omp, an agent is reminded three times of the result that its schema asks for", async () => {
+test("with omp, an agent is reminded three times of the result that its schema requires", async () => {
   const model = scripted("a", "b", "c", "d", "e");
   const boss = { name: "boss", description: "d", instructions: "i", output: { type: "object", required: ["ok"] } };
   const home = tempFolder({
@@ -84,7 +84,7 @@ test.each([
   ],
   ["unified", ["read_file", "write_file", "edit_file", "grep_files", "glob", "list_files", "bash"]],
 ] as const)(
-  "with %s, a model is shown the tools by the names of that system, and calls them so",
+  "with %s, a model is shown the tools by the names of that system, and calls them by these names",
   async (preset, names) => {
     const cwd = tempFolder({ "note.txt": "the word is heron" });
     let offered: string[] = [];

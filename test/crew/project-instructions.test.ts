@@ -48,7 +48,7 @@ function place(more: Readonly<Record<string, string>> = {}): { project: string; 
 
 type Asked = Readonly<{ system: string; notes: readonly string[] }>;
 
-/** The system prompt that the model of an agent gets, and the notes of the run. */
+/** The system prompt of an agent's model, and the notes of the run. */
 async function ask(
   { project, home }: ReturnType<typeof place>,
   name: string,
@@ -73,11 +73,11 @@ type AskOptions = Readonly<{
   env?: Readonly<Record<string, string>>;
 }>;
 
-/** Which of the marked texts are there, in their order. */
+/** The marked texts that are present, in their order. */
 const marks = ({ system }: Asked): string[] =>
   [...system.matchAll(/\b(?:user|root|pkg|imported)-\w+|in-code/g)].map(([mark]) => mark);
 
-test("each agent is told what its own tool would read, and those of other families nothing", async () => {
+test("each agent gets the instruction files that its own program would read, and none of other families", async () => {
   const { project, home } = place();
   const told: Record<string, string> = {};
   const model = scripted(
@@ -118,7 +118,7 @@ test("the nearest file comes last, and the folder of a task decides which is the
   ]);
 });
 
-test("the run, and the settings of an agent, can turn them off", async () => {
+test("the run, and the settings of an agent, can turn project instructions off", async () => {
   const there = place({ "home/.subcrew/config.yaml": "agents:\n  own-a:\n    projectInstructions: off\n" });
   expect(marks(await ask(there, "codex-a", { options: { projectInstructions: false } }))).toEqual([]);
   const crew: Crew = createCrew({
@@ -136,7 +136,7 @@ test("the run, and the settings of an agent, can turn them off", async () => {
 });
 
 describe("trust", () => {
-  test("an untrusted project tells nothing, and the user is told so once", async () => {
+  test("no instructions of an untrusted project are used, and the user is told so once", async () => {
     const there = place({ "home/.claude/agents/mine.md": agent("mine") });
     const asked = await ask(there, "mine", { trusted: false });
     expect(marks(asked)).toEqual(["user-claude"]);
@@ -145,7 +145,7 @@ describe("trust", () => {
     );
   });
 
-  test("a file that changed since the project was trusted is left out until it is agreed to again", async () => {
+  test("a file that changed since the project was trusted is left out until it is trusted again", async () => {
     const there = place({ "home/.claude/agents/mine.md": agent("mine") });
     const store = openTrust(join(there.home, ".subcrew/trust.json"));
     const agree = async (): Promise<void> => {
@@ -161,7 +161,7 @@ describe("trust", () => {
     expect(marks(await ask(there, "mine", { trusted: false }))).toContain("root-claude");
   });
 
-  test("imports stay inside of the project and away from secrets, and links are followed before that is judged", async () => {
+  test("imports stay inside of the project and away from secrets, and links are resolved before this is checked", async () => {
     const there = place({ "outside.md": "imported-outside", "project/.env.md": "imported-env" });
     writeFileSync(join(there.project, "CLAUDE.md"), "root-claude @../outside.md @linked.md @.env.md @docs/style.md");
     symlinkSync(join(there.project, "../outside.md"), join(there.project, "linked.md"));
@@ -182,7 +182,7 @@ test("long files are cut, the nearest is kept whole, and secrets are redacted", 
   expect(notes).toEqual(["The instructions in AGENTS.md are too long; a part is left out."]);
 });
 
-test("files that import themselves or each other, folders, and `~` of the user's own file alone", async () => {
+test("files that import themselves or each other, folders, and `~`, which only the user's own file may use", async () => {
   const there = place({
     "home/.claude/CLAUDE.md": "user-claude @~/.claude/more.md @~/.ssh/notes.md",
     "home/.claude/more.md": "user-more",
@@ -199,7 +199,7 @@ test("files that import themselves or each other, folders, and `~` of the user's
   ]);
 });
 
-/** With the finish tool where the agent has one. */
+/** With the finish tool if the agent has one. */
 const finish = ({ tools }: ModelRequest) =>
   tools.some(({ name }) => name === "complete_task")
     ? { calls: [{ name: "complete_task", input: { result: "done" } }] }
@@ -214,7 +214,7 @@ test.each([
   ["opencode", ".config/opencode/agent/mine.md", agent("mine", "tools: { '*': false, read: true }\n"), "AGENTS.md"],
   ["copilot", ".copilot/agents/mine.agent.md", agent("mine", "tools: [read]\n"), "AGENTS.md"],
   ["cursor", ".cursor/agents/mine.md", agent("mine", "readonly: true\n"), "AGENTS.md"],
-])("%s: a changed file prevents that an earlier result is used again", async (_, path, file, changed) => {
+])("%s: after a file has changed, an earlier result is not reused", async (_, path, file, changed) => {
   const there = place({ [`home/${path}`]: file });
   const reused = async (): Promise<boolean> => {
     const crew = createCrew({

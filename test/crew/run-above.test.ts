@@ -26,7 +26,7 @@ function crewBelow(above: string | undefined, turns: readonly Script[]) {
   });
 }
 
-test("a run below a task that may not start agents is refused, and nothing is kept of it", async () => {
+test("a nested run below a task that may not start agents is refused, and nothing is stored", async () => {
   const crew = crewBelow(runAboveText({ task: "run_a/lead", depth: 1, maxDepth: 1 }), ["never"]);
   await expect(crew.run({ mode: "single", agent: "lead", task: "x" })).rejects.toMatchObject({
     code: "TOO_DEEP",
@@ -35,7 +35,7 @@ test("a run below a task that may not start agents is refused, and nothing is ke
   expect(await crew.runs()).toEqual([]);
 });
 
-test("a value of another program means nothing, and the smaller of two depths holds", () => {
+test("a value set by another program has no effect, and the smaller of two depths counts", () => {
   for (const text of [undefined, "", "1", "run_a/lead", "1/1", "-1/2 run_a/lead", "1/x run_a/b"])
     expect(readRunAbove(text)).toBeUndefined();
   expect([smallerDepth(undefined, -1), smallerDepth(3, 1), smallerDepth(-1, 2), smallerDepth(1, 4)]).toEqual([
@@ -46,18 +46,24 @@ test("a value of another program means nothing, and the smaller of two depths ho
   ]);
 });
 
-test.runIf(process.platform === "linux")("the variable is found above a program that strips the environment", () => {
-  const file = new URL("../../dist/runtime/commands/ancestor-variable.js", import.meta.url).href;
-  const look = `import(${JSON.stringify(file)}).then(({ ancestorVariable }) => console.log(ancestorVariable("OF_ABOVE")))`;
-  // The shell waits for the second one, so that it stays in between.
-  const { stdout } = spawnSync("/bin/sh", ["-c", `env -i "$NODE" -e "$LOOK"; exit 0`], {
-    encoding: "utf8",
-    env: { NODE: process.execPath, LOOK: look, OF_ABOVE: "0/1 run_a/lead" },
-  });
-  expect(stdout.trim()).toBe("0/1 run_a/lead");
-});
+test.runIf(process.platform === "linux")(
+  "the variable is found in a parent process above a program that strips the environment",
+  () => {
+    const file = new URL("../../dist/runtime/commands/ancestor-variable.js", import.meta.url).href;
+    const look = `import(${JSON.stringify(file)}).then(({ ancestorVariable }) => console.log(ancestorVariable("OF_ABOVE")))`;
+    // The shell waits for the second one, so that it stays in between.
+    const { stdout } = spawnSync("/bin/sh", ["-c", `env -i "$NODE" -e "$LOOK"; exit 0`], {
+      encoding: "utf8",
+      env: { NODE: process.execPath, LOOK: look, OF_ABOVE: "0/1 run_a/lead" },
+    });
+    expect(stdout.trim()).toBe("0/1 run_a/lead");
+  },
+);
 
-/** A run whose tool starts a second subcrew, as a program would that it runs: with the same home and the variable of the task. */
+/**
+ * A run whose tool starts a second subcrew, as a program of the run would: with the same home folder and the variable
+ * of the task.
+ */
 async function nested(
   turns: readonly Script[],
   {
@@ -88,7 +94,7 @@ async function nested(
     name: "start",
     description: "Starts a subcrew.",
     input: z.object({}),
-    effect: "write", // as a command is, so that everything before it is on the disk
+    effect: "write", // like a command, so that everything before it is on the disk
     run: async (_, { env }) => {
       const inners = Array.from({ length: atOnce }, async () => {
         const inner = crew({ env, agents: [agent], models: { m: scripted(...below) }, tools: [look] });
@@ -116,7 +122,7 @@ async function nested(
 const started: Script = { calls: [{ name: "start", input: {} }], usage: { input: 10, output: 5 }, cost: 0.01 };
 const said = (cost: number): Script => ({ text: "done", usage: { input: 100, output: 50 }, cost });
 
-test("what a run below used is counted and shown in the run above", async () => {
+test("the usage of a nested run is counted and shown in its parent run", async () => {
   const { result, results, record } = await nested([started, said(0.02)], { below: [said(0.5)] });
   expect(results).toMatchObject([{ status: "ok", cost: { usd: 0.5 } }]);
   expect(result).toMatchObject({ status: "ok", output: "done" });
@@ -125,7 +131,7 @@ test("what a run below used is counted and shown in the run above", async () => 
   expect(record.nodes.get("lead")?.cost.usd).toBeCloseTo(0.53);
 });
 
-test("a run below has what is left of the budget above, and what it uses is gone there", async () => {
+test("a nested run has the rest of its parent's budget, and its usage is subtracted from it", async () => {
   const turns = { below: [said(0.01), said(0.01)], budget: { maxTurns: 2 } };
   const { result, results } = await nested([started, said(0.01), said(0.01)], turns);
   expect(results).toMatchObject([{ status: "ok" }]);
@@ -136,7 +142,7 @@ test("a run below has what is left of the budget above, and what it uses is gone
   expect(await none.outer.runs()).toHaveLength(2);
 });
 
-test("a budget above that is used up leaves a run below nothing", async () => {
+test("when the parent's budget is used up, a nested run has none", async () => {
   const { results } = await nested([started, said(0.01)], { below: [said(0.01)], budget: { maxTurns: 1 } });
   expect(results).toMatchObject([{ status: "failed", fault: { code: "MAX_TURNS" } }]);
 });
@@ -148,11 +154,11 @@ const looks = (tokens: number): Script => ({
 const sum = (results: readonly (Result | string)[], of: (result: Result) => number): number =>
   results.reduce((all, each) => all + (typeof each === "string" ? 0 : of(each)), 0);
 
-test("runs that work below a task at once share what is left of its budget, to the last turn, token and agent", async () => {
+test("concurrent runs below a task share the rest of its budget, to the last turn, token and agent", async () => {
   const below = [looks(100), looks(100), looks(100), looks(100), said(0)];
   const turns = await nested([started, said(0)], { below, atOnce: 2, budget: { maxTurns: 6 } });
   expect(turns.results).toMatchObject([{ limit: { kind: "turns", value: 6 } }, { limit: { kind: "turns", value: 6 } }]);
-  // One of the six is the first of the run above; a task that is at the limit gets one more turn for its last words.
+  // One of the six turns is the first turn of the parent run; a task at the limit gets one more turn for its result.
   expect(sum(turns.results, ({ usage }) => usage.turns)).toBe(5 + 2);
 
   const tokens = await nested([started, said(0)], { below, atOnce: 3, budget: { maxTokens: 800 } });

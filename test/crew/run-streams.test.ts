@@ -5,7 +5,7 @@ import { scripted } from "../../src/models/scripted/scripted.ts";
 const crewWith = (model: Model) => createCrew({ home: false, discover: false, models: { m: model }, model: "m" });
 const finish = (result: string) => ({ calls: [{ name: "complete_task", input: { result } }] });
 
-/** Says these pieces, one text event each. */
+/** A model that answers with these pieces, one text event each. */
 const saying = (...pieces: readonly string[]): Model =>
   async function* () {
     for (const text of pieces) yield { type: "text", text };
@@ -18,38 +18,38 @@ async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
   return seen;
 }
 
-test("textStream gives the answer piece by piece, each up to the last whole word", async () => {
+test("textStream returns the answer piece by piece, each up to the last complete word", async () => {
   const pieces = await all(crewWith(saying("Forty-two ", "is ", "the answer.")).run({ task: "x" }).textStream);
   expect(pieces.length).toBeGreaterThan(1);
   expect(pieces.join("")).toBe("Forty-two is the answer.");
 });
 
-test("textStream gives an answer of the finish tool after what was said before it", async () => {
+test("textStream returns an answer of the finish tool after the text before it", async () => {
   const model = scripted({ text: "Let me think.", ...finish("42") });
   const agent = defineAgent({ name: "a", description: "a", instructions: "a", completion: "tool" });
   const crew = createCrew({ home: false, discover: false, models: { m: model }, agents: [agent] });
   expect((await all(crew.run({ agent: "a", task: "x" }).textStream)).join("")).toBe("Let me think.\n\n42");
 });
 
-test("textStream gives the whole answer to a reader that comes late", async () => {
+test("textStream returns the whole answer to a reader that starts late", async () => {
   const run = crewWith(saying("For", "ty-", "two")).run({ task: "x" });
   await run;
   expect((await all(run.textStream)).join("")).toBe("Forty-two");
 });
 
-test("textStream of several tasks gives their output at the end", async () => {
+test("textStream of several tasks returns their output at the end", async () => {
   const run = crewWith(scripted("one", "two")).run({ tasks: [{ task: "a" }, { task: "b" }] });
   expect(await all(run.textStream)).toEqual([(await run).output]);
 });
 
-test("events gives the events of some types, typed", async () => {
+test("events returns the events of the given types, typed", async () => {
   const run = crewWith(scripted(finish("42"))).run({ task: "x" });
   const seen = await all(run.events("run.started", "turn.ended", "run.ended"));
   expectTypeOf(seen).toEqualTypeOf<Extract<Event, { type: "run.started" | "turn.ended" | "run.ended" }>[]>();
   expect(seen.map(({ type }) => type)).toEqual(["run.started", "turn.ended", "run.ended"]);
 });
 
-test("first waits for an event, and gives nothing when the run ends without it", async () => {
+test("first waits for an event, and returns undefined when the run ends without it", async () => {
   const run = crewWith(scripted("42")).run({ task: "x" });
   const [ended, question] = await Promise.all([
     run.first("node.ended", ({ path }) => path === "task"),
@@ -59,7 +59,7 @@ test("first waits for an event, and gives nothing when the run ends without it",
   expect(question).toBeUndefined();
 });
 
-/** Never answers; ends when it is aborted. */
+/** A model that never answers; its turn ends when it is aborted. */
 const stuck: Model = async function* (_, signal) {
   await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   yield { type: "error", fault: { code: "MODEL_NETWORK", message: "aborted", retryable: false } };
@@ -74,7 +74,7 @@ test("an aborted signal cancels the run", async () => {
   expect(run.state.outcome).toMatchObject({ reason: "the user went away" });
 });
 
-test("a run with a signal that is aborted already does nothing", async () => {
+test("a run with an already aborted signal does nothing", async () => {
   const model = scripted("never");
   expect(await crewWith(model).run({ task: "x" }, { signal: AbortSignal.abort() })).toMatchObject({
     status: "cancelled",

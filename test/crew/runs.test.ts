@@ -13,13 +13,13 @@ import { deferred } from "../../src/runtime/async/deferred.ts";
 import type { Run } from "../../src/runtime/run/run.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-/** What a model was asked last. */
+/** The last request that a model got. */
 function asked({ messages }: ModelRequest): string {
   const last = messages.at(-1);
   return last?.role === "user" ? last.text : "";
 }
 
-/** A model that answers each request as `say` does, however many there are. */
+/** A model that answers every request with the result of `say`. */
 function speaker(
   say: (prompt: string, request: ModelRequest) => ScriptedTurn | Promise<ScriptedTurn>,
 ): Model & { prompts: string[] } {
@@ -144,7 +144,7 @@ describe("modes", () => {
     ["not on others", { retryOn: ["network", "timeout"] }, "The answer was cut off", 1],
     ["not on fatal ones", { skipOn: ["fatal", "syntax"] }, "Fatal: no such file", 1],
     ["on all but the fatal ones", { skipOn: ["fatal", "syntax"] }, "The answer was cut off", 3],
-  ])("a task is tried again %s", async (_which, patterns, message, tries) => {
+  ])("a task is retried %s", async (_which, patterns, message, tries) => {
     const model = speaker(() => (model.prompts.length < 3 ? broken(message) : "held"));
     const input = { task: "x", retry: { maxAttempts: 3, backoffMs: 0, ...patterns } };
     const { status } = await crewOf({ models: { model } }).run(input as never);
@@ -152,7 +152,7 @@ describe("modes", () => {
     expect(status).toBe(tries === 3 ? "ok" : "failed");
   });
 
-  test.each([1, 3, 8])("tasks in parallel share %d places, and all of them are done", async (places) => {
+  test.each([1, 3, 8])("parallel tasks share %d slots, and all of them are done", async (places) => {
     let active = 0;
     let most = 0;
     let fill: () => void = () => {};
@@ -161,7 +161,7 @@ describe("modes", () => {
       active += 1;
       most = Math.max(most, active);
       if (active === places) fill();
-      await filled; // the first tasks wait until every place is taken
+      await filled; // the first tasks wait until every slot is taken
       for (let n = 0; n < 50; n += 1) await new Promise(setImmediate);
       active -= 1;
       return `did ${prompt}`;
@@ -177,7 +177,7 @@ describe("modes", () => {
 describe("a run's end", () => {
   afterEach(() => void vi.useRealTimers());
 
-  test("a run that takes too long is stopped, and keeps what was done", async () => {
+  test("a run that takes too long is stopped, and keeps its results so far", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const run = crewOf({ models: { quick: scripted("first"), never } }).run(
       {
@@ -324,7 +324,7 @@ describe("resuming a run", () => {
     expect(events.flatMap((event) => (event.type === "warning" ? [event.text] : []))).toEqual([
       expect.stringContaining("incomplete after a crash"),
     ]);
-    // The journal is whole again: it can be read to its end.
+    // The journal is complete again: it can be read to its end.
     expect(await crewOf({ home, models: { model } }).resume(run.id)).toMatchObject({ status: "ok" });
   });
 
@@ -387,7 +387,7 @@ describe("rights", () => {
     expect(looked).toEqual([]);
   });
 
-  test("with delegation: ceiling a child cannot use what its parent may not, whatever its own file says", async () => {
+  test("with delegation: ceiling a child cannot use a tool that its parent may not use, whatever its own file says", async () => {
     looked.length = 0;
     const parent = scripted(calls("ask_child"), "parent done");
     const child = scripted(calls("look"), "child done");

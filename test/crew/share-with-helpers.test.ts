@@ -12,7 +12,10 @@ import { repository, shell } from "../support/repository.ts";
 const call = { run: "run_files0000000", path: "lead", attempt: 1 } as Call;
 const parent: Parent = { spawns: "*", model: "m" };
 
-/** A task in a tree, whose helper makes `patch` of a clone of the first commit and of what the task has handed over. */
+/**
+ * A task in a worktree, whose helper applies `patch` to a clone of the first commit and of the changes that the task
+ * shared.
+ */
 async function lead(patch: string) {
   const folder = repository("printf 'one\\ntwo\\nthree\\n' > a.txt", "git add .", "git commit -qm one");
   const origin = await openOrigin(folder, undefined, undefined);
@@ -60,13 +63,13 @@ const patchOf = (before: string, after: string): string => `diff --git a/a.txt b
  three
 `;
 
-test("a helper gets the uncommitted files of its parent, and its changes are in them once, when it has ended", async () => {
+test("a helper gets the uncommitted files of its parent, and its changes are applied to them once, when it has ended", async () => {
   const { write, read, sharing, context, seen } = await lead(patchOf("ONE", "helped"));
   write("ONE\ntwo\nthree\n");
   expect(await context.delegate({} as never, parent)).toMatchObject({ status: "ok", output: "helped" });
   expect(seen).toEqual(["lead", expect.stringContaining("+ONE")]);
   expect(read()).toBe("helped\ntwo\nthree\n");
-  write("ONE\ntwo\nthree\n"); // the parent takes it back
+  write("ONE\ntwo\nthree\n"); // the parent reverts the change
   await sharing.takeIn();
   await context.budget.reserve(
     { tokens: 1, finish: false, cut: { tokens: 1 } },
@@ -76,7 +79,7 @@ test("a helper gets the uncommitted files of its parent, and its changes are in 
   expect([read(), sharing.taken()]).toEqual(["ONE\ntwo\nthree\n", 1]);
 });
 
-test("changes of a helper that conflict are not applied: the delegation fails, and the command that applies them is named", async () => {
+test("changes of a helper that conflict are not applied: the delegation fails, and the error names the command that applies them", async () => {
   const { read, context, emitted } = await lead(patchOf("something else", "helped"));
   const outcome = await context.delegate({} as never, parent);
   expect(outcome).toMatchObject({ status: "failed", fault: { code: "CONFLICT" } });

@@ -28,7 +28,7 @@ test("skills are found in the order of the families, the project before the home
   });
 });
 
-test("plugins bring skills and commands", async () => {
+test("plugins provide skills and commands", async () => {
   const root = tempFolder({ "plug/skills/s/SKILL.md": skill("of a plugin"), "plug/commands/c.md": "Run $1" });
   const registry = { version: 2, plugins: { "p@m": [{ scope: "user", installPath: join(root, "plug") }] } };
   const home = tempFolder({ ".claude/plugins/installed_plugins.json": JSON.stringify(registry) });
@@ -39,7 +39,7 @@ test("plugins bring skills and commands", async () => {
   ]);
 });
 
-test("commands in folders have the folder in their name, and prompts of Copilot lose their ending", async () => {
+test("commands in folders have the folder in their name, and prompts of Copilot lose their file extension", async () => {
   const cwd = tempFolder({
     ".claude/commands/front/test.md": '---\ndescription: tests\nargument-hint: "[file]"\nmodel: fast\n---\nTest $1',
     ".github/prompts/plan.prompt.md": "---\nmode: agent\n---\nPlan it",

@@ -46,7 +46,7 @@ test("data has the type that the output schema of the agent gives, by its name",
   expect((await run).data).toEqual({ from: 1, to: 4, unit: "lines" });
 });
 
-test("data of a race and of a chain has the type of the schema that decides its result", async () => {
+test("data of a race and of a chain has the type of the schema of its result", async () => {
   const raced = createCrew(answers({ from: 1, to: 4 })).run({ race: { task: "Count.", models: ["m"], schema: range } });
   expectTypeOf(raced).toEqualTypeOf<Run<{ from: number; to: number; unit: string }>>();
   expect(await raced).toMatchObject({ status: "ok", data: { from: 1, to: 4, unit: "lines" } });
@@ -61,7 +61,7 @@ test("data of a race and of a chain has the type of the schema that decides its 
   expect(await chained).toMatchObject({ status: "ok", data: { from: 2, to: 4, unit: "lines" } });
 });
 
-test("data of tasks side by side is a list with the type of each schema", async () => {
+test("data of parallel tasks is a list with the type of each schema", async () => {
   const crew = createCrew({ ...answers({ from: 1, to: 4 }), models: manyAnswers() });
   const run = crew.run({
     tasks: [
@@ -85,7 +85,7 @@ test("data of tasks side by side is a list with the type of each schema", async 
   await expect(crew.run({ tasks: [{ task: "x", agnet: "y", schema: range }] })).rejects.toThrow();
 });
 
-test("data of a team has the answer of each task below its id, with the type of its schema", async () => {
+test("data of a team has the answer of each task under its id, with the type of its schema", async () => {
   const crew = createCrew({ ...answers({ from: 1, to: 4 }), models: manyAnswers() });
   const run = crew.run({
     team: {
@@ -107,12 +107,12 @@ test("data of a team has the answer of each task below its id, with the type of 
   await expect(crew.run({ team: { tasks: [{ id: "a", task: "x", dpends: [], schema: range }] } })).rejects.toThrow();
 });
 
-test("a refinement of the schema of a task sends the answer back once", async () => {
+test("an answer that fails a refinement of the task's schema is sent back once", async () => {
   const run = createCrew(answers({ from: 9, to: 4 }, { from: 1, to: 4 })).run({ task: "Count.", schema: range });
   expect(await run).toMatchObject({ status: "ok", data: { from: 1, to: 4 }, usage: { turns: 2 } });
 });
 
-test("a transformation changes data, and the recorded value stays what the model gave", async () => {
+test("a transformation changes data, and the recorded value stays as the model gave it", async () => {
   const schema = z.object({ names: z.string().transform((text) => text.split(",")) });
   const result = await createCrew(answers({ names: "a,b" })).run({ task: "List.", schema });
   expectTypeOf<Extract<typeof result, { status: "ok" }>["data"]>().toEqualTypeOf<{ names: string[] }>();
@@ -120,7 +120,7 @@ test("a transformation changes data, and the recorded value stays what the model
   expect(result.nodes["task"]).toMatchObject({ data: { names: "a,b" } });
 });
 
-/** A schema of a library that is not zod: Standard Schema with Standard JSON Schema. */
+/** A schema of a library other than zod: Standard Schema with Standard JSON Schema. */
 const even = {
   "~standard": {
     version: 1,
@@ -138,7 +138,7 @@ test("a schema of another library works as one of zod does", async () => {
   expect(await run).toMatchObject({ status: "ok", data: { half: 2 }, usage: { turns: 2 } });
 });
 
-test("a schema without JSON Schema is refused with what to use instead", async () => {
+test("a schema that gives no JSON Schema is refused, and the error names an alternative", async () => {
   const { jsonSchema: _left, ...bareProps } = even["~standard"];
   const run = createCrew(bare).run({ task: "x", schema: { "~standard": bareProps } });
   await expect(run).rejects.toMatchObject({
@@ -147,13 +147,13 @@ test("a schema without JSON Schema is refused with what to use instead", async (
   });
 });
 
-test("an agent with a schema of its own cannot give data of another type than the call was promised", async () => {
+test("an agent with its own schema cannot return data of another type than the call declares", async () => {
   const crew = createCrew({ ...answers({ from: 1, to: 4 }), agents: [counter] });
   const run = crew.run({ agent: "counter", task: "Count.", schema: z.object({ total: z.number() }) });
   expect(await run).toMatchObject({ status: "failed", fault: { code: "INVALID_OUTPUT" } });
 });
 
-test("a wrong option is a type error, and an exception with what to do", async () => {
+test("a wrong option is a type error, and an exception with a fix", async () => {
   // @ts-expect-error -- misspelt
   expect(() => createCrew({ modle: "x" })).toThrow(
     expect.objectContaining({ code: "BAD_INPUT", hint: 'Did you mean "model"?' }),

@@ -50,7 +50,7 @@ test("discoverAgents takes a home directory, a scope or options", async () => {
   expect([getAgent(untrusted.agents, "p"), untrusted.untrusted.map(({ name }) => name)]).toEqual([undefined, ["p"]]);
 });
 
-test("loadAgentsFromDir reads a directory as its path says, and a missing one as empty", () => {
+test("loadAgentsFromDir reads a directory in the dialect of its path, and a missing one as empty", () => {
   const root = tempFolder({
     ".pi/agents/a.md": agentFile("a", "tools: read\n"),
     ".pi/agents/b.md": "no agent",
@@ -63,7 +63,7 @@ test("loadAgentsFromDir reads a directory as its path says, and a missing one as
   expect(formatAgentList(agents)).toEqual({ text: "a (project): a of a file", count: 1, remaining: 0 });
 });
 
-test("bundled agents are read once, and again when that is forgotten", () => {
+test("bundled agents are read once, and again after the cache is cleared", () => {
   const first = loadBundledAgents();
   expect(loadBundledAgents()).toBe(first);
   clearBundledAgentsCache();
@@ -98,7 +98,7 @@ test("a module's agents are loaded when it is named", async () => {
   await expect(loadAgentModule(join(dir, "broken.mjs"))).rejects.toMatchObject({ code: "BAD_AGENT" });
 });
 
-test("a TypeScript definition of system 004 runs with all that it says", async () => {
+test("a TypeScript definition of system 004 runs with all its settings", async () => {
   const schema = z.object({ result: z.string(), confidence: z.number() });
   const definition: LocalAgentDefinition<typeof schema> = {
     kind: "local",
@@ -127,7 +127,7 @@ test("a TypeScript definition of system 004 runs with all that it says", async (
   const limits: string[] = [];
   for await (const event of run) if (event.type === "limit.reached") limits.push(event.limit);
 
-  expect(await run).toMatchObject({ status: "ok", data: analysis }); // what did not fit the schema was asked for again
+  expect(await run).toMatchObject({ status: "ok", data: analysis }); // a result that did not match the schema was requested again
   expect(limits).toEqual(["MAX_TURNS"]);
   const [first] = model.requests;
   expect(first).toMatchObject({ temperature: 0.1, topP: 0.95 });

@@ -21,7 +21,7 @@ test("a race through openDelegation reports its winner", async () => {
   expect(result).toMatchObject({ text: expect.stringContaining("**Winner:** quick"), details: { winner: "quick" } });
 });
 
-test("the details of a team hold its review rounds", async () => {
+test("the details of a team contain its review rounds", async () => {
   const models = { dev: scripted("one", "two"), rev: scripted("no tests\nREVISION_NEEDED", "APPROVED") };
   const crew = createCrew({
     home: false,

@@ -40,7 +40,7 @@ test("an invocation reports thoughts, calls with their arguments and results, an
   ]);
 });
 
-test("an invocation that fails reports its error, and why it ended", async () => {
+test("an invocation that fails reports its error, and the reason of its end", async () => {
   const { output, activity } = await invoked({ error: { code: "MODEL_AUTH", message: "no key", retryable: false } });
   expect(output.terminate_reason).toBe("ERROR");
   expect(activity).toMatchObject([{ type: "ERROR", data: { context: "agent", error: "no key" } }]);

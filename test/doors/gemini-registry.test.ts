@@ -22,7 +22,7 @@ const remote = (name: string) => ({
   inputConfig: { inputs: {} },
 });
 
-/** A registry without files, and what it warns of. */
+/** A registry without files, and its warnings. */
 async function registryOf(config: Partial<GeminiRegistryConfig>): Promise<[AgentRegistry, string[]]> {
   const warnings: string[] = [];
   const onWarning = (text: string): void => void warnings.push(text);
@@ -31,7 +31,7 @@ async function registryOf(config: Partial<GeminiRegistryConfig>): Promise<[Agent
   return [registry, warnings];
 }
 
-test("model settings are registered under their alias, with overrides, and inherit follows the main model", async () => {
+test("model settings are registered under their alias, with overrides, and `inherit` uses the main model", async () => {
   let main = "gemini-a";
   const [registry] = await registryOf({
     builtIn: [local("one"), local("two", { modelConfig: { model: "gemini-x" } })],
@@ -45,7 +45,7 @@ test("model settings are registered under their alias, with overrides, and inher
   expect(registry.getModelConfig("three-config")).toBe(undefined);
 });
 
-test("a remote agent is described by the skills of its card, and inactive with a warning when there is none", async () => {
+test("a remote agent is described by the skills of its card, and is inactive with a warning when there is no card", async () => {
   const [registry, warnings] = await registryOf({
     builtIn: [remote("far"), remote("gone")],
     remotes: {
@@ -67,7 +67,7 @@ test("agents of an untrusted project are announced and not registered", async ()
   expect(warnings.join()).toContain("Skipping project agents due to untrusted folder");
 });
 
-test("a definition without a system prompt is refused; messages that it begins with are part of the prompt", () => {
+test("a definition without a system prompt is refused; its initial messages are part of the prompt", () => {
   expect(() => agentFromDefinition(local("bare", { promptConfig: {} }))).toThrow(
     'The agent "bare" has no system prompt.',
   );
@@ -80,7 +80,7 @@ test("a definition without a system prompt is refused; messages that it begins w
   );
 });
 
-test("an input of a type that does not exist throws", () => {
+test("an input with an unknown type throws", () => {
   const inputs = { when: { type: "date", description: "d" } };
   expect(() => convertInputConfigToJsonSchema({ inputs })).toThrow('Unsupported input type "date".');
 });

@@ -1,4 +1,4 @@
-// Coordinates one run of a plan on an engine, and says how it ended.
+// Coordinates one run of a plan on an engine, and prints its outcome.
 import { readFileSync } from "node:fs";
 
 // The library as users load it. The address is computed because the built files have no types beside them.

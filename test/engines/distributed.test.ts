@@ -23,7 +23,7 @@ const opened: Connection[] = [];
 /** The performers of the engines under test, by the name of the agent in their jobs. */
 const performers = new Map<string, Perform>();
 
-/** The worker has a newer package: it speaks the protocol of the runs, and a newer one. */
+/** The worker has a newer version: it supports the protocol of the runs, and a newer one. */
 const announcement: Announcement = {
   protocols: [PROTOCOL, PROTOCOL + 1],
   platform: process.platform,
@@ -71,7 +71,7 @@ beforeEach((context) => {
   if (typeof postgres === "string") context.skip(postgres);
 });
 
-/** One more coordinator whose calls this performer carries out, on the worker. */
+/** Another coordinator whose calls this performer carries out, on the worker. */
 function engine(perform: Perform, priority?: number): Engine {
   const name = `engine ${performers.size + 1}`;
   performers.set(name, perform);
@@ -129,7 +129,7 @@ const contextOf = (emit: (fact: Fact) => void = () => {}): PerformContext =>
     tell: () => {},
     past: () => Promise.resolve([]),
   }) as unknown as PerformContext;
-/** Makes the worker of a call look dead as soon as it has taken the placement with this number. */
+/** Makes the worker of a call look dead as soon as it has accepted the placement with this number. */
 const bury = async (path: string, epoch: number): Promise<void> => {
   await expect
     .poll(
@@ -144,7 +144,7 @@ const bury = async (path: string, epoch: number): Promise<void> => {
 };
 
 describe("takeovers of a call", () => {
-  test("a call whose worker is taken for dead goes on elsewhere; the old one is told to stop, and what it says is refused", async () => {
+  test("a call whose worker seems dead continues on another worker; the old one is told to stop, and its messages are refused", async () => {
     const facts: string[] = [];
     let aborted = false;
     let performers = 0;
@@ -166,7 +166,7 @@ describe("takeovers of a call", () => {
     expect(facts).toEqual([expect.stringContaining("no sign of life")]);
   });
 
-  test("notifications that any login can send change no outcome and end no process", async () => {
+  test("notifications that any login can send neither change an outcome nor end a process", async () => {
     const go = deferred<void>();
     const it = engine(async () => {
       await go.promise;
@@ -227,7 +227,7 @@ describe("takeovers of a call", () => {
     expect(await slow).toEqual({ status: "ok", output: "in the end" });
   }, 120_000);
 
-  test("of two coordinators the one with the older claim gets nothing carried out", async () => {
+  test("calls of the coordinator with the older claim are not carried out", async () => {
     const quiet = { kept: () => {}, lost: () => {} };
     let performed = 0;
     const perform: Perform = async () => {
@@ -242,13 +242,13 @@ describe("takeovers of a call", () => {
     expect(await old.perform(call("b"), contextOf())).toMatchObject({ status: "cancelled" });
     expect(performed).toBe(1);
     journal.append({ type: "run.ended", seq: 1, run: RUN, path: "", at: 0 } as unknown as KeptEvent);
-    await journal.close(); // the end of a process that lost the run is not the end of the run
+    await journal.close(); // the end of a process that lost the run does not end the run
     const kept = await workerSide.database.query("select call from subcrew.calls where run = $1", [RUN]);
     expect(kept).toContainEqual({ call: `${RUN}/a#1` });
     await newer.close();
   });
 
-  test("a coordinator that lost its run takes back neither the messages of a call nor the question of the one that has it", async () => {
+  test("a coordinator that lost its run withdraws neither the messages of a call nor the question of the new coordinator", async () => {
     const quiet = { kept: () => {}, lost: () => {} };
     let performed = 0;
     const perform: Perform = async (_, { signal, budget, emit }) => {
@@ -284,7 +284,7 @@ describe("takeovers of a call", () => {
     await Promise.all([journal.close(), newer.close()]);
   }, 60_000);
 
-  test("a delay goes on where it was when another process takes the run over", async () => {
+  test("a delay continues with its remaining time when another process takes the run over", async () => {
     const [one, other] = [
       engine(async () => ({ status: "ok", output: "" })),
       engine(async () => ({ status: "ok", output: "" })),
@@ -332,7 +332,7 @@ describe("which call is next", () => {
     };
     const [many, urgent] = [engine(note), engine(note, 1)];
     const waiting: Promise<Outcome>[] = [];
-    /** One after the other, as a run asks for them: the queue knows all of them before a slot is free. */
+    /** Starts tasks one after the other, as a run does: the queue knows all of them before a slot is free. */
     const ask = async (it: Engine, run: string, n: number): Promise<void> => {
       for (let at = 0; at < n; at += 1) {
         waiting.push(it.perform(of(run, `task ${at}`), contextOf()));
@@ -351,10 +351,13 @@ describe("which call is next", () => {
     expect(order).toHaveLength(12);
   }, 60_000);
 
-  test("the next task of a run that has only one goes to the worker of the last one, and not through the queue", async () => {
+  test("the next task of a run with one task at a time goes to the last worker directly, and not through the queue", async () => {
     const it = engine(async ({ path }) => ({ status: "ok", output: path }));
     let chains = 0;
-    /** How many of five tasks one after the other went through the queue: on a busy machine a worker may answer an offer too late. */
+    /**
+     * How many of five successive tasks went through the queue: on a busy machine a worker may answer an offer too
+     * late.
+     */
     const throughQueue = async (): Promise<number> => {
       chains += 1;
       const run = `run_chain${chains}`;
@@ -368,11 +371,11 @@ describe("which call is next", () => {
     await expect.poll(throughQueue, { timeout: 50_000, interval: 10 }).toBeLessThan(5);
   }, 60_000);
 
-  test("a worker that takes an offered call and gets it from the queue, too, carries it out once", async () => {
+  test("a worker that accepts an offered call and also gets it from the queue carries it out once", async () => {
     const began: string[] = [];
     const it = engine(async ({ run, path }) => {
       began.push(path);
-      // It says nothing until the queue has given it out, so its run puts it there.
+      // It does not answer until the queue has assigned the call, so the run puts the call into the queue.
       const given = "select 1 from dbos.workflow_status where workflow_uuid like $1 and status <> 'ENQUEUED'";
       const look = (): Promise<unknown[]> => workerSide.database.query(given, [`${run}/${path}#1:%`]);
       await expect.poll(look, { timeout: 40_000, interval: 10 }).toHaveLength(1);
@@ -393,7 +396,7 @@ describe("which call is next", () => {
   };
 });
 
-test("a call that no worker speaks the protocol of is parked with the reason, and goes on when one comes", async () => {
+test("a call whose protocol no worker supports is parked with the reason, and continues when such a worker connects", async () => {
   const elsewhere = connectEngine(await (postgres as TestServer).fresh(), { local: createMemoryStore() });
   opened.push(elsewhere);
   const connected = (id: string, protocols: readonly number[]): Promise<unknown> =>

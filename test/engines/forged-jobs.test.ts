@@ -9,7 +9,7 @@ import { createCrew } from "../../src/crew.ts";
 import { jobPerformer } from "../../src/crew/engine/serve-jobs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-/** A worker whose user denies commands, and what it does with a job that anybody could have written into the database. */
+/** A worker whose user denies commands, and its reaction to a job that anybody could have written into the database. */
 function worker(turns: readonly unknown[]) {
   const folder = tempFolder();
   const [workspace, elsewhere] = [join(folder, "work"), join(folder, "elsewhere")];

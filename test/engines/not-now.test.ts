@@ -18,7 +18,7 @@ beforeEach((context) => {
   if (typeof postgres === "string") context.skip(postgres);
 });
 afterEach(async () => {
-  if (typeof postgres !== "string" && existsSync(data("standby.signal"))) promote(); // a failed test leaves it so
+  if (typeof postgres !== "string" && existsSync(data("standby.signal"))) promote(); // a failed test leaves this file behind
   await Promise.all(opened.splice(0).map((database) => database.close()));
 });
 
@@ -26,7 +26,7 @@ const started = (): TestServer => {
   if (typeof postgres === "string") throw new Error(postgres);
   return postgres;
 };
-/** One more process, as far as the database can see. */
+/** Another process, as the database sees it. */
 const open = (): Database => {
   const database = openDatabase(started().server.url, { connections: 1 });
   opened.push(database);
@@ -36,7 +36,7 @@ const open = (): Database => {
 /** The attempts that take longer than a process waits for an address that it never reached. */
 const MANY = 8;
 const SOME = 3;
-/** Counts what the server says in its log from now on. */
+/** Counts the lines in the server's log from now on. */
 function listen(text: string): () => number {
   const count = (): number => readFileSync(join(started().folder, "server.log"), "utf8").split(text).length - 1;
   const before = count();
@@ -46,7 +46,7 @@ const atLeast = (n: number, said: () => number): Promise<void> =>
   expect.poll(said, { timeout: 60_000 }).toBeGreaterThanOrEqual(n);
 
 const data = (name: string): string => join(started().folder, "data", name);
-/** Restarts the server as the standby of a primary that is away. */
+/** Restarts the server as the standby of a primary that cannot be reached. */
 async function standBy(): Promise<void> {
   writeFileSync(data("standby.signal"), "");
   await started().server.crash();
@@ -57,7 +57,7 @@ function promote(): void {
   process.kill(Number(readFileSync(data("postmaster.pid"), "utf8").split("\n")[0]), "SIGUSR1");
 }
 
-test("a database that is starting is waited for, also by a process that never reached it", async () => {
+test("every process waits for a database that is starting, also one that never reached it", async () => {
   const known = open();
   await known.query("alter system set hot_standby = off");
   await standBy();
@@ -69,7 +69,7 @@ test("a database that is starting is waited for, also by a process that never re
   await known.query("alter system reset hot_standby");
 }, 120_000);
 
-test("a write waits while the database only reads, as after a failover", async () => {
+test("a write waits while the database is read-only, as after a failover", async () => {
   const one = open();
   await one.query("create table written (n integer)");
   await standBy();
@@ -85,7 +85,7 @@ test("a write waits while the database only reads, as after a failover", async (
   expect(await one.query("select n from written order by n")).toEqual([{ n: 1 }, { n: 2 }]);
 }, 120_000);
 
-test("a process that lost its connection waits while others use all of them", async () => {
+test("a process that lost its connection waits while others use all connections", async () => {
   const { Client } = await loadDriver();
   const one = open();
   const [own] = await one.query<{ pid: number }>("select pg_backend_pid() as pid");
@@ -113,7 +113,7 @@ test("a process that lost its connection waits while others use all of them", as
   expect(await answer).toEqual([{ one: 1 }]);
 }, 120_000);
 
-test("a statement is sent again when the server ends its session, and a transaction after a deadlock", async () => {
+test("a statement is repeated when the server ends its session, and a transaction after a deadlock", async () => {
   const [one, other, judge] = [open(), open(), open()];
   const slow = one.query<{ done: number }>("select 1 as done from pg_sleep(2)");
   const asleep = (): Promise<{ pid: number }[]> =>

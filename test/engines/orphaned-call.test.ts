@@ -40,7 +40,7 @@ const announcement: Announcement = {
   slots: 1,
 };
 
-test("a task that waits for a run that nobody takes over is given back, and its slot serves other runs", async () => {
+test("a task that waits for a run without a process is returned, and its slot serves other runs", async () => {
   if (typeof postgres === "string") return;
   const url = await postgres.fresh();
   await migrateDbos(url);
@@ -78,7 +78,7 @@ test("a task that waits for a run that nobody takes over is given back, and its 
 
 const LOST = "run_lost00000000";
 
-/** Lets workers carry out one task of a run, whose process never answers its questions. */
+/** Lets workers perform one task of a run whose process never answers its questions. */
 function perform(connection: Connection, queue: ReturnType<typeof dbosQueue>, run: string): Promise<Outcome> {
   const engine = coordinate(connection, queue).engine({
     job: async (call) => ({

@@ -1,4 +1,4 @@
-// Tools of the process suite of engines, as a module: they act on the place in which a task is performed.
+// Tools for the process suite of engines, as a module: they act on the process or thread in which a task is performed.
 import { appendFileSync, existsSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isMainThread } from "node:worker_threads";
@@ -10,7 +10,7 @@ const tool = (name, run) => ({
   effect: "write",
   run,
 });
-/** Writes a file whole; false: it is there already. */
+/** Writes a complete file; returns false if it exists already. */
 const first = (cwd, name) => {
   const file = join(cwd, name);
   if (existsSync(file)) return false;
@@ -23,14 +23,14 @@ export const note = tool("note", ({ line }, { cwd }) => {
   appendFileSync(join(cwd, "notes"), `${line}\n`);
   return "noted";
 });
-/** Ends the place of the task without a word: its process, or its thread alone. */
+/** Kills the process of the task, or only its thread. */
 export const die = tool("die_once", (_, { cwd }) => {
   if (!first(cwd, "died")) return "survived";
   if (isMainThread) process.kill(process.pid, "SIGKILL");
   process.exit(9);
 });
 export const hang = tool("hang_once", (_, { cwd }) => (first(cwd, "hung") ? new Promise(() => {}) : "went on"));
-/** Stops the place of the task until it is continued: its process, or its thread alone. */
+/** Stops the process of the task, or only its thread, until it is continued. */
 export const freeze = tool("freeze_once", (_, { cwd }) => {
   if (!first(cwd, "frozen")) return "warm";
   if (isMainThread) process.kill(process.pid, "SIGSTOP");

@@ -35,7 +35,7 @@ beforeEach(async (context) => {
 const EMPTY =
   "truncate subcrew.runs, subcrew.events, subcrew.commands, subcrew.outputs, subcrew.documents, subcrew.results, subcrew.artifacts, subcrew.processes, subcrew.leases, subcrew.quota, subcrew.model_requests, subcrew.holds, subcrew.probes";
 
-/** One more process, as far as the database can see. */
+/** Another process, as the database sees it. */
 function database(): Database {
   const made = openDatabase(url);
   opened.push(made);
@@ -64,7 +64,7 @@ const fact = (seq: number, text = `fact ${seq}`): KeptEvent => ({
 });
 
 describe("a database: many processes", () => {
-  test("a run of another process is seen, followed and commanded like an own one", async () => {
+  test("a run of another process can be listed, followed and commanded like an own one", async () => {
     const [here, there] = [storeOf(), storeOf()];
     const journal = await here.open(RUN, quiet);
     journal.append(fact(1));
@@ -84,14 +84,14 @@ describe("a database: many processes", () => {
     await journal.close();
   });
 
-  test("a watcher that stops reading costs the run nothing, and those that read see every event soon, in order", async () => {
+  test("a watcher that stops reading does not slow the run, and other watchers see every event soon, in order", async () => {
     const journal = await storeOf().open(RUN, quiet);
     journal.append(fact(1));
     await journal.durable();
     const over = new AbortController();
     const followed = storeOf().follow(RUN, { until: async () => false, signal: over.signal });
     const stuck = followed[Symbol.asyncIterator]();
-    await stuck.next(); // and never again
+    await stuck.next(); // and never a second time
     const lags: number[] = [];
     const watch = async (store: PostgresStore): Promise<number[]> => {
       const seen: number[] = [];
@@ -116,7 +116,7 @@ describe("a database: many processes", () => {
     await journal.close();
   });
 
-  test("a patch that one machine shares is the same file, byte for byte, on another", async () => {
+  test("a patch that one machine shares is identical, byte for byte, on another", async () => {
     const [here, there] = [storeOf(), storeOf()];
     const patch = Buffer.from([0x2d, 0x63, 0x61, 0x66, 0xe9, 0x00, 0x0a, 0x2b]); // no UTF-8, and no line end
     writeFileSync((await here.file(RUN, "a", { kind: "patch" }))!, patch);
@@ -124,7 +124,7 @@ describe("a database: many processes", () => {
     expect(readFileSync((await there.file(RUN, "a", { kind: "patch" }))!)).toEqual(patch);
   });
 
-  test("the output file that one process of a machine promised is written by the process that has the output, and deleted with the run", async () => {
+  test("the output file that one process of a machine announced is written by the process that has the output, and deleted with the run", async () => {
     const home = tempFolder();
     const storeHere = (): PostgresStore => {
       const one = database();
@@ -147,7 +147,7 @@ describe("a database: many processes", () => {
     ["that a person paused meanwhile", { type: "run.paused", reason: "stop" }, null],
     ["that was cancelled meanwhile", { type: "run.ended", outcome: { status: "cancelled", reason: "no" } }, null],
     ["that a person killed meanwhile", "kill", null],
-  ])("a run %s is handed over to the next process only if it may go on by itself", async (_, last, owner) => {
+  ])("a run %s is handed over to the next process only if it may continue without a person", async (_, last, owner) => {
     const [leaving, next] = [storeOf(), storeOf()];
     const journal = await leaving.open(RUN, quiet);
     const plan = { nodes: {}, output: "a" };
@@ -158,12 +158,12 @@ describe("a database: many processes", () => {
     else journal.append({ seq: 2, run: RUN, path: "", at: 2, ...last } as unknown as KeptEvent);
     await journal.close();
     expect(await database().query("select owner from subcrew.runs where run = $1", [RUN])).toEqual([{ owner }]);
-    // For four seconds after its start, the database takes no process for dead.
+    // For four seconds after its start, the database considers no process dead.
     if (owner !== null) await expect.poll(() => orphanedRuns(database(), []), { timeout: 20_000 }).toEqual([RUN]);
     await (await next.open(RUN, quiet)).close(); // a living owner would refuse this
   });
 
-  test("a person can kill a run at any moment of a takeover: its process is told without writing, and no process goes on with it by itself", async () => {
+  test("a person can kill a run at any moment of a takeover: its process is told without a write, and no process continues it unasked", async () => {
     const [leaving, next, person] = [storeOf(), storeOf(), storeOf()];
     const lost: string[] = [];
     const open = async (store: PostgresStore): Promise<void> => {
@@ -177,13 +177,13 @@ describe("a database: many processes", () => {
     expect(await person.disown!(RUN)).toBe(false);
     next.takeOver(RUN); // it saw the run before the kill
     await expect(open(next)).rejects.toMatchObject({ code: "RUN_BUSY" });
-    await open(next); // a person resumes it
+    await open(next); // a person resumes the run
     expect(await person.disown!(RUN)).toBe(true);
     await expect.poll(() => lost).toEqual([`"${RUN}" was killed.`]);
     expect(await database().query("select owner from subcrew.runs")).toEqual([{ owner: null }]);
   });
 
-  test("a process that only adds a record to a run that waits for a worker leaves it waiting", async () => {
+  test("a process that only adds a record to a run that waits for a worker leaves the run waiting", async () => {
     const [leaving, touching] = [storeOf(), storeOf()];
     for (const [seq, store] of [leaving, touching].entries()) {
       const journal = await store.open(RUN, quiet);
@@ -224,7 +224,7 @@ describe("a database: many processes", () => {
     await third.close();
   });
 
-  test("a process that leaves and comes back at once is not missing, however slow its farewell is", async () => {
+  test("a process that leaves and returns at once is not missing, however slow its sign-off is", async () => {
     const one = database();
     const slow: Database = {
       ...one,
@@ -243,7 +243,7 @@ describe("a database: many processes", () => {
     expect(await one.query("select 1 from subcrew.processes where id = $1", [presence.id])).toHaveLength(0);
   });
 
-  test("the run of a process without a sign of life can be taken over, and what that process writes is refused", async () => {
+  test("the run of a process without a heartbeat can be taken over, and later writes of that process are refused", async () => {
     const one = database();
     const [ghost, next] = [storeOf(one), storeOf()];
     const lost: string[] = [];
@@ -262,7 +262,7 @@ describe("a database: many processes", () => {
     await Promise.all([old.close(), journal.close()]);
   });
 
-  test("texts with zero bytes and lone surrogates are kept as they are", async () => {
+  test("texts with zero bytes and lone surrogates are stored unchanged", async () => {
     const store = storeOf();
     const odd = "a\u0000b \ud800 \u{1f600}";
     const journal = await store.open(RUN, quiet);
@@ -271,7 +271,7 @@ describe("a database: many processes", () => {
     expect((await store.readWhole(RUN)).events).toEqual([fact(1, odd)]);
   });
 
-  test("a database that restarts in the middle of a run loses nothing that was acknowledged, and nothing twice", async () => {
+  test("a database that restarts during a run loses no acknowledged record, and stores none twice", async () => {
     const store = storeOf();
     const kept: number[] = [];
     const journal = await store.open(RUN, { ...quiet, kept: (events) => kept.push(...events.map(({ seq }) => seq)) });
@@ -286,7 +286,7 @@ describe("a database: many processes", () => {
     await journal.close();
   });
 
-  test("announcements that arrive are told from those that a pooler drops", async () => {
+  test("the store notices whether announcements arrive or a pooler drops them", async () => {
     const real = database();
     expect(await announcementsArrive(real)).toBe(true);
     const dropping = {
@@ -314,7 +314,7 @@ describe("a database: many processes", () => {
 });
 
 describe("the schema", () => {
-  test("a database without tables is refused with the command that makes them", async () => {
+  test("a database without tables is refused, and the error names the command that creates them", async () => {
     const bare = openDatabase(typeof postgres === "string" ? "" : await postgres.empty());
     opened.push(bare);
     const store: RunStore = storeOf(bare);
@@ -329,7 +329,7 @@ describe("the schema", () => {
     expect(applied).toBe(known);
   });
 
-  test("an address without a database behind it is said in one sentence, without the password", async () => {
+  test("an address without a database gets an error of one sentence, without the password", async () => {
     const nobody = openDatabase("postgres://me:topsecret@127.0.0.1:1/none");
     const failure: unknown = await nobody.query("select 1").catch((error: unknown) => error);
     expect(failure).toMatchObject({ code: "ENGINE_UNREACHABLE" });

@@ -8,20 +8,26 @@ import type { RunStore } from "../../src/core/run/run-store.ts";
 /** A process that coordinates a run. */
 export type Coordinator = Readonly<{
   pid: number;
-  /** What it says about the end: the status of the run, or the code of the error that kept it from coordinating. */
+  /** How it ended: the status of the run, or the code of the error that prevented it from coordinating. */
   ended: Promise<string>;
 }>;
 
-/** An engine among several processes, in a folder of its own. */
+/** An engine used by several processes, in its own folder. */
 export type EngineSite = Readonly<{
   /** The workspace. Its agent `worker` plays `turns.json` and has the tools of `performer-tools.mjs`. */
   folder: string;
   store: RunStore;
-  /** Starts a process that coordinates a run with one task, `worker`; `resume`: one that an earlier process began. */
+  /**
+   * Starts a process that coordinates a run with one task, `worker`; with `resume`, a run that an earlier process
+   * began.
+   */
   coordinate(run: string, resume?: boolean): Coordinator;
-  /** The performer of a call cannot die alone: it lives in the process of the coordinator. */
+  /** True when the performer of a call cannot die alone, because it is in the process of the coordinator. */
   together: boolean;
-  /** How a call ends whose performer died while the coordinator lives: another performer goes on, or it fails as crashed. */
+  /**
+   * The end of a call whose performer died while the coordinator lives: another performer continues it, or it fails as
+   * crashed.
+   */
   afterDeath: "goes on" | "CRASHED";
   /** Makes the coordinator of a run look dead to all others, although it lives. */
   bury(run: string): Promise<void>;
@@ -32,7 +38,7 @@ const RUN = "run_processes000";
 const calls = (name: string, input: object = {}) => ({ text: `I call ${name}.`, calls: [{ name, input }] });
 const never = new AbortController().signal;
 
-/** What every engine has to do when several processes take part. Each case is one run of one task. */
+/** The requirements for every engine when several processes take part. Each case is one run of one task. */
 export function engineProcessSuite(name: string, make: () => Promise<EngineSite>): void {
   const on = async (turns: readonly unknown[]): Promise<Scene> => {
     const site = await make();
@@ -41,8 +47,8 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
     return sceneOf(site);
   };
 
-  describe(`${name}, among processes`, () => {
-    test("a performer that is killed while its coordinator lives: its call goes on or fails as crashed, and the run ends", async () => {
+  describe(`${name}, with several processes`, () => {
+    test("a performer that is killed while its coordinator lives: its call continues or fails as crashed, and the run ends", async () => {
       const scene = await on([
         calls("note", { line: "one" }),
         calls("die_once"),
@@ -64,7 +70,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
       expect(turnsIn(all)).toEqual(goesOn ? [1, 2, 3, 4] : [1, 2]);
     });
 
-    test("an answer that another process gives reaches the task", async () => {
+    test("an answer given by another process reaches the task", async () => {
       const scene = await on([calls("ask", { question: "Which one?" }), "So be it."]);
       const { ended } = scene.site.coordinate(RUN);
       const { path, call } = await scene.event("gate.opened");
@@ -77,7 +83,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
       expect(await scene.tell({ do: "answer", path, answer })).toBe(false);
     });
 
-    test("a second performer gets what the first recorded, asks for no recorded turn and repeats no call", async () => {
+    test("a second performer gets the records of the first one, requests no recorded turn and repeats no call", async () => {
       const scene = await on([
         calls("note", { line: "one" }),
         calls("hang_once"),
@@ -103,7 +109,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
       await until(() => !isAlive(Number(performer)));
     });
 
-    test("a performer that is frozen, replaced and comes back adds nothing that counts", async () => {
+    test("a performer that is frozen, replaced and then continued adds nothing to the run", async () => {
       const scene = await on([calls("freeze_once"), calls("note", { line: "after" }), "Done."]);
       const { site } = scene;
       const first = site.coordinate(RUN);
@@ -120,7 +126,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
       expect(scene.notes()).toEqual(status === "ok" ? ["after"] : []);
     });
 
-    test("of two coordinators that want one run, one gets it, and the other is told so", async () => {
+    test("of two coordinators for one run, one gets it, and the other is told so", async () => {
       const scene = await on([calls("hang_once"), calls("note", { line: "once" }), "Done."]);
       const first = scene.site.coordinate(RUN);
       await scene.file("hung");
@@ -129,7 +135,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
       await first.ended;
       const both = [scene.site.coordinate(RUN, true), scene.site.coordinate(RUN, true)];
       const said = await Promise.all(both.map(({ ended }) => ended));
-      // The second may also come when the first is done: it is told the result.
+      // The second one may also come when the first one is done: then it gets the result.
       expect(said.every((word) => word === "ok" || word === "RUN_BUSY") && said.includes("ok")).toBe(true);
       expect(scene.notes()).toEqual(["once"]);
       expect((await scene.events()).filter(({ type }) => type === "run.ended")).toHaveLength(1);
@@ -137,16 +143,16 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
   });
 }
 
-/** What a case sees of its run from this process. */
+/** The view of a case on its run from this process. */
 type Scene = Readonly<{
   site: EngineSite;
   events(): Promise<readonly KeptEvent[]>;
   /** Waits for the first event of a type. */
   event<T extends KeptEvent["type"]>(type: T): Promise<Extract<KeptEvent, { type: T }>>;
   tell(command: RunCommand): Promise<boolean>;
-  /** Waits for a file that a tool writes, and gives its text. */
+  /** Waits for a file that a tool writes, and returns its text. */
   file(name: string): Promise<string>;
-  /** The lines that `note` has left. */
+  /** The lines that `note` has written. */
   notes(): string[];
 }>;
 
@@ -164,7 +170,7 @@ function sceneOf(site: EngineSite): Scene {
     },
     tell: async (command) => {
       const ended = async () => {
-        // While it is owned, its owner still writes receipts.
+        // While the run is owned, its owner may still write receipts.
         const isOver =
           (await site.store.owner(RUN)) === undefined && (await site.store.last(RUN))?.type === "run.ended";
         return isOver ? { done: false, text: "It has ended." } : undefined;
@@ -191,7 +197,7 @@ async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await moment();
 }
 
-/** Linux only, where a zombie is dead, too. */
+/** Linux only, where a zombie counts as dead, too. */
 function isAlive(pid: number): boolean {
   try {
     return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));

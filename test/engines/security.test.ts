@@ -41,13 +41,13 @@ function open(address: string): Database {
 }
 
 describe("migrations", () => {
-  test("two processes that migrate at once apply each step once", async () => {
+  test("two processes that migrate at the same time apply each step once", async () => {
     const empty = await (postgres as TestServer).empty();
     const both = await Promise.all([migrate(open(empty)), migrate(open(empty))]);
     expect(both.flat()).toEqual(migrations.map(({ name }) => name));
   });
 
-  test("a newer schema is not migrated, and is used unless one of its steps needs a newer process", async () => {
+  test("a newer schema is not migrated, and is used unless one of its steps requires a newer process", async () => {
     const at = open(await (postgres as TestServer).fresh());
     const later = [...migrations, { name: "later", sql: "create table later (x integer)" }];
     expect(await migrate(at, later)).toEqual(["later"]);
@@ -60,7 +60,7 @@ describe("migrations", () => {
   });
 });
 
-describe("a role for each kind of process", () => {
+describe("roles for the kinds of processes", () => {
   const logins: Record<string, Database> = {};
   beforeAll(async () => {
     if (typeof postgres === "string") return;
@@ -90,14 +90,14 @@ describe("a role for each kind of process", () => {
     expect(await grantRoles(owner)).toEqual({ granted: false });
   });
 
-  test("every table is closed by row security", async () => {
+  test("every table is protected by row security", async () => {
     const [row] = await owner.query<{ open: string[] | null }>(
       "select array_agg(relname::text) as open from pg_class where relnamespace = 'subcrew'::regnamespace and relkind = 'r' and not relrowsecurity",
     );
     expect(row?.open).toBeNull();
   });
 
-  test("a worker takes a call of its own class and says what it did", async () => {
+  test("a worker takes a call of its own class and reports what it did", async () => {
     const { worker, other } = logins;
     const take = "update subcrew.calls set state = 'taken', worker = $1 where call = 'r/a#1' returning job";
     expect(await other!.query(take, ["w2"])).toEqual([]);
@@ -151,7 +151,7 @@ describe("a role for each kind of process", () => {
     await expect(logins[kind]!.query(sql)).rejects.toMatchObject({ code: "LOGIN_FAILED", message: /may not do this/ });
   });
 
-  test("a worker neither takes nor ends a call of another login's worker in its own class", async () => {
+  test("a worker can neither take nor end a call of another login's worker in its own class", async () => {
     const { worker } = logins;
     for (const change of ["state = 'taken', worker = 'w1'", "state = 'done'", "state = 'returned'"])
       expect(await worker!.query(`update subcrew.calls set ${change} where call = 'r/c#1' returning call`)).toEqual([]);
@@ -160,13 +160,13 @@ describe("a role for each kind of process", () => {
     ).toEqual([{ call: "r/b#1" }]);
   });
 
-  test("contents under the hash of other contents are refused, whoever stores them", async () => {
+  test("content that does not match its hash is refused, whoever stores it", async () => {
     const forged = "insert into subcrew.artifacts (hash, bytes, body) values ($1, 1, 'x')";
     for (const kind of ["worker", "coordinator"])
       await expect(logins[kind]!.query(forged, [artifactOf("a result").hash])).rejects.toThrow("artifacts_match");
   });
 
-  test("a worker does not change the row of another login's worker, and a reader reads", async () => {
+  test("a worker cannot change the row of another login's worker, and a reader can only read", async () => {
     expect(
       await logins["worker"]!.query("update subcrew.processes set class = 'c1' where id = 'w2' returning id"),
     ).toEqual([]);
@@ -174,7 +174,7 @@ describe("a role for each kind of process", () => {
   });
 });
 
-describe("TLS by the address", () => {
+describe("TLS settings in the address", () => {
   const folder = mkdtempSync(join(tmpdir(), "subcrew-tls-"));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const file = (name: string): string => join(folder, name);
@@ -235,7 +235,7 @@ describe("TLS by the address", () => {
   test.each([
     ["another authority", "localhost", "other.crt"],
     ["another name of the host", "127.0.0.1", "server.crt"],
-  ])("verify-full refuses %s with a sentence", async (_, host, authority) => {
+  ])("verify-full refuses %s with an error of one sentence", async (_, host, authority) => {
     const at = open(address(host, `?sslmode=verify-full&sslrootcert=${file(authority)}`));
     await expect(at.query("select 1")).rejects.toMatchObject({
       code: "ENGINE_UNREACHABLE",
@@ -243,7 +243,7 @@ describe("TLS by the address", () => {
     });
   });
 
-  test("a wrong password is named as such, and is not shown", async () => {
+  test("a wrong password is reported as such, and is not shown", async () => {
     const at = open(url.replace(/:[^:@]+@/, ":wrong-secret@"));
     const error = await at.query("select 1").catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: "LOGIN_FAILED" });
@@ -256,7 +256,7 @@ describe("large results", () => {
   const large = randomBytes(LARGE_BYTES).toString("hex");
   const bucket = async (): Promise<Awaited<ReturnType<typeof startS3>>> => startS3({ KEYID: "secret/+key" });
 
-  test("a folder and a bucket hold what is over 1 MB, the database the rest, and both are read by their hash", async () => {
+  test("results over 1 MB are stored in a folder or bucket, others in the database, and both are read by their hash", async () => {
     const s3 = await bucket();
     const env = { AWS_ACCESS_KEY_ID: "KEYID", AWS_SECRET_ACCESS_KEY: "secret/+key" };
     const folder = tempFolder();
@@ -264,7 +264,7 @@ describe("large results", () => {
       for (const place of [folder, `s3://box/a%20b/ü?endpoint=${s3.url}`]) {
         await owner.query("truncate subcrew.artifacts cascade");
         const store = openArtifacts(owner, objectsNamedIn({ ...env, SUBCREW_ARTIFACTS: place }));
-        s3.failNext(place === folder ? 0 : 2); // a busy server is asked again
+        s3.failNext(place === folder ? 0 : 2); // a request to a busy server is repeated
         for (const text of [small, large]) await store.put(artifactOf(text), Buffer.from(text));
         const rows = await owner.query(
           "select bytes::integer, body is null as outside from subcrew.artifacts order by bytes",
@@ -301,7 +301,7 @@ describe("large results", () => {
   test.each([
     ["relative/folder", "neither a folder nor a bucket"],
     ["s3://box", "no access key for it"],
-  ])("SUBCREW_ARTIFACTS=%s is refused with a sentence", (word, text) => {
+  ])("SUBCREW_ARTIFACTS=%s is refused with an error of one sentence", (word, text) => {
     expect(() => objectsNamedIn({ SUBCREW_ARTIFACTS: word })).toThrow(text);
   });
 });

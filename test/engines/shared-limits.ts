@@ -19,14 +19,14 @@ const asked: ModelRequest = {
   toolChoice: "auto",
 };
 
-/** Limits and refused keys that several processes of one engine share. `process`: one more of them. */
+/** Limits and refused keys that several processes of one engine share. `process` opens another one. */
 export function sharedLimitsSuite(process: () => Database): void {
   const quotaOf = (database = process()) => engineQuota(database, createPresence(database));
   const enter = (quota: ReturnType<typeof quotaOf>, tokens?: number, signal = alive()) =>
     quota.enter(request(tokens), { signal, waits: () => {} });
 
-  describe("limits on model requests of all workers", () => {
-    test("requests at once: of two processes no more than the limit get through, and an ended one lets the next in", async () => {
+  describe("shared limits on model requests", () => {
+    test("concurrent requests: the requests of two processes stay within the limit, and the end of one admits the next", async () => {
       const admin = process();
       await limitTable(admin).set("lab", { concurrency: 3 });
       const countOpen = async () => (await admin.query("select 1 from subcrew.model_requests where not ended")).length;
@@ -44,7 +44,7 @@ export function sharedLimitsSuite(process: () => Database): void {
       expect(await Promise.all(late)).not.toContain(undefined);
     });
 
-    test("the requests of a dead process do not count against the limit at once", async () => {
+    test("the requests of a dead process stop counting against the limit", async () => {
       const admin = process();
       await limitTable(admin).set("lab", { concurrency: 1 });
       expect(await enter(quotaOf())).toBeDefined(); // never leaves
@@ -59,7 +59,7 @@ export function sharedLimitsSuite(process: () => Database): void {
       ["tokens", { tokens: 50 }, 10],
       ["requests of a whole model", { requests: 5 }, 1],
     ])(
-      "%s per minute: no 60 seconds hold more than the limit, by the clock of the database",
+      "%s per minute: no period of 60 seconds exceeds the limit, by the clock of the database",
       async (what, limits, size) => {
         const admin = process();
         await limitTable(admin).set(what.endsWith("model") ? "lab/m" : "lab", limits);
@@ -85,7 +85,7 @@ export function sharedLimitsSuite(process: () => Database): void {
       },
     );
 
-    test("what a request really used counts afterwards, one larger than the whole limit gets through alone, and a limit can be removed", async () => {
+    test("the real usage of a request counts afterwards, a request larger than the whole limit runs alone, and a limit can be removed", async () => {
       const table = limitTable(process());
       await table.set("*", { tokens: 100 });
       const quota = quotaOf();
@@ -101,7 +101,7 @@ export function sharedLimitsSuite(process: () => Database): void {
   });
 
   describe("keys that a provider refuses", () => {
-    /** The models of one more process, with the same key at the same provider. */
+    /** The models of another process, with the same key at the same provider. */
     const modelsOf = (url: string, database = process()): ModelRegistry =>
       createModelRegistry({
         providers: { lab: { baseURL: url, apiKey: "k" } },
@@ -117,10 +117,11 @@ export function sharedLimitsSuite(process: () => Database): void {
       return "answered";
     };
 
-    test("a refusal closes the provider for other processes without a request of theirs, and one probe opens it for all", async () => {
+    test("a refused key blocks the provider for other processes without a request of theirs, and one successful probe unblocks it for all", async () => {
       let closed = true;
       const server = await startProviderServer(async () =>
-        // Long enough for a busy machine: all have to ask before the provider may be tried again.
+        // Long enough for a busy machine: all processes have to send their requests before the provider may be tried
+        // again.
         closed ? { fault: "rate-limit", retryAfter: "5" } : { text: "hello", delayMs: 50 },
       );
       try {
@@ -139,7 +140,7 @@ export function sharedLimitsSuite(process: () => Database): void {
       }
     });
 
-    test("one process at a time asks whether it is over, and a clock that is wrong does not matter", async () => {
+    test("only one process at a time probes the provider, and a wrong clock does not matter", async () => {
       const [here, there, admin] = [process(), process(), process()];
       const [one, other] = [here, there].map((database) => engineHolds(database, createPresence(database)));
       const hold = (now: number): Hold => ({

@@ -4,10 +4,13 @@ import type { KeptEvent } from "../../src/core/run/event.ts";
 import type { Journal } from "../../src/core/run/run-store.ts";
 import type { Call, Engine, Perform, PerformContext } from "../../src/core/task/engine.ts";
 
-/** An engine to try, in a place of its own. Every engine that it is asked for works on the same runs, as another process would. */
+/**
+ * An engine under test, in its own place. Each further engine that is opened works on the same runs, as another process
+ * would.
+ */
 export type EngineUnderTest = Readonly<{
   engine(perform: Perform): Engine;
-  /** Makes whoever holds a run look dead to all others, although it lives. */
+  /** Makes the owner of a run look dead to all others, although it lives. */
   bury(run: string): Promise<void>;
   close(): Promise<void>;
 }>;
@@ -48,7 +51,7 @@ function context(signal: AbortSignal = alive()): PerformContext {
 
 const unused: Perform = () => Promise.reject(new Error("nothing is to be performed"));
 
-/** What every engine has to do, in the words of `core/engine.ts`. */
+/** The requirements for every engine, in the words of `core/engine.ts`. */
 export function engineSuite(name: string, make: () => Promise<EngineUnderTest>): void {
   const trying = (what: string, body: (under: EngineUnderTest) => Promise<void>): void =>
     test(what, async () => {

@@ -15,7 +15,7 @@ import { call, calls, projectCrew, stage } from "../support/stage.ts";
 
 const as = (spelling: string) => ({ tools: ["*", spelling], delegation: [spelling] });
 
-test("spawn_subagent starts a task at once, and its result comes as a message", async () => {
+test("spawn_subagent starts a task at once, and its result arrives as a message", async () => {
   const waits = deferred<string>();
   const { result, read, models, events } = await stage({
     lead: {
@@ -34,7 +34,8 @@ test("spawn_subagent starts a task at once, and its result comes as a message", 
   expect(result).toMatchObject({ status: "ok", output: "X is there" });
   expect(JSON.parse(read("lead")[0]!)).toMatchObject({ status: "spawned", type: "explore", description: "Find X" });
   expect(models["lead"]!.requests).toHaveLength(3);
-  // From spawn to act: who asked, what started, as whom, with which tools, and the check before the act.
+  // From the start of an agent to its first call: who asked, what started, under which name, with which tools, and the
+  // check before the call.
   const trail = events.flatMap((event) =>
     event.type === "tool.started" && event.tool === "spawn_subagent"
       ? [`spawn ${event.preview}`]
@@ -66,7 +67,7 @@ test.each([
   expect(ended).toMatchObject({ details: { background: `${result.id}/lead/scout` } });
 });
 
-test("spawn_subagent means general when no type is named", async () => {
+test("spawn_subagent uses the agent general when no type is given", async () => {
   const { models } = await stage({
     lead: {
       ...as("spawn_subagent"),
@@ -77,7 +78,7 @@ test("spawn_subagent means general when no type is named", async () => {
   expect(models["general"]!.requests).toHaveLength(1);
 });
 
-test("parallel leaves its state in the details of its result", async () => {
+test("parallel reports its state in the details of its result", async () => {
   const { read, events } = await stage({
     lead: {
       ...as("parallel"),
@@ -111,7 +112,7 @@ test("parallel leaves its state in the details of its result", async () => {
   });
 });
 
-test("data of a call that cannot be recorded is left out, and the run continues", async () => {
+test("details of a call that cannot be recorded are left out, and the run continues", async () => {
   const circle: Record<string, unknown> = {};
   circle["self"] = circle;
   const odd = defineTool({
@@ -130,7 +131,7 @@ test("data of a call that cannot be recorded is left out, and the run continues"
   expect(ended.map((event) => "details" in event)).toEqual([false, false]);
 });
 
-test("parallel does a chain, a race and a team, too", async () => {
+test("parallel also runs a chain, a race and a team", async () => {
   const { read } = await stage({
     lead: {
       ...as("parallel"),
@@ -208,7 +209,7 @@ test("delegate_to_agent checks inputs, fills them in, and reports how the agent 
   expect(models["analyst"]!.requests[0]!.system).toContain("Analyse auth.");
 });
 
-test("parallel answers a call for an unknown agent with ten of those there are, and how many more", async () => {
+test("parallel answers a call for an unknown agent with ten existing agents, and the number of the others", async () => {
   const others = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`agent${at}`, { says: [] }]));
   const { read } = await stage({
     lead: { ...as("parallel"), says: [call("parallel", { agent: "ghost", task: "x" }), "done"] },
@@ -218,7 +219,7 @@ test("parallel answers a call for an unknown agent with ten of those there are, 
   expect(read("lead")[0]!.match(/ \((?:user|bundled)\): /g)).toHaveLength(10);
 });
 
-test("invoke_agent gives its prompt to the one input of an agent", async () => {
+test("invoke_agent passes its prompt to the only input of an agent", async () => {
   const inputs = { objective: { type: "string", description: "what", required: true } };
   const { models } = await stage({
     lead: { ...as("invoke_agent"), says: [call("invoke_agent", { agent_name: "analyst", prompt: "auth" }), "done"] },
@@ -227,7 +228,7 @@ test("invoke_agent gives its prompt to the one input of an agent", async () => {
   expect(models["analyst"]!.requests[0]!.system).toContain("Analyse auth.");
 });
 
-test("a file that lists Agent gets the tool in that spelling, and nothing else of the kind", async () => {
+test("a file that lists Agent gets the tool in that spelling, and no other delegation tool", async () => {
   const cwd = tempFolder();
   mkdirSync(join(cwd, ".claude/agents"), { recursive: true });
   writeFileSync(
@@ -250,7 +251,7 @@ test("a file that lists Agent gets the tool in that spelling, and nothing else o
   );
 });
 
-test("tool descriptions say what an agent is for, which ones are read-only, and when not to delegate", async () => {
+test("tool descriptions state the purpose of an agent, whether it is read-only, and when not to delegate", async () => {
   const crew = createCrew({ cwd: tempFolder(), home: false, env: { PATH: "/bin" }, discover: false });
   const [own, subagent, spawn] = await crew
     .delegationTools(["task", "Task", "spawn_subagent"])
@@ -264,7 +265,7 @@ test("tool descriptions say what an agent is for, which ones are read-only, and 
   expect(spawn!.description).toContain('spawn_subagent(type: "plan"):');
 });
 
-describe("what a model reads about agents keeps to its budget", () => {
+describe("the text about agents for a model stays within its limit", () => {
   const many = (count: number): Catalog => ({
     disabled: [],
     agents: Array.from({ length: count }, (_, at) => ({

@@ -10,7 +10,7 @@ import { tempFolder } from "../support/temp-folder.ts";
 const question = "Where is the order of the agent sources decided?";
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Asks about the source of this project; gives back what the conversation of the agent that was asked grew by. */
+/** Asks an agent about the source of this project; returns how much its conversation grew. */
 async function ask(
   agent: "lead" | "explore",
 ): Promise<{ added: number; requests: readonly ModelRequest[]; output: string }> {
@@ -45,7 +45,7 @@ test("exploring this repository with a subagent keeps less than half of the text
   const [alone, delegated] = [await ask("explore"), await ask("lead")];
   expect(alone.output).toContain("src/runtime/discovery/sources.ts");
   expect(delegated.added).toBeLessThan(alone.added / 2);
-  // Only the summary came back: none of what the subagent's tools answered.
+  // Only the summary came back, and no results of the subagent's tools.
   const results = alone.requests
     .at(-1)!
     .messages.flatMap((message) => (message.role === "tool" ? message.results : []));
@@ -55,8 +55,8 @@ test("exploring this repository with a subagent keeps less than half of the text
   );
 }, 60_000);
 
-test("Explore finds and Plan plans, started side by side by one message, on this repository", async () => {
-  // A search that gets no processor for 4 s returns what it has found by then.
+test("Explore and Plan, started in parallel by one message, search and plan in this repository", async () => {
+  // A search that gets no processor time for 4 s returns its findings so far.
   await patiently(async () => {
     const task = (subagent_type: string) => ({
       name: "Task",

@@ -29,7 +29,7 @@ test("several Task calls of one turn run at the same time", async () => {
   expect(read("lead").every((text) => /^found\n\n\[agentId: run_\w+\/lead/.test(text))).toBe(true);
 });
 
-test("an agent is resumed by its id and remembers what it was told", async () => {
+test("an agent is resumed by its id and remembers its conversation", async () => {
   const { models, read } = await stage({
     lead: {
       ...lead,
@@ -105,7 +105,7 @@ test("the end of a background task is reported, and its output is in the named f
   expect(events.some((event) => event.type === "message.sent" && event.path === "lead")).toBe(true);
 });
 
-test("TaskOutput waits, tells the status, lists and cancels", async () => {
+test("TaskOutput waits for a task, reports its status, lists tasks and cancels them", async () => {
   const about =
     (action: string, more: object = {}) =>
     (request: ModelRequest) => ({

@@ -19,7 +19,7 @@ const crewWith = (...says: readonly Script[]) => {
   return { crew, model };
 };
 
-test("a Subagent runs, tells its status and resumes with its history", async () => {
+test("a Subagent runs, reports its status and resumes with its history", async () => {
   const { crew, model } = crewWith("found it", "found more");
   const finder = new Subagent("Finder", { crew, maxTurns: 3 });
   const first = await finder.run("Find it.");
@@ -33,7 +33,7 @@ test("a Subagent runs, tells its status and resumes with its history", async () 
   expect(model.requests[1]!.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
 });
 
-test("a Subagent tells which calls it has made", async () => {
+test("a Subagent reports the calls that it has made", async () => {
   const { crew } = crewWith({ calls: [{ id: "c", name: "read_file", input: { path: "a.txt" } }] }, "found it");
   const finder = new Subagent("Finder", { crew });
   await finder.run("Find it.");
@@ -41,7 +41,7 @@ test("a Subagent tells which calls it has made", async () => {
   expect(finder.getProgress()).toEqual(["read_file(a.txt)"]);
 });
 
-test("a Subagent in the background names its file at once and is completed later", async () => {
+test("a Subagent in the background names its output file at once and is completed later", async () => {
   const slowly = deferred<string>();
   const { crew } = crewWith(() => slowly.promise);
   const finder = new Subagent("Finder", { crew });
@@ -54,7 +54,7 @@ test("a Subagent in the background names its file at once and is completed later
   expect(readFileSync(outputFile, "utf8")).toBe("slowly\n");
 });
 
-test("a Subagent that fails says so, and one that was never there cannot be resumed", async () => {
+test("a Subagent that fails says so, and an unknown one cannot be resumed", async () => {
   const { crew } = crewWith({ error: { code: "MODEL_AUTH", message: "no key", retryable: false } });
   const finder = new Subagent("Finder", { crew });
   expect(await finder.run("Find it.")).toMatchObject({ success: false, error: "no key" });
@@ -83,7 +83,7 @@ test("a surface offers delegation tools, and each call is a run of the crew", as
   expect((await office.call("TaskOutput", { action: "wait", taskId: agentId }, { signal })).text).toBe("later found");
 });
 
-test("an agent that is a tool of its own is called with its inputs, and checks them", async () => {
+test("an agent that is offered as its own tool is called with its inputs, and checks them", async () => {
   const model = scripted("it is fine");
   const inputs = { target: { type: "string", description: "what", required: true } };
   const crew = createCrew({

@@ -21,7 +21,7 @@ const startedPaths = (events: readonly { type: string; path: string }[]): string
     .map(({ path }) => path)
     .toSorted();
 
-test("a batch runs side by side, and the lead reads a summary of each", async () => {
+test("the tasks of a batch run in parallel, and the lead reads a summary of each", async () => {
   const { result, read, models, events } = await stage({
     lead: { ...lead, says: [batch("scout", "Auth", "Api"), "both are fine"] },
     scout: { says: ["found one", "found two"] },
@@ -34,7 +34,7 @@ test("a batch runs side by side, and the lead reads a summary of each", async ()
   expect(startedPaths(events)).toEqual(["lead", "lead/Api", "lead/Auth"]);
 });
 
-test("a long result is cut for the lead, and the file that is named has all of it", async () => {
+test("a long result is cut for the lead, and the named file contains all of it", async () => {
   const { read } = await stage({
     lead: { ...lead, says: [batch("scout", "A"), "ok"] },
     scout: { says: ["z".repeat(5_000)] },
@@ -44,7 +44,7 @@ test("a long result is cut for the lead, and the file that is named has all of i
   expect(readFileSync(file, "utf8")).toBe(`${"z".repeat(5_000)}\n`);
 });
 
-test("one bad item launches nothing", async () => {
+test("a batch with an invalid item starts nothing", async () => {
   const { read, events } = await stage({
     lead: {
       ...lead,
@@ -195,7 +195,7 @@ test.each([
   ["call", ["agent"], "agent"],
   ["call", ["call", "session"], "call"],
   ["call", ["session"], "session"],
-] as const)("with schemaPrecedence %s, of the schemas of %j that of the %s counts", async (first, all, counts) => {
+] as const)("with schemaPrecedence %s and schemas of %j, the schema of the %s is used", async (first, all, counts) => {
   const given = (who: (typeof all)[number], key: string) =>
     (all as readonly string[]).includes(who) ? { [key]: { type: "object", title: who } } : {};
   const handIn = () => call("complete_task", { result: {} });

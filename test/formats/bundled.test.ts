@@ -22,18 +22,18 @@ const names =
     .split(" ")
     .concat("Explore", "Plan", "Bash", "general-purpose", "lead");
 
-test("every one of them is there, under its exact name", async () => {
+test("every bundled agent exists under its exact name", async () => {
   const { agents, problems } = await found();
   expect(agents.map(({ name }) => name).sort()).toEqual([...names].sort());
   expect(problems).toEqual([]);
 });
 
-test("their files do not collide where case does not count", () => {
+test("the files of bundled agents have different names where upper and lower case are the same", () => {
   const files = Object.keys(agentFiles).map((name) => name.toLowerCase());
   expect(new Set(files).size).toBe(files.length);
 });
 
-test("task and quick_task share one body and differ in what stands before it", () => {
+test("task and quick_task share their instructions and differ in their fields", () => {
   const [task, quick] = ["task", "quick_task"].map(
     (name) => readBundledAgents().find(({ agent }) => agent.name === name)!.agent,
   );
@@ -43,7 +43,7 @@ test("task and quick_task share one body and differ in what stands before it", (
   expect(task!.description).not.toBe(quick!.description);
 });
 
-test("explore, plan, designer and reviewer have prompts of their own", () => {
+test("explore, plan, designer and reviewer have their own prompts", () => {
   const prompts = ["explore", "plan", "designer", "reviewer", "task"].map(
     (name) => readBundledAgents().find(({ agent }) => agent.name === name)!.agent.instructions,
   );
@@ -51,7 +51,7 @@ test("explore, plan, designer and reviewer have prompts of their own", () => {
   for (const prompt of prompts) expect(prompt.length).toBeGreaterThan(300);
 });
 
-test("explore and plan cannot change anything but memory", async () => {
+test("explore and plan can change nothing except memory", async () => {
   const { agents } = await found();
   const toolsOf = (name: string): readonly string[] => agents.find((one) => one.name === name)!.agent.tools!;
   const outside = (name: string): string[] =>
@@ -72,7 +72,7 @@ test.each([
     "plan",
     ["Understand before", "numbered steps", "Change no file", "memory_write", "2000", "few calls", "fails", "notify"],
   ],
-])("the prompt of %s demands what it is specified to", async (name, demands) => {
+])("the prompt of %s contains the specified demands", async (name, demands) => {
   const { instructions } = findAgent(await found(), name)!.agent;
   for (const demand of demands) expect(instructions).toContain(demand);
 });
@@ -86,7 +86,7 @@ test("deepresearch has more turns, more time and a longer answer", async () => {
 });
 
 test.each(["reviewer", "omp:explore", "codebase-investigator", "cli-help"])(
-  "%s returns data, and its schema is one",
+  "%s returns data, and its schema is valid",
   async (name) => {
     const { output } = findAgent(await found(), name)!.agent;
     const check = await createValidator()(output as JsonSchema);
@@ -98,19 +98,19 @@ const KEYWORDS = new Set(
   "type properties items required enum description minimum maximum additionalProperties".split(" "),
 );
 
-/** Keys that are no words of JSON Schema: an unquoted comma in a flow mapping makes some. */
+/** Keys that are not keywords of JSON Schema: an unquoted comma in a flow mapping creates some. */
 function strayKeys(schema: unknown): string[] {
   if (!isRecord(schema)) return [];
   const inner = [schema["items"], ...(isRecord(schema["properties"]) ? Object.values(schema["properties"]) : [])];
   return [...Object.keys(schema).filter((key) => !KEYWORDS.has(key)), ...inner.flatMap(strayKeys)];
 }
 
-test("their schemas hold nothing but words of JSON Schema", () => {
+test("the schemas of bundled agents contain only keywords of JSON Schema", () => {
   for (const { agent } of readBundledAgents())
     expect({ name: agent.name, stray: strayKeys(agent.output) }).toEqual({ name: agent.name, stray: [] });
 });
 
-test("system 000's explorer is its own, and counts with its preset", async () => {
+test("the explorer of system 000 is a separate agent, and its preset uses it", async () => {
   expect(findAgent(await found(), "explore")?.agent.output).toBeUndefined();
   expect(findAgent(await found("omp"), "explore")?.agent.output).toBeDefined();
   expect(findAgent(await found(), "mycode:Explore")?.agent.limits?.maxTurns).toBe(10);
@@ -129,11 +129,11 @@ test("the help agent knows every command", () => {
   expect(missing.map(([name]) => name)).toEqual([]);
 });
 
-test("a broken one of ours stops everything", () => {
+test("an invalid bundled agent throws", () => {
   expect(() => readBundledAgents({ x: "---\nname: x\n---\nB" })).toThrow(CrewError);
 });
 
-test("a file of one's own replaces each of them", async () => {
+test("a file of the user replaces any bundled agent", async () => {
   const bundled = readBundledAgents()
     .map(({ agent }) => agent)
     .filter(({ source }) => source?.kind !== "bundled" || source.family === undefined)

@@ -4,7 +4,7 @@ import { judgeUrl, parseAllowedHosts } from "../../src/runtime/network/web-targe
 import { isSpecial, special, SPELLINGS, spelling6, spellings4 } from "../support/special-addresses.ts";
 import type { Tries } from "./mutate.ts";
 
-/** FUZZ-03: an address is judged alike in every spelling, and no special one passes. */
+/** FUZZ-03: an address is judged the same in every spelling, and no special address is allowed. */
 export function addressesAreJudgedAlike(tries: Tries): void {
   const nobody = parseAllowedHosts([]);
   const passes = (host: string): boolean => {
@@ -15,7 +15,7 @@ export function addressesAreJudgedAlike(tries: Tries): void {
       return false;
     }
   };
-  // Small ranges are never met by chance: their members, their ends, and what lies just outside.
+  // Random addresses hardly ever hit small ranges: therefore their members, their ends, and the addresses next to them.
   const near = fc
     .tuple(
       fc.constantFrom(...special),
@@ -37,7 +37,7 @@ export function addressesAreJudgedAlike(tries: Tries): void {
     fc.bigInt({ min: 0n, max: 2n ** 128n - 1n }).map((value) => ({ value, family: 6 as const })),
     fc.bigInt({ min: 0x2000n << 112n, max: (0x4000n << 112n) - 1n }).map((value) => ({ value, family: 6 as const })),
   );
-  // Those with a user, and those inside an IPv6 address, are refused whatever they lead to.
+  // Addresses with a user, and those inside an IPv6 address, are always refused.
   const plain = Array.from({ length: SPELLINGS }, (_, at) => at).filter((at) => at < 18);
   fc.assert(
     fc.property(addresses, ({ value, family }) => {

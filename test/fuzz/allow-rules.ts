@@ -6,7 +6,7 @@ import { parseRules } from "../../src/core/rules/rule.ts";
 import { firstThatChanges, type TrialPlace } from "./commands.ts";
 import type { Tries } from "./mutate.ts";
 
-/** What a rule with `*` behind it allows to read; none of these writes by its nature. */
+/** Commands that a rule ending in `*` allows for reading; none of these programs normally writes. */
 const READERS = [
   ...["git", "git log", "git diff", "git show", "git blame", "git grep", "git branch", "git tag", "git stash"],
   ...["git remote", "git reflog", "git status", "git ls-files", "git rev-list", "git shortlog", "git -C sub"],
@@ -53,7 +53,7 @@ const READERS = [
     "ls | sort",
   ],
 ];
-/** Options of many programs, writing ones above all; `new` is a file that nobody allowed. */
+/** Options of many programs, above all those that write; `new` is a file that no rule allows. */
 const WORDS = [
   ...[
     "f1",
@@ -385,30 +385,30 @@ const line = fc.tuple(
 
 const shell = { sandboxed: false, waived: true, roots: ["/ws"] };
 
-/** Whether a rule for this program and anything behind it covers the command. */
+/** True when a rule for this program with any arguments covers the command. */
 function isCovered([reader, words]: readonly [string, string]): boolean {
   const policy = createPolicy("default", { allow: parseRules([`bash(${reader} *)`]) });
   const subjects = [{ kind: "command" as const, command: `${reader} ${words}` }];
   return judge(policy, { tool: "bash", does: "exec", effect: "write", subjects, shell }).decision === "allow";
 }
 
-/** Command lines that rules ending in `*` allow, of as many as are tried. */
+/** The command lines, of all that are tried, that rules ending in `*` allow. */
 export function coveredCommands({ numRuns, seed }: Tries): string[] {
   const drawn = fc.sample(line, seed === undefined ? { numRuns } : { numRuns, seed });
   return [...new Set(drawn.filter(isCovered).map((words) => words.join(" ")))];
 }
 
-/** Programs that take every word without looking at it, or wait for a network, a terminal or the end of a command. */
+/** Programs that accept any argument, or that wait for a network, a terminal or the end of a command. */
 const UNHURRIED = new Set(
   "echo printf seq which command curl ssh man less more go journalctl vim bash sh xargs nohup time flock".split(" "),
 );
 
-/** The words that make most programs write: a second name, and the usual options. */
+/** The words that make most programs write: a second file name, and the usual options. */
 const FEW = ["f1 new", "-o new", "-uo new", "--output=new", "--outp=new", "-U --output=new"];
 
 /**
- * Of every rule with every word that makes some program write the file `new`, the command lines that are allowed. Chance
- * alone meets a certain program with a certain word too rarely.
+ * The allowed command lines among all combinations of a rule with a word that makes some program write the file `new`.
+ * Random combinations meet a certain program with a certain word too rarely.
  */
 export function coveredPairs(words: "few" | "all"): string[] {
   const writing = words === "few" ? FEW : WORDS.filter((word) => word.includes("new"));
@@ -418,7 +418,7 @@ export function coveredPairs(words: "few" | "all"): string[] {
   return all.filter(isCovered).map((words) => words.join(" "));
 }
 
-/** FUZZ-09: what such rules allow is carried out in a sandbox. No file may change. */
+/** FUZZ-09: runs the commands that such rules allow in a sandbox. No file may change. */
 export function rulesOnlyRead(commands: readonly string[], at: TrialPlace): void {
   const found = firstThatChanges(commands, at);
   if (found !== undefined) expect.fail(`a rule that ends in * covers a command that changes a file: ${found}`);

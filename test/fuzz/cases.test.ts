@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { faults } from "../conformance/harness.ts";
 
-/** Where each fault of the area "fuzz-property" is put to the test; the soak tries each of them many times more. */
+/** The test of each fault of the area "fuzz-property"; the soak tries each of them many more times. */
 const proven: Readonly<Record<string, string>> = {
   "FUZZ-01": "test/fuzz/fuzz.test.ts",
   "FUZZ-02": "test/fuzz/kernel.test.ts",
@@ -13,11 +13,11 @@ const proven: Readonly<Record<string, string>> = {
   "FUZZ-07": "test/fuzz/fuzz.test.ts",
 };
 
-test("every fault has its place, and none is made up", () => {
+test("every fault has a test, and every listed fault exists", () => {
   expect(Object.keys(proven)).toEqual(faults("fuzz-property").map(({ id }) => id));
 });
 
-test.each(Object.entries(proven))("%s is in %s", (id, file) => {
+test.each(Object.entries(proven))("%s is tested in %s", (id, file) => {
   for (const place of [file, "test/soak/fuzz.test.ts"])
     expect(readFileSync(new URL(`../../${place}`, import.meta.url), "utf8")).toContain(id);
 });

@@ -197,7 +197,7 @@ const command = fc
   )
   .map((parts) => parts.filter((part) => part !== "").join(" "));
 
-/** Lines of commands with every operator and expansion; most of them are none that anybody would call read-only. */
+/** Command lines with every operator and expansion; most of them are not read-only. */
 const line = fc
   .tuple(
     command,
@@ -208,18 +208,18 @@ const line = fc
     around.replace("%", () => first + more.map(([join, next]) => ` ${join} ${next}`).join("")),
   );
 
-/** Words with which some program writes, runs or connects to something. */
+/** Words that make some program write, run or connect to something. */
 const WRITING = /new|touch|rm|-[ioOewsTSDpf]\b|--(?:in-place|set|ext|text|comp|to-)|-delete|-ok|-exec|\$|`|w$/;
-/** Some programs write what is named last. */
+/** Some programs write to the file that is named last. */
 const RISKY = ["f2", ...WORDS.filter((word) => WRITING.test(word))];
 
-/** Every program with every such word: a chance of one in thousands would never meet the one that was forgotten. */
+/** Every program with every such word, because random combinations would hardly ever find a forgotten one. */
 export const pairs = (): string[] => PROGRAMS.flatMap((program) => RISKY.map((word) => `${program} ${word} f1`));
 
 const policy = createPolicy("default");
 const shell = { sandboxed: true, waived: false, roots: ["/ws"] };
 
-/** Whether a command is carried out unasked because it only reads. */
+/** True when a command runs without approval because it is read-only. */
 export function isReadOnly(text: string): boolean {
   const ask = {
     tool: "bash",
@@ -231,7 +231,7 @@ export function isReadOnly(text: string): boolean {
   return judge(policy, ask).decision === "allow";
 }
 
-/** Commands that were judged read-only, of as many as are tried. */
+/** The commands, of all that are tried, that are judged read-only. */
 export function readOnlyCommands({ numRuns, seed }: Tries): string[] {
   const drawn = fc.sample(line, seed === undefined ? { numRuns } : { numRuns, seed });
   return [...new Set(drawn)].filter(isReadOnly);
@@ -239,10 +239,10 @@ export function readOnlyCommands({ numRuns, seed }: Tries): string[] {
 
 export type Watched = Readonly<{ changed: boolean; started: readonly string[]; sockets: readonly string[] }>;
 
-/** `strace`: without it, only what changes is seen. */
+/** Without `strace`, only changes of files are seen. */
 export type WatchPlace = Readonly<{ folder: string; bwrap: string; strace?: string; seconds?: number }>;
 
-/** Carries out commands where nothing can be lost, and watches what they change, start and connect to. */
+/** Runs commands where they can do no harm, and records what they change, start and connect to. */
 export function watch(commands: readonly string[], at: WatchPlace): Watched {
   const workspace = join(at.folder, "ws");
   const log = join(at.folder, "log");
@@ -308,10 +308,10 @@ function plant(workspace: string): void {
     ["add", "-A"],
     [...who, "commit", "-qm", "first"],
   ])
-    execFileSync("git", args, { cwd: workspace, stdio: "pipe" }); // one that fails is reported with what git says
+    execFileSync("git", args, { cwd: workspace, stdio: "pipe" }); // a command that fails is reported with git's message
 }
 
-/** Names and contents of all that is there. */
+/** Names and contents of all files in a folder. */
 function pictureOf(folder: string): string {
   const hash = createHash("sha256");
   for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted()) {
@@ -324,7 +324,7 @@ function pictureOf(folder: string): string {
   return hash.digest("hex");
 }
 
-/** What a line that only reads may start: what its words name, and what carries it out. */
+/** The programs that a read-only line may start: those that its words name, and those that run it. */
 const KNOWN = new Set([
   ...PROGRAMS.slice(0, PROGRAMS.indexOf("rm")).map((text) => text.split(" ")[0]!),
   "bwrap",
@@ -333,7 +333,9 @@ const KNOWN = new Set([
   "git",
 ]);
 
-/** FUZZ-04: nothing that is judged read-only changes a file, opens a socket or starts a program that nobody allowed. */
+/**
+ * FUZZ-04: no command that is judged read-only changes a file, opens a socket or starts a program that is not allowed.
+ */
 export function readersOnlyRead(commands: readonly string[], at: Parameters<typeof watch>[1]): void {
   const { changed, started, sockets } = watch(commands, at);
   const told = commands.length > 40 ? `${commands.length} commands` : commands.join("\n");
@@ -345,10 +347,10 @@ export function readersOnlyRead(commands: readonly string[], at: Parameters<type
   ).toEqual([]);
 }
 
-/** Where commands are tried: each time in a new folder, each command for a number of seconds (1 if none is given). */
+/** Where commands are tried: each in a new folder, for a number of seconds (1 if none is given). */
 export type TrialPlace = Readonly<{ folder: () => string; bwrap: string; seconds?: number }>;
 
-/** The first of these commands that changes a file when it is carried out; `undefined`: none does. */
+/** The first of these commands that changes a file when it runs; `undefined` if none does. */
 export function firstThatChanges(
   commands: readonly string[],
   { folder, bwrap, seconds = 1 }: TrialPlace,

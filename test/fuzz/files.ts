@@ -11,7 +11,7 @@ import { mutated, type Tries } from "./mutate.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** Every agent file that there is here to bend: those of the program, and those in the manner of others. */
+/** All agent files in this project, as material to mutate: those of the program, and those in other formats. */
 function samples(): string[] {
   const folders = [join(root, "agents"), join(root, "test/formats/dialects/fixtures")];
   const files = folders.flatMap((folder) =>
@@ -21,8 +21,8 @@ function samples(): string[] {
 }
 
 /**
- * FUZZ-01: whatever a file holds, no dialect throws, nothing gets into the prototype of everything, and an agent that comes
- * of it has fields of the kinds they are. `slowest` is told how long the slowest one took.
+ * FUZZ-01: for any content of a file, no dialect throws, the prototype of objects is not changed, and the fields of a
+ * resulting agent have their types. `slowest` is told how long the slowest file took.
  */
 export function filesAreRead(tries: Tries, slowest: (ms: number) => void = () => {}): void {
   const before = Object.getOwnPropertyNames(Object.prototype).join();
@@ -53,7 +53,7 @@ const oneOf =
   (value) =>
     kinds.some((kind) => kind(value));
 
-/** What each field of an agent is, written down apart from the program. */
+/** The type of each field of an agent, written independently of the program. */
 const fields: Readonly<Record<string, Kind>> = {
   name: (value) => text(value) && value !== "",
   description: text,
@@ -103,7 +103,7 @@ function faultsIn(agent: Agent): string[] {
   });
 }
 
-/** One line that does not belong into a frontmatter, which says nothing about tools and does not end it. */
+/** One line that does not belong into frontmatter, does not mention tools and does not end it. */
 const line = fc.oneof(
   fc.constantFrom(
     ...[
@@ -140,9 +140,9 @@ const line = fc.oneof(
   fc.string({ unit: "grapheme-ascii", maxLength: 20 }).filter((text) => !/tool|-{3}|'|"|permission|access/i.test(text)),
 );
 
-/** FUZZ-01: a file that has to be repaired never has more tools than it names, or than those that only look. */
+/** FUZZ-01: a file that has to be repaired never has more tools than it names, or than the read-only ones. */
 export function repairsOnlyNarrow(tries: Tries): void {
-  // A name that no tool has gives nothing.
+  // A name that is not a tool gives nothing.
   const named = new Set([...READ_ONLY_TOOLS, "read_file", "grep_files", "write_file"]);
   const others = [ALL_TOOLS, ...Object.keys(builtinTools)].filter((tool) => !named.has(tool));
   fc.assert(
@@ -163,7 +163,7 @@ export function repairsOnlyNarrow(tries: Tries): void {
   );
 }
 
-/** How a list is written. */
+/** The forms in which a list can be written. */
 const spelledList = fc.constantFrom(
   (names: readonly string[]) => ` ${names.join(", ")}`,
   (names: readonly string[]) => ` [${names.join(", ")}]`,
@@ -172,14 +172,14 @@ const spelledList = fc.constantFrom(
 );
 
 /**
- * FUZZ-01: whatever stray lines a file has, what it forbids stays forbidden, its mode is not wider, and it says the same with the
- * line ends of Windows and behind a byte order mark.
+ * FUZZ-01: with any stray lines in a file, its denied tools stay denied and its mode is not wider; Windows line ends
+ * and a byte order mark make no difference.
  */
 export function bansAreKept(tries: Tries): void {
   const READS = { file: "/x/careful.md", relative: "careful.md" };
   const key = fc.constantFrom("disallowedTools", "disallowed-tools", "disallowed_tools", "deniedTools");
   const stray = fc.array(fc.tuple(line, fc.nat(4)), { maxLength: 2 });
-  // A file that plans has tools that only read, whatever else it says, so not all of them do.
+  // A file in plan mode has only read-only tools, so not all files are in plan mode.
   const file = fc
     .tuple(spelledList, spelledList, key, fc.boolean(), stray)
     .map(([tools, bans, banKey, plans, odds]) => {
@@ -218,7 +218,7 @@ const rightsOf = ({ name, tools, disallowedTools, permission }: Agent) => ({
   permission,
 });
 
-/** Settings are read or refused, and never thrown about. */
+/** Settings are read or refused, and the reader never throws. */
 export function settingsAreRead(tries: Tries): void {
   const sample =
     "model: offline\nconcurrency: 3\npermissions:\n  mode: plan\n  allow: [read_file]\nbackground:\n  maxRuns: 2\n";

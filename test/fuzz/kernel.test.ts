@@ -14,16 +14,16 @@ beforeAll(async () => {
 }, needsTimeout);
 
 describe("FUZZ-02: paths", () => {
-  test("among any links never lead out of the workspace", async () => {
+  test("with any links never lead out of the workspace", async () => {
     expect(await pathsStayInside({ folder: tempFolder() }, { numRuns: 40, seed })).toBeGreaterThan(100);
   });
 
-  test("whose folder is swapped for a link while they are opened lead to what is inside, or nowhere", async () => {
+  test("whose folder is swapped for a link during opening lead to a file inside, or nowhere", async () => {
     const { read, refused } = await swapsStayInside({ folder: tempFolder() }, { numRuns: 300 });
     expect([read > 0, refused > 0]).toEqual([true, true]);
   });
 
-  test("that are opened are there in a world of nothing but the workspace", async (ctx) => {
+  test("that are opened also exist where only the workspace exists", async (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     const opened = await pathsStayInside({ folder: tempFolder(), bwrap: bwrap.path }, { numRuns: 15, seed: seed + 1 });
     expect(opened).toBeGreaterThan(30);
@@ -33,7 +33,7 @@ describe("FUZZ-02: paths", () => {
 describe("FUZZ-04: commands", () => {
   const commands = readOnlyCommands({ numRuns: 4_000, seed });
 
-  test("that are judged read-only change nothing, connect to nothing and start nothing else", (ctx) => {
+  test("that are judged read-only change nothing, connect to nothing and start no other program", (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     if (strace.missing !== undefined) return ctx.skip(strace.missing);
     expect(commands.length).toBeGreaterThan(50);
@@ -47,7 +47,7 @@ describe("FUZZ-04: commands", () => {
     expect(firstThatChanges(judged, { folder: tempFolder, bwrap: bwrap.path })).toBeUndefined();
   });
 
-  test("that write, connect or start something are seen when they do", (ctx) => {
+  test("that write, connect or start something are noticed", (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     if (strace.missing !== undefined) return ctx.skip(strace.missing);
     const at = { folder: tempFolder(), bwrap: bwrap.path, strace: strace.path };
@@ -63,7 +63,7 @@ describe("FUZZ-04: commands", () => {
 describe("FUZZ-09: rules for commands that end in *", () => {
   const covered = coveredCommands({ numRuns: 2_000, seed });
 
-  test("cover nothing that changes a file", (ctx) => {
+  test("cover no command that changes a file", (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     expect(covered.length).toBeGreaterThan(100);
     rulesOnlyRead(covered, { folder: tempFolder, bwrap: bwrap.path });
@@ -76,9 +76,9 @@ describe("FUZZ-09: rules for commands that end in *", () => {
     rulesOnlyRead(pairs, { folder: tempFolder, bwrap: bwrap.path });
   });
 
-  test("and a command that does is found among others", (ctx) => {
+  test("are tested in a way that finds a command that writes", (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
-    // A command that is stopped before it writes changes nothing: a busy machine took longer than a second for one.
+    // A command that is stopped before it writes changes nothing: on a busy machine one took longer than a second.
     const at = { folder: tempFolder, bwrap: bwrap.path, seconds: 60 };
     const some = ["ls", "git log -1", "git log --output=new", "sort f1"];
     expect(() => rulesOnlyRead(some, at)).toThrow(/file: git log --output=new$/);

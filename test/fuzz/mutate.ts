@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** How often a property is tried, and with which chance; without a seed it is another one each time. */
+/** The number of tries of a property, and its seed; without a seed it is random. */
 export type Tries = Readonly<{
   numRuns: number;
   seed?: number;
@@ -8,7 +8,7 @@ export type Tries = Readonly<{
   interruptAfterTimeLimit?: number;
 }>;
 
-/** What parsers stumble over. */
+/** Texts that are difficult for parsers. */
 const TOKENS = [
   ...[
     "---\n",
@@ -105,7 +105,7 @@ const edit: fc.Arbitrary<Edit> = fc.record({
   copy: fc.oneof({ weight: 5, arbitrary: fc.constant(0) }, fc.nat(200)),
 });
 
-/** Texts that were sound once: pieces cut out, copied, and put in that do not belong there. */
+/** Valid texts with pieces cut out, copied, or inserted. */
 export function mutated(samples: readonly string[], most = 6): fc.Arbitrary<string> {
   const wild = fc.array(fc.constantFrom(...TOKENS), { maxLength: 40 }).map((parts) => parts.join(""));
   const bent = fc
@@ -126,5 +126,5 @@ export function inPieces(cuts: readonly number[], text: string): string[] {
   return [0, ...places].map((from, index) => text.slice(from, places[index] ?? text.length));
 }
 
-/** Where a text is cut. */
+/** The positions at which a text is cut. */
 export const cuts = fc.array(fc.nat(100_000), { maxLength: 12 });

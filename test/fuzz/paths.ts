@@ -10,7 +10,7 @@ import type { Tries } from "./mutate.ts";
 
 const NAMES = ["a", "b", "c", "é", "a b"];
 const name = fc.constantFrom(...NAMES);
-/** Where links lead: inside, outside, nowhere, in circles. */
+/** Targets of links: inside, outside, missing, in circles. */
 const target = fc.oneof(
   fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant("..") }, { weight: 3, arbitrary: name }), {
     minLength: 1,
@@ -47,13 +47,13 @@ const path = fc
 
 export type Trees = Readonly<{
   folder: string;
-  /** The program that makes a world of nothing but the workspace. */
+  /** The program that shows a file system with nothing but the workspace. */
   bwrap?: string;
 }>;
 
 /**
- * FUZZ-02: whatever paths and links there are, nothing outside of the workspace is opened or could be written. The kernel has
- * the last word: what was opened has to be there in a world in which only the workspace exists.
+ * FUZZ-02: with any paths and links, nothing outside of the workspace is opened or could be written. The kernel
+ * confirms it: an opened file has to exist where only the workspace is mounted.
  */
 export async function pathsStayInside({ folder, bwrap }: Trees, tries: Tries): Promise<number> {
   const [workspace, outside] = [join(folder, "WS"), join(folder, "OUT")];
@@ -80,7 +80,7 @@ export async function pathsStayInside({ folder, bwrap }: Trees, tries: Tries): P
             await found.handle.close();
             expect(text, asked).not.toContain("CANARY");
             expect(folderContains(workspace, found.real), `${asked} is ${found.real}`).toBe(true);
-            allowed.push(resolve(workspace, asked)); // a step up is taken as it is written, before any link is followed
+            allowed.push(resolve(workspace, asked)); // `..` is resolved as it is written, before any link is followed
           }
           const spot = await openContainedPath(root, asked).catch(refused);
           if (!spot) continue;
@@ -97,7 +97,7 @@ export async function pathsStayInside({ folder, bwrap }: Trees, tries: Tries): P
 }
 
 /**
- * FUZZ-02: a folder that is swapped for a link to the outside at any moment of the opening gives away nothing. Returns how
+ * FUZZ-02: a folder that is swapped for a link to the outside at any moment of the opening reveals nothing. Returns how
  * often the file inside was read and how often the path was refused.
  */
 export async function swapsStayInside(
@@ -136,7 +136,7 @@ export async function swapsStayInside(
   return seen;
 }
 
-/** Checks that the refusal of a path that leads out says so, whatever is there: a file, a folder, a device. */
+/** Checks that the refusal of a path that leads out says so, whether it is a file, a folder or a device. */
 function refusedAt(error: unknown, workspace: string, asked: string): undefined {
   refused(error);
   const real = attempt(() => realpathSync.native(resolve(workspace, asked)));
@@ -152,14 +152,14 @@ function grow({ at, kind, target }: Entry, { workspace, outside }: { workspace: 
   const place =
     first === "/" ? `/${rest.join("/")}`.replace(/^\/OUT/, outside).replace(/^\/WS/, workspace) : target.join("/");
   mkdirSync(dirname(file), { recursive: true });
-  if (!folderContains(workspace, realpathSync.native(dirname(file)))) return; // a link led out: what is put there is not part of the tree
+  if (!folderContains(workspace, realpathSync.native(dirname(file)))) return; // the link led out, so the new file is not part of the tree
   if (kind === "folder") mkdirSync(file);
   else if (kind === "file") writeFileSync(file, "inside");
   else if (kind === "link") symlinkSync(place, file);
   else linkSync(join(workspace, ...at.slice(0, -1), "a"), file);
 }
 
-/** Of these paths those that are not there when nothing but the workspace is. */
+/** The paths among these that do not exist where only the workspace is mounted. */
 function missingAlone(bwrap: string, workspace: string, paths: readonly string[]): string[] {
   const look = 'while IFS= read -r -d "" p; do [ -e "$p" ] || printf "%s\\0" "$p"; done';
   const args = [
@@ -177,7 +177,7 @@ function refused(error: unknown): undefined {
   return undefined;
 }
 
-/** What an act gives; `undefined` where something else is there already, or nothing is. */
+/** The result of a function; `undefined` if it throws. */
 function attempt<T>(act: () => T): T | undefined {
   try {
     return act();

@@ -16,7 +16,7 @@ test(
 );
 
 test(
-  "FUZZ-08: no script leaves a protected name in a folder that is nested deeply",
+  "FUZZ-08: no script leaves a protected name in a deeply nested folder",
   async (context) => {
     const bwrap = await needs("bwrap");
     if (bwrap.missing !== undefined) return context.skip(bwrap.missing);

@@ -7,15 +7,18 @@ import { InFlight } from "../../src/runtime/commands/in-flight.ts";
 import type { SandboxLevel } from "../../src/runtime/commands/probe-sandbox.ts";
 import type { Tries } from "./mutate.ts";
 
-/** Spellings of protected names, as they are on the disk. The oracle knows these and nothing of our rules. */
+/**
+ * Spellings of protected names, as they are on the disk. The oracle knows these spellings and not the rules of the
+ * program.
+ */
 const NAMES = [
   ...[".git", ".npmrc", ".envrc", ".claude", ".vscode", ".mcp.json", ".husky", ".gitmodules", ".bashrc"],
   ...[".GIT", ".Git", ".NPMRC", ".g\u200dit", ".gi\ufe0ft", ".\uff47it", ".claude.", ".vscode "],
 ];
-/** Where things are made: some exist, some hold protected things, one is no text. */
+/** Places in which files are created: some exist, some contain protected files, one name is not valid text. */
 const FOLDERS = ["", "a/", "a/b/c/d/e/", "given/", "node_modules/p/", "new/x/", "$'no\\xfftext'/"];
 
-/** A word of a script: quoted, except where it is written for the shell. */
+/** A word of a script: quoted, unless it is written for the shell. */
 const quoted = (path: string): string => {
   const [, folder = "", name = path] = /^(\$'[^']*'\/)?(.*)$/s.exec(path) ?? [];
   return `${folder}'${name}'`;
@@ -26,7 +29,7 @@ const folder = fc.constantFrom(...FOLDERS);
 const target = fc.tuple(folder, name).map(([where, what]) => ({ where, what, path: quoted(`${where}${what}`) }));
 const makes = (where: string): string => (where === "" ? "" : `mkdir -p ${quoted(where)}; `);
 
-/** One line of a script that tries to leave a protected name, or to get at one that exists. */
+/** One line of a script that tries to leave a protected name, or to change an existing one. */
 const line = fc.oneof(
   target.map(({ where, path }) => `${makes(where)}mkdir ${path}`),
   target.map(({ where, path }) => `${makes(where)}echo x > ${path}`),
@@ -42,7 +45,7 @@ const line = fc.oneof(
   target.map(({ where, path }) => `${makes(where)}cp -r given ${path}`),
   fc.tuple(folder, folder).map(([from, to]) => `mv ${quoted(from || "a")} ${quoted(`${to || "m"}moved`)}`),
   target.map(({ path }) => `rm -rf ${path}; ln -s seed.txt ${path}`),
-  // an existing link with a protected name must lead where it led
+  // an existing link with a protected name must keep its target
   fc.constantFrom("rm -f given/.husky", "ln -sfn /etc given/.husky", "rm -f given/.husky; mkdir given/.husky"),
   folder.map((where) => `chmod 0311 ${quoted(where || "a")}`),
   fc.constantFrom("sleep 0.1", "rm -rf node_modules/p", "mv given gone", "echo x > given/.npmrc", "cp -r given copy"),
@@ -76,7 +79,7 @@ export async function noNamesAreLeft(at: NamesPlace, tries: Tries): Promise<numb
   return refused;
 }
 
-/** One script with every kind of thing in folders that are deeper and deeper: chance alone goes there too rarely. */
+/** One script with every kind of file in deeper and deeper folders: random scripts create these too rarely. */
 export function noNamesAreLeftBelow(at: NamesPlace, depth: number): Promise<number> {
   const kinds = ["mkdir", "touch", "ln -s /etc", "ln seed.txt", "mkfifo"];
   const lines = Array.from({ length: depth }, (_, level) => {
@@ -89,7 +92,7 @@ export function noNamesAreLeftBelow(at: NamesPlace, depth: number): Promise<numb
 
 let count = 0;
 
-/** Runs the scripts side by side; throws if they left a protected name or changed one. Returns how many were refused. */
+/** Runs the scripts in parallel; throws if they left a protected name or changed one. Returns how many were refused. */
 async function refusedNames(
   { folder: all, sandbox }: NamesPlace,
   scripts: readonly (readonly string[])[],
@@ -141,7 +144,7 @@ function prepare(ws: string): void {
   symlinkSync("../a", join(ws, "given", ".husky"));
 }
 
-/** Every protected name on the disk, by its bytes, with its kind, size and where it leads. */
+/** Every protected name on the disk, by its bytes, with its kind, size and target. */
 function namesIn(ws: string): Map<string, string> {
   const listed = execFileSync("find", [ws, "-printf", "%P\\t%y %s %l\\0"], { encoding: "latin1" });
   const bytes = new Set(NAMES.map((each) => Buffer.from(each, "utf8").toString("latin1")));

@@ -21,7 +21,7 @@ import { cuts, inPieces, mutated, type Tries } from "./mutate.ts";
 
 const anyText = fc.string({ unit: "binary", maxLength: 200 });
 
-/** Throws nothing but our own errors. */
+/** Throws an error that is not one of subcrew's own. */
 function orRefused(act: () => unknown): void {
   try {
     act();
@@ -36,7 +36,10 @@ const note = (seq: number, text: string): KeptEvent => ({ seq, run: "run_1", pat
 
 const NEWLINE = 10;
 
-/** FUZZ-05: a journal with anything in it is read up to there, or called damaged; what is read is what was written. */
+/**
+ * FUZZ-05: a journal with any content is read up to the damage, or reported as damaged; the records that are read are
+ * the written ones.
+ */
 export function journalsAreRead(tries: Tries): void {
   const journals = fc.record({
     texts: fc.array(anyText, { minLength: 1, maxLength: 8 }),
@@ -58,7 +61,7 @@ export function journalsAreRead(tries: Tries): void {
       orRefused(() => {
         const { events: read } = readRecords(spoiled, "x");
         expect(read).toEqual(events.slice(0, read.length));
-        // Whatever follows them, records that were whole are not lost.
+        // Complete records are not lost, whatever follows them.
         const before = whole.subarray(0, at).filter((byte) => byte === NEWLINE).length;
         expect(read.length).toBeGreaterThanOrEqual(before);
       });

@@ -2,7 +2,7 @@ import { Command, type CommanderError, Option } from "commander";
 import { expect, test } from "vitest";
 import { usageError } from "./usage.ts";
 
-/** What a person reads who types these words after `team`. */
+/** The usage error for these words after `team`: its message and its hint. */
 function told(...words: readonly string[]): readonly [message: string, hint: string] {
   const command = new Command("team").allowExcessArguments(false).configureOutput({ writeErr: () => {} });
   command.addOption(new Option("-o, --output <format>", "the form").choices(["text", "json"]));
@@ -16,7 +16,7 @@ function told(...words: readonly string[]): readonly [message: string, hint: str
   throw new Error("nothing is wrong with it");
 }
 
-test("a word too many is named, and a file that belongs to --input", () => {
+test("an extra argument is named, and a file among them gets a hint about --input", () => {
   expect(told("team.yaml")).toEqual([
     'Too many arguments for "team": "team.yaml".',
     "Name the file with --input: `team --input team.yaml`.",
@@ -24,12 +24,12 @@ test("a word too many is named, and a file that belongs to --input", () => {
   expect(told("a", "b", "c")[0]).toBe('Too many arguments for "team": "a" and 2 more.');
 });
 
-test("a value that is none of the choices is told with the choices, and the nearest", () => {
+test("a value outside of the choices is refused with the list of choices and the nearest one", () => {
   expect(told("-o", "yaml")).toEqual(['--output cannot be "yaml".', "Give one of text, json."]);
   expect(told("--output", "jsn")[1]).toBe("Did you mean --output json? There are: text, json.");
 });
 
-test("a flag of one letter suggests no other letter", () => {
+test("an unknown flag of one letter does not suggest a flag with another letter", () => {
   expect(told("-x")[1]).toBe("Flags come after the command, as in `subcrew run --json ...`.");
   expect(told("-O", "json")[1]).toBe('Did you mean "-o"?');
 });

@@ -10,11 +10,11 @@ test.each([
   ["1.0.0-beta.1", "0.1.0", false],
   ["\u001b[31m9.9.9", "0.1.0", false],
   ["", "0.1.0", false],
-])("%j after %j: %j", (latest, than, newer) => {
+])("is version %j newer than %j: %j", (latest, than, newer) => {
   expect(isNewer(latest, than)).toBe(newer);
 });
 
-test("the registry is the one of npm: variable, then the user's file, then the public one", () => {
+test("the npm registry is that of the variable, else that of the user's .npmrc, else the public one", () => {
   const home = tempFolder({ ".npmrc": "# mine\nregistry = https://npm.example/${TEAM}/\n" });
   const none = { npm_config_globalconfig: "/nowhere" };
   expect(registryOf(home, { ...none, TEAM: "blue" })).toBe("https://npm.example/blue/");

@@ -5,7 +5,7 @@ import { askedDiff } from "./asked-diff.ts";
 const text = Array.from({ length: 20 }, (_, n) => `line ${n + 1}\n`).join("");
 const call = (name: string, input: object) => ({ id: "1", name, input });
 
-test("an edit is asked about as a diff with the lines around it", () => {
+test("the question about an edit shows a diff with the lines around the change", () => {
   const cwd = tempFolder({ "a.txt": text });
   const diff = askedDiff(call("edit_file", { path: "a.txt", oldText: "line 10\n", newText: "line ten\n" }), cwd)!;
   expect(diff.split("\n").slice(2)).toEqual([
@@ -21,19 +21,19 @@ test("an edit is asked about as a diff with the lines around it", () => {
   ]);
 });
 
-test("a file that would be overwritten is shown as a diff, and a new one is not", () => {
+test("the question about overwriting a file shows a diff, and one about a new file does not", () => {
   const cwd = tempFolder({ "a.txt": "one\ntwo\n" });
   expect(askedDiff(call("write_file", { path: "a.txt", content: "one\n2\n" }), cwd)).toContain("-two\n+2");
   expect(askedDiff(call("write_file", { path: "b.txt", content: "one\n" }), cwd)).toBeUndefined();
 });
 
-test("a text that is not in the file, or a folder that is not known, leaves the texts of the call", () => {
+test("an edit whose old text is not in the file, or whose folder is unknown, is shown with the texts of the call", () => {
   const cwd = tempFolder({ "a.txt": text });
   const edit = call("edit_file", { path: "a.txt", oldText: "nothing", newText: "something" });
   for (const folder of [cwd, ""]) expect(askedDiff(edit, folder)).toContain("-nothing\n+something");
 });
 
-test("a call with other fields is shown whole", () => {
+test("a call with fields that a diff does not show is shown as it is", () => {
   const cwd = tempFolder({ "a.txt": "one\n" });
   expect(askedDiff(call("upload", { path: "a.txt", content: "two\n", to: "elsewhere" }), cwd)).toBeUndefined();
   expect(askedDiff(call("patch", { path: "a.txt", oldText: "one", newText: "2", after: "run" }), cwd)).toBeUndefined();

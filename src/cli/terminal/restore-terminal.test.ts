@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { restoreOnEnd } from "./restore-terminal.ts";
 
-test("a fault of the processor is not handled: the instruction would fault again for ever", () => {
+test("signals for faults of the processor are not handled, because the instruction would fault again for ever", () => {
   const withdraw = restoreOnEnd(() => {});
   const handled = (["SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"] as const).filter(
     (name) => process.listenerCount(name) > 0,

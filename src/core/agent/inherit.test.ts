@@ -33,7 +33,7 @@ test("restrictions of the base apply to the child, and the child's own fields wi
   });
 });
 
-describe("lineages", () => {
+describe("the base of an agent that extends another", () => {
   const heir = (name: string, base?: string, rank = 0): { name: string; rank: number; extends?: string } => ({
     name,
     rank,
@@ -52,7 +52,7 @@ describe("lineages", () => {
     expect(lineages([project, user, kid]).get(kid)).toEqual({ base: user });
   });
 
-  test("an agent that extends a cycle fails with it, and no other agent does", () => {
+  test("every agent in a cycle or below one fails, and no other agent does", () => {
     const [a, b, c, fine] = [heir("a", "b"), heir("b", "a"), heir("c", "a"), heir("fine")] as const;
     const lines = lineages([a, b, c, fine]);
     expect([a, b, c].map((one) => lines.get(one))).toEqual(

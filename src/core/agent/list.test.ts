@@ -3,7 +3,7 @@ import { formatAgentList } from "./list.ts";
 
 const agent = (name: string, description = "does things") => ({ name, description, source: "user" });
 
-test("all agents are named when no number is given", () => {
+test("all agents are listed when no limit is given", () => {
   const agents = Array.from({ length: 30 }, (_, i) => agent(`a${i}`));
   expect(formatAgentList(agents)).toMatchObject({ count: 30, remaining: 0 });
 });

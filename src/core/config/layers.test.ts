@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Config } from "./config.ts";
 import { settleConfig } from "./layers.ts";
 
-test("variables win over the project's settings, and those over the user's", () => {
+test("environment variables win over the project's settings, and the project's over the user's", () => {
   const { config, origins } = settleConfig({
     user: { model: "mine", concurrency: 6, disabled: ["a"] },
     project: { concurrency: 2, disabled: ["b"] },
@@ -12,7 +12,7 @@ test("variables win over the project's settings, and those over the user's", () 
   expect(Object.fromEntries(origins)).toEqual({ model: "environment", concurrency: "project", disabled: "project" });
 });
 
-describe("a project's settings can only narrow", () => {
+describe("a project's settings can only restrict", () => {
   test("keys that would grant something are ignored and reported", () => {
     const project = {
       model: "theirs",

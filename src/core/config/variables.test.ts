@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { configFromVariables, configVariables } from "./variables.ts";
 
-test("every value has a variable of its own", () => {
+test("every setting has its own environment variable", () => {
   const names = configVariables().map(({ name }) => name);
   expect(names).toEqual(
     expect.arrayContaining(["SUBCREW_MODEL", "SUBCREW_LIMITS_MAX_TURNS", "SUBCREW_PROTECT_BUNDLED"]),

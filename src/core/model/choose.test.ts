@@ -35,7 +35,7 @@ describe("a model name resolves to one model", () => {
     ["auto", "offline"],
     ["mine", "mine"],
     ["scripted:./a/b.json", "scripted:./a/b.json"],
-  ])("%s is %s", (name, model) => {
+  ])("the name %s is the model %s", (name, model) => {
     expect(chosen(name)).toEqual([model]);
   });
 });
@@ -49,7 +49,7 @@ test("a tier is one model, not a list to try", () => {
   expect(chosen("fast")).toHaveLength(1);
 });
 
-test("the call beats the agent, the agent its parent, the parent the default", () => {
+test("the model of the call wins over the agent's, that over the parent's, and that over the default", () => {
   const call: ModelWish = { by: "call", names: "ollama/call" };
   const agent: ModelWish = { by: "agent", names: "ollama/agent" };
   const parent: ModelWish = { by: "parent", names: "ollama/parent" };

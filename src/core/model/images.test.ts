@@ -24,9 +24,9 @@ test.each([
   ["gpt-oss:20b", false],
   ["offline", false],
   ["my-own-model", undefined],
-])("%s takes images: %s", (id, takes) => expect(takesImages(id)).toBe(takes));
+])("does the model %s take images: %s", (id, takes) => expect(takesImages(id)).toBe(takes));
 
-test("an image is known by its first bytes, whatever its file is called", () => {
+test("the format of an image is recognised by its first bytes, not by the name of its file", () => {
   const bytes = (text: string): Uint8Array => Buffer.from(text, "latin1");
   expect(imageTypeOf(bytes("\u0089PNG\r\n\u001a\n..."))).toBe("image/png");
   expect(imageTypeOf(bytes("\u00ff\u00d8\u00ff\u00e0"))).toBe("image/jpeg");

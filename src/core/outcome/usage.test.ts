@@ -50,7 +50,7 @@ test.each([
   [9_999, "10.0k"],
   [10_000, "10k"],
   [1_234_567, "1.2M"],
-])("%i tokens read %s", (count, text) => {
+])("%i tokens are shown as %s", (count, text) => {
   expect(formatTokens(count)).toBe(text);
 });
 

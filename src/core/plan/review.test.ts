@@ -26,7 +26,7 @@ test("only the closing words count, so an approval quoted far above does not", (
   expect(parseReview(`approved was the wish.\n${"x ".repeat(150)}`).approved).toBe(false);
 });
 
-test("the last line decides, with whatever blank lines and line ends surround it", () => {
+test("the last line decides, whatever blank lines and line ends are around it", () => {
   expect(parseReview("fine\r\n  APPROVED \r\n\n")).toEqual({ approved: true, feedback: "fine" });
   expect(parseReview("approved? no.\nREVISION_NEEDED\n")).toEqual({ approved: false, feedback: "approved? no." });
 });
@@ -61,7 +61,7 @@ test.each([
   ["The status is ok", undefined, false],
   ["Is it correct?", undefined, false],
   ["That is not correct", undefined, false],
-])("%j with %j is read as %j", (output, data, approved) => {
+])("the verdict of %j with %j is %j", (output, data, approved) => {
   expect(parseReview(output, data).approved).toBe(approved);
 });
 

@@ -14,7 +14,7 @@ test.each<[string, Record<string, readonly string[]>, string[], string[]]>([
   ["after what they need", { c: ["b"], b: ["a"], a: [] }, ["a", "b", "c"], []],
   ["once, though they are needed twice", { a: [], b: ["a"], c: ["a"], d: ["b", "c"] }, ["a", "b", "c", "d"], []],
   ["except those that hang on a cycle", { a: [], x: ["y"], y: ["x", "a"], z: ["y"] }, ["a"], ["x", "y", "z"]],
-])("nodes come %s", (_how, needs, order, left) => {
+])("nodes are ordered %s", (_how, needs, order, left) => {
   expect(orderOf(body(needs))).toEqual({ order, left });
 });
 

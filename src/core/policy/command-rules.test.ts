@@ -322,7 +322,7 @@ test.each([
   ["xargs ls *", "xargs --replace rm ls"],
   ["nice ls *", "CI='5 rm a'; nice -n $CI ls"],
   ["timeout ls *", "CI='5 rm a'; timeout $CI ls"],
-  // Words that are an option for the program, or are none.
+  // Words that the program reads as options although they do not look like it, or the other way round.
   ["tar *", "tar tfI a.tar 'sh -c \"rm a\"'"],
   ["unzip *", "unzip a.zip -l"],
   ["unzip *", "unzip -q a.zip -x b -l"],
@@ -331,7 +331,7 @@ test.each([
   ["wget *", "wget -O - -O a https://example.com/a"],
   ["go *", "go env -u GOFLAGS"],
   ["jobs *", "jobs -x rm a"],
-  // Strings of awk that begin elsewhere than they seem to.
+  // Strings of awk that begin at another place than it seems.
   ["awk *", 'awk \'/"/{print > "new"} /"/\' a'],
   ["awk *", 'awk \'BEGIN{x="a\\\n"; print > "new"; y="b"}\''],
   ["awk *", 'awk \'{x = 1 # "\nprint > "new" # "\n}\' a'],

@@ -23,7 +23,7 @@ const free = (rules: Readonly<{ allow?: string[]; ask?: string[]; deny?: string[
 const withFile = (policy: Policy, name: string, ...rules: AgentRule[]): Policy =>
   narrow(policy, { name, rules: [rules] });
 
-test("of several agent files the one that denies decides, and a mode that denies beats a file that asks", () => {
+test("when several agent files apply, one that denies decides, and a mode that denies wins over a file that asks", () => {
   const asking = withFile(free(), "outer", { tool: "write_file", says: "ask" });
   const denying = withFile(asking, "inner", { tool: "write_file", says: "deny" });
   expect(judgeCall(denying, write("a"))).toMatchObject({ decision: "deny", rule: "rules of inner" });
@@ -31,7 +31,7 @@ test("of several agent files the one that denies decides, and a mode that denies
   expect(judgeCall(planning, write("a"))).toMatchObject({ decision: "deny", rule: "mode plan" });
 });
 
-test("a rule of an agent file that asks about some calls asks about a call whose argument is unknown, too", () => {
+test("a rule of an agent file that asks about some calls also asks about a call whose argument is unknown", () => {
   const asking = withFile(free(), "a", { tool: "write_file", pattern: "src/**", says: "ask" });
   expect(judgeCall(asking, call("write_file", "write")).decision).toBe("ask");
   const allowing = withFile(
@@ -106,7 +106,7 @@ test("files are limited by a lease and by rules of the user and of agent files a
   expect(limited.map(limitsFiles)).toEqual([true, true, true, true, true]);
 });
 
-test("a tool is shut when the last rule about all its calls denies them and no later rule allows any", () => {
+test("a tool is unavailable when the last rule about all its calls denies them and no later rule allows any", () => {
   const all = (says: AgentRule["says"]): AgentRule => ({ tool: "bash", says });
   const some = (says: AgentRule["says"]): AgentRule => ({ tool: "bash", pattern: "git *", says });
   expect([[all("deny")], [all("allow"), all("deny")], [all("deny"), some("deny")]].map(isShut)).toEqual([

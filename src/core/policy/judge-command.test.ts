@@ -22,7 +22,7 @@ const wrapped = (times: number): string => `${"nice ".repeat(times)}ls`;
 const withFile = (policy: Policy, name: string, ...rules: AgentRule[]): Policy =>
   narrow(policy, { name, rules: [rules] });
 
-test("of several agent files the one that denies decides, and a mode that denies beats a file that asks", () => {
+test("when several agent files apply, one that denies decides, and a mode that denies wins over a file that asks", () => {
   const asking = withFile(policyWith({ mode: "bypass" }), "outer", { tool: "bash", says: "ask" });
   const denying = withFile(asking, "inner", { tool: "bash", pattern: "make *", says: "deny" });
   expect(judged(denying, "make all")).toMatchObject({ decision: "deny", rule: "rules of inner" });
@@ -100,7 +100,7 @@ test("a cd that fails, or that applies only inside of parentheses, leaves the fo
   ]);
 });
 
-test("a line without a command is not allowed by itself, and a variable for the display needs no rule", () => {
+test("a line without a command is not allowed by itself, and a variable that only changes the display needs no rule", () => {
   expect(decisions({ allow: ["bash(make *)"] }, ["# nothing", "sh -c ''", "LANG=C; make all"])).toEqual([
     "ask",
     "ask",

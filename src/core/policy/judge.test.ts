@@ -30,7 +30,7 @@ const rules = (allow: readonly string[], ask: readonly string[] = [], deny: read
   deny: parseRules(deny),
 });
 
-test("a rule that denies beats one that asks, which beats one that allows, which beats the mode", () => {
+test("a rule that denies wins over one that asks, that over one that allows, and that over the mode", () => {
   const call = write("src/a.ts");
   const said = (...given: Parameters<typeof rules>): unknown => {
     const { decision, rule } = judge(createPolicy("default", rules(...given)), call);
@@ -45,7 +45,7 @@ test("a rule that denies beats one that asks, which beats one that allows, which
   ]);
 });
 
-test("of several subjects the strictest decides, in any order", () => {
+test("of several subjects of a call the strictest verdict counts, in any order", () => {
   const policy = createPolicy("default", rules(["write_file(src/**)"], [], ["write_file(dist/**)"]));
   expect(judge(policy, write("src/a", "src/b")).decision).toBe("allow");
   expect(judge(policy, write("src/a", "docs/b", "src/c")).decision).toBe("ask");
@@ -53,7 +53,7 @@ test("of several subjects the strictest decides, in any order", () => {
   expect(judge(policy, write("dist/c", "src/a")).decision).toBe("deny");
 });
 
-test("a call on a command and on a file is judged by both", () => {
+test("a call that runs a command and changes a file is judged by both", () => {
   const policy = createPolicy("bypass", rules([], [], ["write_file(dist/**)", "bash(rm *)"]));
   const call = (command: string, path: string): string =>
     judge(policy, { ...bash(command, placed(path, true)), does: "write" }).decision;
@@ -103,7 +103,7 @@ test("in a mode that never asks, a call that needs approval is denied with that 
   });
 });
 
-test("the rules created by an always answer allow only the same call, even if its argument looks like a pattern", () => {
+test('the rules that the answer "always" creates allow only the same call, even if its argument looks like a pattern', () => {
   const agreed = (allow: readonly Rule[]): Policy => createPolicy("default", { allow, ask: [], deny: [] });
   const file = agreed(rulesAlike("write_file", write("src/*.ts").subjects));
   expect([judge(file, write("src/*.ts")).decision, judge(file, write("src/a.ts")).decision]).toEqual(["allow", "ask"]);

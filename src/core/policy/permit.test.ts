@@ -49,7 +49,7 @@ test("the same rights are judged once for each tool, and once for the same tools
   expect(allowedTools(rights, tools)).toBe(allowedTools(rights, tools));
 });
 
-test("the parent, the policy and disallowedTools each take away a tool that the agent lists, and the first of them is named", () => {
+test("the parent, the policy and disallowedTools can each remove a tool that the agent lists, and the first of them is named", () => {
   const rights: Rights = { name: "a", tools: ["bash"], disallowedTools: ["bash"] };
   expect(permit(rights, "bash")).toEqual({ allowed: false, rule: "disallowedTools of a" });
   const barred: Rights = { ...rights, barred: { bash: "mode plan" } };
@@ -87,7 +87,7 @@ test("only an agent that may run commands may read their output and end them", (
   ]);
 });
 
-test("a tool that has the name of a property of every object is judged like any other", () => {
+test("a tool named like an inherited property of objects is judged like any other", () => {
   for (const name of ["constructor", "toString", "__proto__"])
     expect(permit({ name: "a", tools: ["read_file"], barred: {} }, name)).toEqual({
       allowed: false,

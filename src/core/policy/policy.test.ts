@@ -8,7 +8,7 @@ import { permissions, policyOf, withPermissions } from "./permissions.ts";
 import { permit } from "./permit.ts";
 import { createPolicy, intersect, mayUseNetwork, narrow, type Policy, policyModes } from "./policy.ts";
 
-/** What a policy says about a call of each class, with and without an effect. */
+/** The verdict of a policy on a call of each class, with and without an effect. */
 function table(policy: Policy): Record<string, string> {
   const rows = toolClasses.flatMap((does) =>
     (["read", "write"] as const).map((effect) => [
@@ -66,7 +66,7 @@ test("an agent file never widens the permissions around it", () => {
   }
 });
 
-test("a tool list with patterns restricts, one that names the tool as well does not, and every level counts", () => {
+test("a tool list with patterns restricts, unless it also names the tool, and every level counts", () => {
   const one = narrow(createPolicy("bypass"), { name: "a", tools: ["write_file(src/**)", "read_file"] });
   const two = narrow(one, { name: "b", tools: ["write_file(**/*.ts)", "bash(git *)", "bash"] });
   const write = (policy: Policy, path: string): string =>
@@ -83,7 +83,7 @@ test("a tool list with patterns restricts, one that names the tool as well does 
   expect([write(banned, "src/a"), write(banned, "b")]).toEqual(["deny", "allow"]);
 });
 
-test("rules of an agent's file: the last that fits counts, and none of them widens", () => {
+test("rules of an agent's file: the last one that matches counts, and none of them widens", () => {
   const shell = { sandboxed: true, waived: false, roots: ["/w"] };
   const bash = (policy: Policy, command: string): string =>
     judge(policy, { tool: "bash", does: "exec", effect: "write", shell, subjects: [{ kind: "command", command }] })
@@ -111,7 +111,7 @@ test("rules of an agent's file: the last that fits counts, and none of them wide
   expect(under("default").slice(3, 4)).toEqual(["deny"]);
 
   const shut = narrow(createPolicy("bypass"), { name: "a", rules: [[{ tool: "bash", says: "deny" }]] });
-  expect(barred(shut, { tool: "bash", does: "exec", effect: "write" })).toBe("rules of a"); // and so not shown
+  expect(barred(shut, { tool: "bash", does: "exec", effect: "write" })).toBe("rules of a"); // therefore it is not shown
   expect(
     barred(narrow(createPolicy("bypass"), { name: "a", rules }), { tool: "bash", does: "exec", effect: "write" }),
   ).toBe(undefined);
@@ -165,7 +165,7 @@ test("a tool that can never be used is not shown; one that depends on its argume
   expect(permit({ name: "a", barred: { bash: "mode plan" } }, "bash")).toEqual({ allowed: false, rule: "mode plan" });
 });
 
-test("bash brings the tools for background commands, and each of them can also be listed alone", () => {
+test("an agent that lists bash gets the tools for background commands, and each of them can also be listed alone", () => {
   const rights = { name: "a", tools: ["bash(git log *)", "read_file"] };
   expect(
     ["bash", "bash_output", "kill_shell", "read_file", "write_file"].map((tool) => permit(rights, tool).allowed),
@@ -174,7 +174,7 @@ test("bash brings the tools for background commands, and each of them can also b
   expect(permit({ name: "a", tools: ["bash"], disallowedTools: ["bash"] }, "kill_shell").allowed).toBe(false);
 });
 
-test("commands get the network only by rule, and never in plan mode", () => {
+test("commands get the network only through a rule, and never in plan mode", () => {
   expect(mayUseNetwork(policyOf({ network: true }, []))).toBe(true);
   expect(mayUseNetwork(policyOf({ allow: ["network"] }, []))).toBe(true);
   expect(

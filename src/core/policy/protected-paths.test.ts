@@ -79,7 +79,7 @@ describe("in a home folder", () => {
   });
 });
 
-test("what git starts with the next commit, and what an editor loads with the folder, is protected", () => {
+test("programs that git runs at the next commit, and files that an editor loads with the folder, are protected", () => {
   const hooks = [
     ".githooks/pre-commit",
     ".git-hooks/x",
@@ -91,7 +91,7 @@ test("what git starts with the next commit, and what an editor loads with the fo
   expect([...hooks, ...editors].filter((place) => protectedPart(place) === undefined)).toEqual([]);
 });
 
-test("in a project the same names are source", () => {
+test("in a project, files with the same names are ordinary source", () => {
   for (const place of ["bin/x", ".cargo/config.toml", ".gradle/gradle.properties", ".mvn/extensions.xml", "lib/x"])
     expect([place, protectedPart(place)]).toEqual([place, undefined]);
 });
@@ -118,7 +118,7 @@ test.each([".gitignore", ".github", "git", "agit", ".git-blame-ignore-revs", "le
   },
 );
 
-test("what is run from the folder that a program is started in is protected at any depth", () => {
+test("files that programs load from the folder they are started in are protected at any depth", () => {
   const names = [
     ...[".pdbrc", ".irbrc", ".pryrc", ".Rprofile", ".ghci", ".ocamlinit", ".iex.exs", ".erlang"],
     ...[".pnpmfile.mjs", ".jj/repo/config.toml", ".sl/config", ".fleet/run.json", ".nova/Tasks/a.json"],

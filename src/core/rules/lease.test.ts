@@ -18,7 +18,7 @@ describe("two globs", () => {
     ["{docs,src}/x", "test/*", false],
     ["src/[ab].ts", "src/a.ts", true],
     ["src/[ab].ts", "src/c.ts", false],
-    ["src/[a-c].ts", "src/[x-z].ts", true], // in doubt they overlap
+    ["src/[a-c].ts", "src/[x-z].ts", true], // unclear cases count as overlapping
     ["SRC/a", "src/A", true],
     ["src/a?c", "src/abc", true],
     ["src/a?c", "src/ac", false],
@@ -62,7 +62,7 @@ describe("leases", () => {
     expect(grantable([], waiting).map(({ of }) => of)).toEqual(["b", "d"]);
   });
 
-  test("of helpers compete only within the lease of their parent", () => {
+  test("of helpers are compared only within the lease of their parent", () => {
     const held = [wish("lead", ["src/**"])];
     expect(leaseAbove(held, "lead/scout")).toBe("lead");
     expect(leaseAbove(held, "lead.2/scout")).toBe("lead");

@@ -32,7 +32,7 @@ test("tools defined by the caller can be named", () => {
 });
 
 test.each<[string, string, boolean, boolean]>([
-  // pattern, path, as a permission, as a ban
+  // pattern, path, result as an allow rule, result as a deny rule
   ["src/**", "src/a.ts", true, true],
   ["src/**", "src", false, true],
   ["src/", "src/x/a.ts", true, true],
@@ -88,7 +88,7 @@ test.each<[string, string, boolean]>([
   ["example.com", "http://example.com/x", true],
   ["http://127.0.0.1:8080/*", "http://127.0.0.1:8080/x", true],
   ["https://exa*mple.com/", "https://example.com/", false],
-])("as an allow rule %s and %s: %s", (pattern, address, want) => {
+])("does the allow rule %s cover %s: %s", (pattern, address, want) => {
   expect(ruleFits(rule(`http_get(${pattern})`), "http_get", url(address), "permission")).toBe(want);
 });
 
@@ -100,7 +100,7 @@ test.each<[string, string, boolean]>([
   ["https://example.com/admin", "https://example.com//ADMIN", true],
   ["example.com", "https://example.org/", false],
   ["example.com", "not a url", true],
-])("as a deny rule %s and %s: %s", (pattern, address, want) => {
+])("does the deny rule %s cover %s: %s", (pattern, address, want) => {
   expect(ruleFits(rule(`http_get(${pattern})`), "http_get", url(address), "ban")).toBe(want);
 });
 

@@ -198,7 +198,7 @@ test("a new run has an empty history", () => {
   ]).toEqual([[], { next: 1, used: 0, underWay: false }, undefined, [], []]);
 });
 
-test("a helper that continued alone and ended is not left open when the task above it ends", () => {
+test("a helper that was resumed alone and has ended is not left open when the task above it ends", () => {
   const events = journal(began("lead"), began("lead/helper"), began("lead/helper/scout"), began("lead/other"));
   const history = renewable(historyOf(events));
   history.renew("lead/helper", historyOf(events));

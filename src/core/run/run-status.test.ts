@@ -12,7 +12,7 @@ const start = (state: State, path: string): State =>
 const end = (state: State, path: string, outcome: object = { status: "ok", output: "" }): State =>
   fold(state, path, { type: "node.ended", outcome });
 
-test("the set of nodes under way equals a search through all nodes, also after retries, pauses and resumes", () => {
+test("the set of running nodes equals a search through all nodes, also after retries, pauses and resumes", () => {
   const state = emptyState(RUN);
   const names = Array.from({ length: 30 }, (_, n) => `t${n}`);
   let random = 7;
@@ -31,7 +31,7 @@ test("the set of nodes under way equals a search through all nodes, also after r
   }
 });
 
-test("a run waits while each task under way asks, and not while one of them works", () => {
+test("a run waits while each of its running tasks waits for an answer, and not while one of them works", () => {
   const state = emptyState(RUN);
   for (const path of ["a", "b"]) start(state, path);
   fold(state, "a", { type: "gate.opened", question: "?" });

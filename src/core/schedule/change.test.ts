@@ -57,7 +57,7 @@ describe("a change of the plan", () => {
     expect(needsOf(all, "end")).toEqual(["b", "c"]);
   });
 
-  test("a new node whose need has failed is skipped at once", () => {
+  test("skips a new node at once when one of its dependencies has failed", () => {
     const all = running({
       nodes: { a: task(), x: task(), end: { kind: "join", needs: ["a", "x"], pick: "settled" } },
       output: "end",
@@ -213,7 +213,7 @@ describe("an invalid change is refused and changes nothing", () => {
   });
 });
 
-test("the plan after a change is what the executor works with", () => {
+test("the changed plan has the same nodes as the executor after the change", () => {
   const change: Change = { newTasks: { d: task(["a"]) }, updateDependencies: { c: ["a"] } };
   const all = running();
   applyChange(all, change);

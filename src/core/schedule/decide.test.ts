@@ -10,7 +10,7 @@ const join = (pick: "settled" | "first", ...needs: string[]): Node => ({ kind: "
 const ok = (output = ""): Outcome => ({ status: "ok", output });
 const bad = failed("CRASHED", "boom");
 
-/** A plan whose output is its last node, begun. */
+/** A plan that was started and whose output is its last node. */
 function begun(nodes: Record<string, Node>): { all: Schedule; start: string[] } {
   const all = schedule({ nodes, output: Object.keys(nodes).at(-1)! });
   return { all, start: begin(all).start };

@@ -7,7 +7,7 @@ import { entryOf, type ScheduleEntry } from "./schedule.ts";
 
 const ok = (output: string, data?: unknown): Outcome => ({ status: "ok", output, ...defined({ data }) });
 
-/** A join and its needs, as far as they have settled; the order of the keys is the order of the ends. */
+/** A join and the outcomes of its dependencies so far; the order of the keys is the order in which they ended. */
 function joinOf(
   more: Pick<JoinNode, "pick"> & Partial<JoinNode>,
   needs: readonly string[],

@@ -283,14 +283,14 @@ describe("a private key is masked to its end", () => {
   const line = "MIIEowIBAAKCAQEAabcdefghijklmnopqrstuvwxyz0123456789+/ABCDEFGHIJKL";
   const key = (lines: number): string => `-----BEGIN RSA PRIVATE KEY-----\n${`${line}\n`.repeat(lines)}`;
 
-  test.each([1, 3, 500, 40_000])("an unterminated one of %i lines", (lines) => {
+  test.each([1, 3, 500, 40_000])("a key of %i lines without an end marker", (lines) => {
     expect(nothing.text(`a\n${key(lines)}`)).toBe("a\n-----BEGIN RSA PRIVATE KEY-----[redacted]");
     expect(nothing.text(`${key(lines)}YWJj\nNow some prose follows.`)).toMatch(
       /KEY-----\[redacted\][\s\S]{0,3}Now some prose follows\.$/,
     );
   });
 
-  test("one line of a megabyte", () => {
+  test("a key on one line of a megabyte", () => {
     const shown = nothing.text(`-----BEGIN PRIVATE KEY-----\n${"QUJD".repeat(300_000)}`);
     expect(shown).toBe("-----BEGIN PRIVATE KEY-----[redacted]");
   });

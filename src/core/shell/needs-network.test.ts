@@ -25,7 +25,7 @@ test.each([
   ["rsync -a a/ b/", false],
   ["rsync -a a/ host:b/", true],
   ["ls 'unclosed", false],
-])("%s needs the network: %s", (line, needs) => expect(needsNetwork(line)).toBe(needs));
+])("does %s need the network: %s", (line, needs) => expect(needsNetwork(line)).toBe(needs));
 
 test.each([
   ["curl: (6) Could not resolve host: example.com", true],
@@ -38,4 +38,6 @@ test.each([
   ["<urlopen error [Errno -3] Temporary failure in name resolution>", true],
   ["1 test failed", false],
   ["lookup table: 3 rows", false],
-])("%s says that the network is missing: %s", (text, missed) => expect(missedNetwork(text)).toBe(missed));
+])("does the output %s show that the network is missing: %s", (text, missed) =>
+  expect(missedNetwork(text)).toBe(missed),
+);

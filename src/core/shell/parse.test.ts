@@ -29,7 +29,7 @@ test.each<[string, (string | undefined)[][]]>([
   expect(words(line)).toEqual(want);
 });
 
-test("variables before a command and files beside it are told apart from its words", () => {
+test("variable assignments and redirections of a command are not part of its words", () => {
   const parsed = parseShell("A=1 B+='x y' cmd x 2>err >>out </in 2>&1 >&2 &>both <<<text >|force <>rw");
   expect(parsed).toEqual({
     commands: [

@@ -25,7 +25,7 @@ const wish = (needs: Partial<JobNeeds> = {}, id = "/w", protocol = 1) => ({
 });
 
 describe("choosePlace", () => {
-  test("the class with the most room among those that fit", () => {
+  test("chooses the class with the most free slots among those that fit", () => {
     expect(choosePlace(wish(), classes({ load: 2 }, { load: 3, workers: 4 }))).toMatchObject({ class: "c1" });
   });
 
@@ -37,11 +37,11 @@ describe("choosePlace", () => {
     [wish({ sandbox: true }), "no worker has a sandbox for commands"],
     [wish({}, "/other"), "no worker has the workspace /other"],
     [wish({}, "/w", 2), "no worker has protocol 2 (the worker supports 1)"],
-  ])("%# says what is missing", (asked, why) => {
+  ])("reports what no worker has (case %#)", (asked, why) => {
     expect(choosePlace(asked, classes({}))).toEqual({ why });
   });
 
-  test("a built-in model is everywhere, one of several names is enough, and a name without a provider takes any", () => {
+  test("a built-in model is on every worker, one of several model names is enough, and a name without a provider matches any", () => {
     for (const models of [["scripted:x.json"], ["offline"], ["openai/gpt", "anthropic/claude"], ["claude"]])
       expect(choosePlace(wish({ models }), classes({}))).toMatchObject({ class: "c0" });
   });
@@ -55,7 +55,7 @@ describe("choosePlace", () => {
     });
   });
 
-  test("without workers it says so", () => {
+  test("reports that no worker is connected", () => {
     expect(choosePlace(wish(), [])).toEqual({ why: "no worker is connected" });
   });
 });

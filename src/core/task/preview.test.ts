@@ -23,7 +23,7 @@ describe("the canonical tools", () => {
     ["mcp", { tool: "search_issues", server: "github" }, "search_issues"],
     ["http_get", { url: "https://example.com" }, "https://example.com"],
     ["task", { agent: "scout" }, "agent: scout"],
-  ])("%s %j reads %j", (tool, args, preview) => {
+  ])("%s %j is shown as %j", (tool, args, preview) => {
     expect(extractToolArgsPreview(tool, args)).toBe(preview);
   });
 });
@@ -49,17 +49,17 @@ test.each([
   ["todo", { action: "done", title: "Docs", id: "7" }, "done: Docs"],
   ["todo", { id: "7" }, "7"],
   ["bash", { timeout: 5 }, ""],
-])("each combination of arguments has its preview: %s %j reads %j", (tool, args, preview) => {
+])("each combination of arguments has its preview: %s %j is shown as %j", (tool, args, preview) => {
   expect(extractToolArgsPreview(tool, args)).toBe(preview);
 });
 
 describe("hostile arguments of a model", () => {
-  test("control characters come out visible, and several lines as one", () => {
+  test("control characters are made visible, and several lines become one", () => {
     const preview = extractToolArgsPreview("bash", { command: "ls\n\u001b[2K\rrm -rf \u202ex\u009b1m" });
     expect(preview).toBe("ls ␛[2K␍rm -rf \ufffdx\ufffd1m");
   });
 
-  test("control characters in names of arguments and in paths come out visible too", () => {
+  test("control characters in names of arguments and in paths are made visible, too", () => {
     expect(extractToolArgsPreview("x", { "\u001bk": "v" })).toBe("␛k: v");
     expect(extractToolArgsPreview("read", { path: "a\u0007b" })).toBe("a␇b");
   });
@@ -74,7 +74,7 @@ describe("hostile arguments of a model", () => {
     expect(extractToolArgsPreview("edit", { path: faces })).toBe(`...${"😀".repeat(23)}`);
   });
 
-  test("arguments of other types and inherited names are passed over", () => {
+  test("arguments of other types and inherited properties are ignored", () => {
     expect(extractToolArgsPreview("read", { path: 7, offset: "1" })).toBe("offset: 1");
     expect(extractToolArgsPreview("constructor", {})).toBe("");
     expect(extractToolArgsPreview("__proto__", { toString: null })).toBe("");

@@ -60,7 +60,7 @@ describe("cutTail", () => {
     const [large, huge] = [100_000, 8_000_000].map((lines) => Buffer.alloc(13 * lines, "line of text\n").toString());
     expect(cutTail(huge!).cut).toBe(true);
     const cost = growth({ small: () => cutTail(large!), large: () => cutTail(huge!), pieces: 1 });
-    expect(cost).toBeLessThan(15); // it is 80 if the whole text is read
+    expect(cost).toBeLessThan(15); // it would be 80 if the whole text were read
   });
 });
 
@@ -82,7 +82,7 @@ describe("cutHead", () => {
   });
 });
 
-describe("a summary that is cut smartly", () => {
+describe("a summary that is cut at a natural end", () => {
   test.each<[what: string, text: string, chars: number, kept: string]>([
     ["ends after a paragraph", "One two three.\n\nFour five six seven.", 22, "One two three."],
     ["ends after a line", "- one\n- two\n- three and more", 14, "- one\n- two"],

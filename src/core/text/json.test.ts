@@ -3,13 +3,13 @@ import { addCount, ownEntry } from "./json.ts";
 
 const INHERITED = ["constructor", "__proto__", "toString", "__defineGetter__", "valueOf"];
 
-test("a table has no entry that every object inherits", () => {
+test("ownEntry finds no inherited property", () => {
   const table = { read: 1 };
   expect(INHERITED.filter((name) => ownEntry<unknown>(table, name) !== undefined)).toEqual([]);
   expect(ownEntry(table, "read")).toBe(1);
 });
 
-test("a name that every object inherits is counted like any other", () => {
+test("addCount counts a name that every object inherits like any other", () => {
   const counts: Record<string, number> = {};
   for (const name of [...INHERITED, "constructor", "read"]) addCount(counts, name);
   expect(Object.entries(counts)).toEqual([

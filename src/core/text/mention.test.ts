@@ -10,7 +10,7 @@ test("a mention begins a word, and its name may be in quotes", () => {
   expect(mentionsIn("@first\n@second")).toEqual(["first", "second"]);
 });
 
-test("a name with blanks is written so that it is read back", () => {
+test("a name with blanks is quoted, so that it is parsed back", () => {
   for (const name of ["a.png", "my picture.png", "日本 語.png", "tab\there.png"])
     expect(mentionsIn(`see ${mentionOf(name)} please`)).toEqual([name]);
 });

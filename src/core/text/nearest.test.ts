@@ -12,7 +12,7 @@ test.each([
   ["BAHS", "Bash", "another case and a swap"],
   ["genral-purpos", "general-purpose", "two letters missing"],
   ["lpan", "plan", "a swap at the start"],
-])("%s is taken for %s: %s", (word, meant) => {
+])("the nearest name to %s is %s: %s", (word, meant) => {
   expect(nearest(word, agents)).toBe(meant);
 });
 
@@ -36,7 +36,7 @@ test("a short word allows one typo only", () => {
   expect(nearest("cdoe", ["code"])).toBe("code");
 });
 
-test("swapping letters counts once, also where a row of the table has nothing below the limit", () => {
+test("two swapped letters count as one typo, even where a row of the table has nothing below the limit", () => {
   expect(nearest("abcde", ["badce"])).toBe("badce");
 });
 

@@ -41,7 +41,7 @@ describe("sanitize", () => {
     expect(sanitize(text)).toBe(text);
   });
 
-  test("whatever goes in, no control character comes out and a second pass changes nothing", () => {
+  test("for any text the result has no control character, and a second pass changes nothing", () => {
     const pieces = fc.array(
       fc.constantFrom(
         ESC,
@@ -87,7 +87,7 @@ describe("sanitize", () => {
 });
 
 describe("reveal", () => {
-  test("shows what would have been hidden", () => {
+  test("shows characters that a terminal would hide", () => {
     expect(reveal(`rm${ESC}[8m -rf\u007f\u0000\u202e x`)).toBe("rm␛[8m -rf␡␀\ufffd x");
   });
 
@@ -97,10 +97,10 @@ describe("reveal", () => {
 });
 
 test.each(["", " \n\t", "\u200b\u2060\ufeff", "\u00ad\u3164\u2800", "\x1b[31m \x1b[0m", "\u202e "])(
-  "a reader sees nothing of %j",
+  "the text %j is invisible to a reader",
   (text) => expect(showsNothing(text)).toBe(true),
 );
 
-test.each([".", "0", "null", "ะ", "👩‍👩‍👧", "\u0301", " \u200bx"])("a reader sees something of %j", (text) =>
+test.each([".", "0", "null", "ะ", "👩‍👩‍👧", "\u0301", " \u200bx"])("the text %j is visible to a reader", (text) =>
   expect(showsNothing(text)).toBe(false),
 );

@@ -17,7 +17,7 @@ test.each([
   expect(widthOf(fit(text, columns, "…"))).toBeLessThanOrEqual(Math.max(columns, 0));
 });
 
-test("characters that are not measured take one column, alone and beside each other", () => {
+test("characters of width one are measured correctly, alone and beside each other", () => {
   const characters = Array.from({ length: 0x2900 - 0x20 }, (_, at) => String.fromCharCode(0x20 + at));
   expect(characters.filter((one) => widthOf(one) !== stringWidth(one))).toEqual([]);
   for (const [from, to] of [
@@ -39,14 +39,14 @@ test("padding counts columns, not characters", () => {
   expect(pad("too long", 3)).toBe("too long");
 });
 
-test("of a growing text the last row is shown", () => {
+test("the last row of a growing text is shown", () => {
   expect(lastRow("one two three", 20)).toBe("one two three");
   expect(lastRow("one two three four five", 10)).toBe("five");
   expect(lastRow(`${"word ".repeat(1_000)}end`, 12)).toMatch(/end$/);
   expect(wordRows("日本語 テキスト ab", 9)).toEqual(["日本語", "テキスト", "ab"]);
 });
 
-test("the last row of a plain text is the last of its rows, however its blanks stand", () => {
+test("the last row of a plain text is the last of its rows, wherever its blanks are", () => {
   const plain = fc.string({ unit: fc.constantFrom("a", "b", " ", "-"), maxLength: 60 });
   fc.assert(
     fc.property(plain, fc.integer({ min: 1, max: 12 }), (text, columns) => {

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { layersOf } from "./graph-layers.ts";
 
-test("a node stands one layer after the last node that it needs", () => {
+test("a node is placed one layer after the last node that it needs", () => {
   const layers = layersOf(
     new Map([
       ["ship", ["test", "docs", "unknown"]],
@@ -26,7 +26,7 @@ test("nodes are reordered so that fewer edges cross", () => {
   expect(layers[1]).toEqual(layers[0]!.map((id) => `below ${id}`));
 });
 
-test("nodes of a cycle are all there, after the others", () => {
+test("all nodes of a cycle are placed, after the others", () => {
   const layers = layersOf(
     new Map([
       ["a", ["b"]],
@@ -37,7 +37,7 @@ test("nodes of a cycle are all there, after the others", () => {
   expect(layers).toEqual([["c"], ["a", "b"]]);
 });
 
-test("whatever the graph, every node is in one layer and after everything it needs", () => {
+test("in any graph every node is in one layer, after all nodes that it needs", () => {
   const graph = fc.array(fc.array(fc.nat(60), { maxLength: 4 }), { maxLength: 60 });
   fc.assert(
     fc.property(graph, (lists) => {

@@ -33,7 +33,7 @@ test("a tree lists each node once, after the nodes that it needs", () => {
 `);
 });
 
-test("a flowchart escapes what Mermaid would read as its own", () => {
+test("a flowchart escapes text that Mermaid would read as syntax", () => {
   const odd: Plan = { output: 'a"b', nodes: { 'a"b': { kind: "task", task: { agent: "x<y", prompt: "" } } } };
   expect(planMermaid(odd)).toBe('flowchart TD\n  n0["a#34;b: x#60;y"]\n');
   expect(planMermaid(plan).split("\n")).toContain('  subgraph n1["build: up to 3 rounds"]');

@@ -21,7 +21,7 @@ const plan = {
 } as unknown as Plan;
 const fault = { code: "MODEL_FAILED", message: "no" };
 
-/** Events that may happen, in any order: the rows must not depend on what was shown before. */
+/** Events in any order: the rows must not depend on the frames that were shown before. */
 const happened = fc.tuple(
   fc.constantFrom("explore-1", "explore-1/scout", "build", "build.2/write", "all", "notes", "late"),
   fc.constantFrom<object>(
@@ -40,7 +40,7 @@ const happened = fc.tuple(
   ),
 );
 
-test("rows that are kept between frames equal rows that are made anew, whatever happens", () => {
+test("rows that are kept between frames equal rows that are computed anew, after any events", () => {
   const shapes: readonly RowOptions[] = [
     { one: true, shape: "tree" },
     { one: false, shape: "flat" },

@@ -25,7 +25,7 @@ function plan(): object {
   return { nodes: { a: task("a"), b: task("b", { needs: ["a"] }) }, output: "b" };
 }
 
-test("queue, work and waits are told apart: a node is queued from when its needs have ended", () => {
+test("a timeline distinguishes queueing, working and waiting: a node is queued once its dependencies have ended", () => {
   const state = events.reduce(reduce, emptyState("run_x"));
   expect(nodeTimes(events, state, 12_000)).toEqual([
     { path: "a", readyAt: 0, startedAt: 1_000, endedAt: 8_000, waits: [{ from: 3_000, to: 6_000 }] },
@@ -38,7 +38,7 @@ test("queue, work and waits are told apart: a node is queued from when its needs
   ]);
 });
 
-test("the timeline and the age in `top` write durations as the settings say", () => {
+test("the timeline and the age in `top` show durations in the format of the settings", () => {
   const state = events.reduce(reduce, emptyState("run_x"));
   expect(timelineText(events, state, 12_000, { durations: "tight" })).toContain("(12.0s in all, 2 tasks)");
   const row = { path: "", run: { state: { ...state, startedAt: 1_000, endedAt: 91_500 } } } as unknown as TopRow;

@@ -4,7 +4,7 @@ import type { KeptEvent } from "../run/event.ts";
 import { transcriptsOf } from "./transcript.ts";
 
 let seq = 0;
-/** Facts as a journal keeps them. */
+/** Facts as a journal stores them. */
 const kept = (path: string, fact: object): KeptEvent =>
   ({ seq: ++seq, run: "r", at: seq, path, ...fact }) as unknown as KeptEvent;
 const turn = (path: string, text: string, ...calls: { id: string; name: string }[]): KeptEvent =>
@@ -19,7 +19,7 @@ const turn = (path: string, text: string, ...calls: { id: string; name: string }
 const ended = (path: string, call: string, text: string, error = false): KeptEvent =>
   kept(path, { type: "tool.ended", call, tool: "x", error, text, ms: 5 });
 
-test("a call stands where the model made it, with the result that came later", () => {
+test("a call is shown where the model made it, with the result that came later", () => {
   const [task] = transcriptsOf([
     kept("a", { type: "node.started", attempt: 1, kind: "task", agent: "explore", prompt: "look" }),
     turn("a", "I look.", { id: "1", name: "grep_files" }, { id: "2", name: "bash" }),
@@ -50,7 +50,7 @@ test("an id that is used again after a retry completes the later call", () => {
   expect(task?.entries.filter(({ kind }) => kind === "call")).toMatchObject([{ result: "old" }, { result: "new" }]);
 });
 
-test("each task has a transcript of its own, and a question gets its answer", () => {
+test("each task has its own transcript, and a question is shown with its answer", () => {
   const all = transcriptsOf([
     kept("a", { type: "node.started", attempt: 1, kind: "task", prompt: "one" }),
     kept("a/b", { type: "node.started", attempt: 1, kind: "task", prompt: "two" }),

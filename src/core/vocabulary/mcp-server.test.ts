@@ -8,7 +8,7 @@ test.each([
   ["my_srv", "a__b", "mcp__my_srv__a__b"],
   ["srv", "näme with signs", "mcp__srv__n_me_with_signs_abcdef"],
   ["srv", "x".repeat(80), `mcp__srv__${"x".repeat(47)}_abcdef`],
-])("the tool of %s called %s is %s in front of a model", (server, tool, name) => {
+])("the tool of server %s called %s is offered to a model as %s", (server, tool, name) => {
   expect(mcpToolName(server, tool, hash)).toBe(name);
   expect(name.length).toBeLessThanOrEqual(64);
 });
@@ -29,11 +29,11 @@ test.each<[object, boolean]>([
   [{ disallowedTools: ["mcp_*"] }, false],
   [{ tools: ["srv__one"], disallowedTools: ["srv__*"] }, false],
   [{ disallowedTools: ["srv__one"] }, true],
-])("an agent with %j may use something of a server: %s", (agent, may) => {
+])("may an agent with %j use a tool of a server: %s", (agent, may) => {
   expect(couldUse(agent, "srv")).toBe(may);
 });
 
-describe("a definition", () => {
+describe("the definition of a server", () => {
   test("is described in one line, without values", () => {
     expect(describeServer({ command: "npx", args: ["-y", "a b"], env: { TOKEN: "secret" } })).toBe(
       'npx -y "a b" (with TOKEN)',
@@ -48,7 +48,7 @@ describe("a definition", () => {
     [{ command: "a", url: "https://b" }, "both"],
     [{ url: "file:///etc/passwd" }, "http"],
     [{ url: "javascript:alert(1)" }, "http"],
-  ])("%j is wrong", (server, word) => expect(serverProblem(server)).toContain(word));
+  ])("with %j is invalid", (server, word) => expect(serverProblem(server)).toContain(word));
 
   test.each([
     ["${A}/x", "1/x", []],

@@ -9,7 +9,7 @@ test.each([
     ["a", "b", "c"],
   ],
   ["", []],
-])("the names in %j", (wish, names) => {
+])("the names that %j can stand for", (wish, names) => {
   expect(modelNames(wish)).toEqual(names);
 });
 
@@ -32,7 +32,7 @@ test.each([
   ["ollama/qwen3:8b", { provider: "ollama", id: "qwen3:8b" }],
   ["gpt-4o", undefined],
   ["openai/", undefined],
-])("%s has provider and id", (name, parts) => {
+])("the name %s has a provider and an id", (name, parts) => {
   expect(splitModelName(name)).toEqual(parts);
 });
 
@@ -40,6 +40,6 @@ test.each([
   ["Claude Sonnet 4.5 (copilot)", "claude-sonnet-4-5"],
   ["GPT-5.2 (copilot)", "gpt-5.2"],
   ["Gemini 2.5 Pro", "gemini-2.5-pro"],
-])("%s is %s", (name, id) => {
+])("%s is the model %s", (name, id) => {
   expect(idOfDisplayName(name)).toBe(id);
 });

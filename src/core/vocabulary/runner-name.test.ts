@@ -55,7 +55,7 @@ test.each<[who: string, wishes: RunnerWishes, depth: number, from: string | unde
   ["a file of a project may name a tool", { agent: "claude" }, 0, "project", undefined],
   ["a file of a project may not name a command", { agent: "acp:x" }, 0, "project", /command to run/],
   ["nor one of a plugin, whoever starts it", { agent: "acp:x" }, 2, "plugin", /command to run/],
-])("who may name a program: %s", (_, wishes, depth, from, why) => {
+])("who may choose a program as runner: %s", (_, wishes, depth, from, why) => {
   const said = strangeRunner(wishes, { depth, from });
   if (why) expect(said).toMatch(why);
   else expect(said).toBeUndefined();

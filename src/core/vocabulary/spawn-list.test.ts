@@ -10,7 +10,7 @@ test.each<[list: string[], simpler: unknown, allowed: string[], text: string]>([
   [["scout", "!sage"], ["scout"], ["scout"], "scout"],
   [["*", "!*"], [], [], ""],
   [["!scout"], [], [], ""],
-])("%j allows the agents that its last fitting entry allows", (list, simpler, allowed, text) => {
+])("%j allows an agent as the last matching entry says", (list, simpler, allowed, text) => {
   const spawns = simplerSpawns(list);
   expect(spawns).toEqual(simpler);
   const names = ["scout", "test-a", "test-b"];

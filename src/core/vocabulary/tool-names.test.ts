@@ -22,13 +22,13 @@ const table: readonly (readonly [canonical: string, ...spellings: string[]])[] =
 ];
 
 test.each(table.flatMap(([canonical, ...spellings]) => spellings.map((spelling) => [spelling, canonical])))(
-  "%s is %s",
+  "the tool %s is %s",
   (written, canonical) => {
     expect(toolsNamed(written)).toEqual([canonical]);
   },
 );
 
-test("no spelling means two tools", () => {
+test("no spelling stands for two tools", () => {
   const all = Object.entries(toolSpellings).flatMap(([name, others]) =>
     [name, ...others].map((word) => word.replace(/[-_]/g, "").toLowerCase()),
   );
@@ -57,7 +57,7 @@ describe("tools of MCP servers in every spelling", () => {
     ["web__search", "web__search"],
     ["mcp__web__fetch", "web__fetch"],
     ["srv__*", "srv__*"],
-  ])("%s is %s", (written, canonical) => expect(toolsNamed(written)).toEqual([canonical]));
+  ])("the MCP tool %s is %s", (written, canonical) => expect(toolsNamed(written)).toEqual([canonical]));
 
   test.each(["", "nonsense", "invalid-name", "__tool", "server__", "server__tool__extra", "__*"])(
     "%j is not a tool",
@@ -95,7 +95,7 @@ test.each([
   ["my__srv_run", "my_srv__run", false],
   ["t*k", "task", false],
   ["*Edit*", "edit_file", false],
-])("%s covers %s: %s", (pattern, tool, covered) => expect(toolMatches(pattern, tool)).toBe(covered));
+])("does %s cover %s: %s", (pattern, tool, covered) => expect(toolMatches(pattern, tool)).toBe(covered));
 
 test("the read-only tools change nothing", () => {
   expect(READ_ONLY_TOOLS.filter((name) => !toolNames.includes(name))).toEqual([]);

@@ -23,7 +23,7 @@ test("a ceiling adds nothing, and an agent without delegation reaches no other a
   expect(reachOf(writer, others, tools)).toEqual([]);
 });
 
-test("what an agent is denied, its helpers do not add", () => {
+test("tools that an agent is denied are not added by the agents it starts", () => {
   const names = (coordinator: Partial<Agent>): readonly string[] | undefined =>
     reachOf(
       { ...coord, spawns: "*", ...coordinator },

@@ -103,7 +103,7 @@ test("a task is retried as its member is configured, and only the last result co
   expect(nodes.get("a")?.status).toBe("completed");
 });
 
-test("an agent that throws has failed, and that is its result", async () => {
+test("an agent that throws has failed, and its error is its result", async () => {
   const { results, nodes } = await run([{ id: "a", task: "a" }], {
     runAgent: () => Promise.reject(new Error("thrown")),
   });
@@ -141,7 +141,7 @@ test("an empty graph succeeds", async () => {
 });
 
 describe("progress", () => {
-  test("goes through every state, and carries what agents report", async () => {
+  test("goes through every state, and includes the reports of agents", async () => {
     const seen: string[] = [];
     let last: readonly TaskProgress[] = [];
     const tasks: TeamTask[] = [

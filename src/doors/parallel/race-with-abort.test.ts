@@ -38,7 +38,7 @@ describe("raceWithAbort", () => {
     ).toEqual({ winner: "polite", result: 1 });
   });
 
-  test("is cancelled by its signal, before it started and while it runs", async () => {
+  test("is cancelled by its signal, before it starts and while it runs", async () => {
     let started = 0;
     const racer = { id: "a", run: () => new Promise<number>(() => void (started += 1)) };
     expect(await raceWithAbort([racer], AbortSignal.abort())).toEqual({ aborted: true });
@@ -59,19 +59,22 @@ describe("raceWithAbort", () => {
 });
 
 describe("mapWithConcurrencyLimit", () => {
-  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 0.5])("%d means all at once", async (concurrency) => {
-    let active = 0;
-    let most = 0;
-    await mapWithConcurrencyLimit([1, 2, 3], concurrency, async () => {
-      active += 1;
-      most = Math.max(most, active);
-      await new Promise(setImmediate);
-      active -= 1;
-    });
-    expect(most).toBe(3);
-  });
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 0.5])(
+    "a limit of %d starts all at once",
+    async (concurrency) => {
+      let active = 0;
+      let most = 0;
+      await mapWithConcurrencyLimit([1, 2, 3], concurrency, async () => {
+        active += 1;
+        most = Math.max(most, active);
+        await new Promise(setImmediate);
+        active -= 1;
+      });
+      expect(most).toBe(3);
+    },
+  );
 
-  test("the first error rejects at once, and nothing more is begun", async () => {
+  test("the first error rejects at once, and no further item is started", async () => {
     const begun: number[] = [];
     const map = mapWithConcurrencyLimit([1, 2, 3, 4], 2, (item) => {
       begun.push(item);

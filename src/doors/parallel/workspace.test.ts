@@ -14,7 +14,7 @@ import { shell } from "../../../test/support/repository.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { cleanupWorkspace, createWorkspace, type Workspace, writeTaskResult } from "./workspace.ts";
 
-/** Every result in the workspace, id to output. */
+/** All results in the workspace: output by id. */
 function results({ tasksDir }: Workspace): Record<string, string> {
   const files = readdirSync(tasksDir).map((file) => JSON.parse(readFileSync(join(tasksDir, file), "utf8")));
   return Object.fromEntries(files.map(({ id, output }) => [id, output]));
@@ -51,7 +51,7 @@ describe("writeTaskResult", () => {
     expect(modeOf(join(workspace.tasksDir, "a.json"))).toBe("600");
   });
 
-  test("ids that look the same as file names keep their own results, in any order and when written again", () => {
+  test("ids that map to the same file name keep their own results, in any order and when written again", () => {
     const ids = [
       "plan:review",
       "plan/review",

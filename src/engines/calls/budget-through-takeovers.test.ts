@@ -17,7 +17,7 @@ const ended = (turn: number): Fact => ({
 });
 const called: Fact = { type: "tool.started", call: "c", tool: "bash", input: {} } as unknown as Fact;
 
-/** One task of a run with these limits: what is recorded, and what the budget of the run holds. */
+/** One task of a run with these limits: its recorded events, and the budget of the run. */
 function run(limits: BudgetLimits) {
   const events: KeptEvent[] = [];
   const kept = (fact: Fact): void => void events.push({ ...fact, seq: events.length + 1, run: "r", path: "a", at: 0 });
@@ -27,7 +27,7 @@ function run(limits: BudgetLimits) {
   return { events, budget, context };
 }
 
-/** Takes a turn as a task does; it can die at any point. */
+/** Takes a turn as a task does, and can stop at a point as if its process had died. */
 async function turn(context: PerformContext, number: number, dies?: "granted" | "begun"): Promise<boolean> {
   if (await context.budget.count("maxTurns")) return false;
   const held = await context.budget.reserve({ tokens: 200, cut: { tokens: 30 } }, () => {}, context.signal);
@@ -39,7 +39,7 @@ async function turn(context: PerformContext, number: number, dies?: "granted" | 
   return true;
 }
 
-test("a performer that dies costs the run no turn or tool call that was not recorded, and its open turn what a cut one costs", async () => {
+test("after a performer dies, only its recorded turns and tool calls count, and its open turn costs as much as an interrupted one", async () => {
   const { events, budget, context: outside } = run({ maxTurns: 4, maxToolCalls: 1, maxTokens: 10_000 });
   const call = budgetThroughTakeovers(outside);
   const { context } = call;

@@ -3,7 +3,7 @@ import { heardLive, heardMessages } from "./heard.ts";
 
 const emit = (fact: unknown): unknown => ({ type: "emit", fact });
 
-test("messages of a worker are heard with their numbers, and forged ones are left out", () => {
+test("messages of a worker are accepted with their numbers, and forged ones are ignored", () => {
   const note = { type: "note", text: "works" };
   const ended = { type: "ended", outcome: { status: "ok", output: "done" } };
   const forged = [
@@ -16,7 +16,7 @@ test("messages of a worker are heard with their numbers, and forged ones are lef
   for (const body of [null, "x", 5, { length: 3 }]) expect(heardMessages(body)).toEqual([]);
 });
 
-test("an event of a worker does not say where in the run it belongs", () => {
+test("the run, path and number in an event of a worker are ignored", () => {
   const placed = { seq: 999, run: "run_other", path: "other", at: 0, type: "note", text: "works" };
   expect(heardMessages([emit(placed)])).toEqual([emit({ type: "note", text: "works" })]);
 });

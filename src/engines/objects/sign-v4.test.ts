@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { signedHeaders } from "./sign-v4.ts";
 
-/** The examples of the documentation of S3. */
+/** The examples in the documentation of S3. */
 const key = {
   id: "AKIAIOSFODNN7EXAMPLE",
   secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",

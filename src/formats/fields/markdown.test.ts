@@ -33,7 +33,7 @@ describe("names", () => {
     expect([agents, problems.map(({ code }) => code)]).toEqual([[], ["bad-name"]]);
   });
 
-  test("a word of several scripts that resemble each other gets a warning", () => {
+  test("a word that mixes scripts that resemble each other gets a warning", () => {
     const { problems } = ownDialect.read("---\nname: r\u0435viewer\ndescription: d\n---\n", place);
     expect(problems.map(({ code }) => code)).toContain("mixed-scripts");
   });
@@ -48,7 +48,7 @@ describe("names", () => {
     expect([agents, problems[0]?.code]).toEqual([[], "reserved-name"]);
   });
 
-  test("a dialect with a rule of its own keeps it", () => {
+  test("a dialect with its own rule for names keeps it", () => {
     const { agents, problems } = subagentDialect.read("---\nname: Bad Name\n---\n", {
       file: "/x/b/SUBAGENT.md",
       relative: "b/SUBAGENT.md",
@@ -148,7 +148,7 @@ describe("rules of our own files", () => {
   });
 });
 
-describe("Claude's files that lack something", () => {
+describe("Claude's files without a required field", () => {
   const readings = (text: string) => {
     const { agents, problems } = claudeDialect.read(text, place);
     return [

@@ -14,7 +14,7 @@ test.each([
   ["---json\n{}\n---\nB", { body: "", language: "json" }],
   ["--- not a mark\nB", { body: "--- not a mark\nB" }],
   ["", { body: "" }],
-])("%j is cut into %j", (text, parts) => expect(split(text)).toEqual(parts));
+])("%j is split into %j", (text, parts) => expect(split(text)).toEqual(parts));
 
 describe("a repair keeps every value", () => {
   const repaired = (yaml: string): object => ({ ...readFrontmatter(`---\n${yaml}\n---\n`).data });
@@ -62,7 +62,7 @@ describe("a flow collection may stand at any indentation, as other parsers read 
     expect([read.recovered, read.problems]).toEqual([undefined, []]);
   });
 
-  test("beside broken YAML the list and a folded text are kept", () => {
+  test("a list and a folded text next to broken YAML are kept", () => {
     const text = "---\nname: x: y\ndescription: >\n  one\n  two\ntools: [\n  'read'\n]\n---\n";
     const { data, recovered } = readFrontmatter(text);
     expect([data?.["description"], data?.["tools"], recovered]).toEqual(["one two\n", ["read"], "repaired"]);

@@ -11,7 +11,7 @@ test("reads any valid JSON", () => {
   );
 });
 
-test("comments and trailing commas are fine", () => {
+test("comments and trailing commas are accepted", () => {
   const read = readJson('\ufeff{ // one\n "a": [1, /* two */ 2,], "b": "// text", }\n');
   expect(read).toEqual({ ok: true, value: { a: [1, 2], b: "// text" } });
 });
@@ -27,7 +27,7 @@ test.each([
   ["[".repeat(70), "nested deeper than 64 levels", 1],
 ])("%s: %s", (text, reason, line) => expect(readJson(text)).toEqual({ ok: false, reason, line }));
 
-test("no key comes from a prototype", () => {
+test("no key comes from the prototype of objects", () => {
   const read = readJson('{"__proto__":{"a":1}}');
   expect(read.ok && Object.keys(read.value as object)).toEqual(["__proto__"]);
   expect(({} as Record<string, unknown>)["a"]).toBeUndefined();

@@ -16,7 +16,7 @@ function parsed(text: string): { value: unknown } | "broken" | "duplicate" {
   }
 }
 
-/** True when both read the same; `undefined` when the simple reader leaves it to the parser. */
+/** True when both read the same; `undefined` when the simple reader leaves the text to the parser. */
 function agrees(text: string): boolean | undefined {
   const simple = readSimpleYaml(text, MAX_KEYS);
   if (simple === undefined) return undefined;
@@ -118,7 +118,7 @@ const texts = fc.tuple(
   fc.constantFrom("\n", ""),
 );
 
-describe("what the simple reader reads, the parser reads too", () => {
+describe("the simple reader reads the same as the full parser", () => {
   test("on any text built from parts of frontmatter", () => {
     let read = 0;
     fc.assert(
@@ -132,7 +132,7 @@ describe("what the simple reader reads, the parser reads too", () => {
     expect(read / RUNS).toBeGreaterThan(0.05); // the test proves nothing if everything is left to the full parser
   });
 
-  test("on simple frontmatter, which it reads nearly always", () => {
+  test("on simple frontmatter, of which it reads nearly all by itself", () => {
     const safe = fc.stringMatching(/^[A-Za-z<(][\w ,.;()!?é日]{0,40}$/).filter((text) => text.trim() !== "");
     const plainKey = fc.stringMatching(/^[a-z][a-z_-]{0,12}$/).filter((name) => !/^(?:true|false|null)$/.test(name));
     const simple = fc.oneof(
@@ -175,7 +175,7 @@ test.each([
 test.each([
   ["name: a\ndescription: Use it: always\n", 'the value of "description" contains ": " and is not in quotes', 2],
   ["tools: *\n", 'the "*" of "tools" is not in quotes', 1],
-])("%j is a mistake that it names", (text, broken, line) => {
+])("it reports the mistake in %j", (text, broken, line) => {
   expect(readSimpleYaml(text, MAX_KEYS)).toEqual({ broken, line });
   expect(parsed(text)).toBe("broken");
 });

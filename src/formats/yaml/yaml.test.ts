@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { readYaml, yamlLineOf } from "./yaml.ts";
 import { propertyRuns } from "../../../test/support/property-runs.ts";
 
-describe("the short way for simple frontmatter reads what the parser itself reads", () => {
+describe("the fast path for simple frontmatter reads the same as the full parser", () => {
   const scalar = fc.oneof(
     fc.string({ unit: "grapheme", maxLength: 12 }),
     fc.constantFrom(
@@ -98,7 +98,7 @@ describe("the short way for simple frontmatter reads what the parser itself read
 const structured = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 
 test.each(["__proto__: { a: 1 }\nx: { y: 1 }\n", "? __proto__\n: { a: 1 }\nx:\n  y: 1\n"])(
-  "data inherits nothing, and a key called __proto__ is one: %j",
+  "parsed data inherits nothing, and __proto__ is an ordinary key: %j",
   (text) => {
     const read = readYaml(text);
     if (!read.ok) throw new Error(read.reason);

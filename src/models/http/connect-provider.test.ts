@@ -7,7 +7,7 @@ import { connectProvider } from "./connect-provider.ts";
 
 const { signal } = new AbortController();
 
-/** A provider that keeps its connections and gives back what it was sent. */
+/** A provider that keeps its connections open and answers with the requests that it received. */
 async function provider(): Promise<{ url: string; connections: () => number }> {
   let connections = 0;
   const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
@@ -33,7 +33,7 @@ async function read({ body }: ProviderAnswer): Promise<{ url: string; headers: R
   return JSON.parse(text) as Awaited<ReturnType<typeof read>>;
 }
 
-test("headers of the settings replace the usual ones in any spelling, and the length is that of the body in bytes", async () => {
+test("headers in the settings replace the usual ones in any spelling, and the length is that of the body in bytes", async () => {
   const { url } = await provider();
   const connection = connectProvider(`http://${url}/v1/`);
   const headers = { "User-Agent": "mine", ACCEPT: "*/*", "Content-Length": "7", "x-key": "k" };
@@ -52,7 +52,7 @@ test("headers of the settings replace the usual ones in any spelling, and the le
   }
 });
 
-test("a login in the address is sent, unless there is a key", async () => {
+test("a user name and password in the address are sent, unless there is a key", async () => {
   const { url } = await provider();
   const connection = connectProvider(`http://me:s%20t@${url}`);
   const plain = await read(await connection.get("/models", { headers: {}, signal }));
@@ -61,7 +61,7 @@ test("a login in the address is sent, unless there is a key", async () => {
   expect(keyed.headers["authorization"]).toBe("Bearer k");
 });
 
-test("three hundred requests at once use the same connections again", async () => {
+test("three hundred concurrent requests reuse the same connections", async () => {
   const { url, connections } = await provider();
   const connection = connectProvider(`http://${url}`);
   const all = (): Promise<unknown> =>
@@ -127,7 +127,7 @@ test("a new connection that is closed without an answer is a failure, and nothin
   expect(opened()).toBe(1);
 });
 
-test("a connection that the provider keeps for a second only is not used again", async () => {
+test("a connection that the provider keeps open for only one second is not reused", async () => {
   const brief = OK.replace("\r\n", "\r\nKeep-Alive: timeout=1\r\n");
   const { url, opened } = await rawServer((socket) => socket.on("data", () => socket.write(brief)));
   const connection = connectProvider(url);
@@ -150,7 +150,7 @@ test("a connection on which bytes arrive without a request is closed", async () 
   expect(opened()).toBe(2);
 });
 
-test("a long answer that is not read does not stop the next one on its connection", async () => {
+test("a long answer that is not read does not block the next one on its connection", async () => {
   const long = "x".repeat(2 ** 20 + 1); // its last byte is the one at which reading pauses
   const { url, opened } = await rawServer((socket) => {
     let requests = 0;
@@ -200,7 +200,7 @@ test("an answer that is discarded before its end closes the connection", async (
   await closed[0];
 });
 
-test("an answer that comes before the request was sent is read, and its connection is not used again", async () => {
+test("an answer that comes before the request was sent is read, and its connection is not reused", async () => {
   const { url, opened } = await rawServer((socket, connection) => {
     socket.once("data", () => {
       if (connection === 1) socket.pause();
@@ -224,7 +224,7 @@ test("a header that cannot be sent is refused before anything is sent, without i
   expect(opened()).toBe(0);
 });
 
-test("headers that say where a request ends are set by the client alone", async () => {
+test("only the client sets the headers that say where a request ends", async () => {
   const { url } = await provider();
   const headers = { "Transfer-Encoding": "chunked", Connection: "close", Expect: "100-continue", Upgrade: "h2c" };
   const sent = await read(await connectProvider(`http://${url}`).post("/", { headers, body: () => "abc", signal }));
@@ -239,7 +239,7 @@ test("headers that say where a request ends are set by the client alone", async 
   ]);
 });
 
-test("a provider that says nothing is given up after the idle timeout", async () => {
+test("a request to a provider that sends nothing fails after the idle timeout", async () => {
   const { url, closed } = await rawServer((socket) => socket.once("data", () => socket.write("HTTP/1.1 200 OK\r\n")));
   await expect(connectProvider(url, { silenceMs: 50 }).post("/", post)).rejects.toThrow("no data for 0 s");
   await closed[0];

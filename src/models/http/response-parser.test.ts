@@ -90,7 +90,7 @@ const valid: Record<string, readonly [text: string, expected: Parsed]> = {
   ],
 };
 
-/** These are refused or read differently by node:http, for reasons of its own. */
+/** Responses that node:http refuses or reads differently. */
 const lenient: typeof valid = {
   "a header twice": [
     "HTTP/1.1 200 OK\r\ncontent-type: a/b\r\ncontent-type: c/d\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\nx",
@@ -110,7 +110,7 @@ const lenient: typeof valid = {
   ],
 };
 
-describe("a response arrives in any pieces", () => {
+describe("a response is parsed the same in any pieces", () => {
   test.each(Object.entries({ ...valid, ...lenient }))("%s", (_name, [text, expected]) => {
     for (const pieces of cuts(Buffer.from(text, "latin1"))) expect(parse(pieces)).toEqual(expected);
   });
@@ -185,7 +185,7 @@ describe("bytes that are no valid response fail", () => {
   });
 });
 
-test("a connection on which more follows than was asked for is not used again", () => {
+test("a connection on which more than the requested response arrives is not reused", () => {
   const text = "HTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\nxHTTP/1.1 200 OK\r\ncontent-length: 1\r\n\r\ny";
   expect(parse([Buffer.from(text)])).toEqual({ status: 200, body: "x", end: "closed" });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { TextPieces } from "./text-pieces.ts";
 
-/** A text whose sender notes what it was told. */
+/** A text, and the list of pauses and resumes that its sender was asked for. */
 function open(): { text: TextPieces; told: string[] } {
   const told: string[] = [];
   return { text: new TextPieces({ pause: () => told.push("pause"), resume: () => told.push("resume") }), told };
@@ -13,7 +13,7 @@ async function all(text: TextPieces): Promise<string> {
   return read;
 }
 
-test("everything since the last read is one piece", async () => {
+test("everything that arrived since the last read is one piece", async () => {
   const { text } = open();
   text.push("a");
   text.push("b");
@@ -24,7 +24,7 @@ test("everything since the last read is one piece", async () => {
   expect(await text.next()).toEqual({ done: true, value: undefined });
 });
 
-test("a reader that waits gets what comes next", async () => {
+test("a waiting reader gets the next piece", async () => {
   const { text } = open();
   const waiting = text.next();
   text.push("now");
@@ -37,7 +37,7 @@ test("a text without content ends", async () => {
   expect(await all(text)).toBe("");
 });
 
-test("what arrived before an error is read, and then the error", async () => {
+test("text that arrived before an error is read first, then the error", async () => {
   const { text } = open();
   text.push("half");
   text.end(new Error("cut"));

@@ -6,6 +6,6 @@ test.each([
   [["approve", "request-changes"], "request-changes"],
   [["approved", "unknown", "rejected"], "unknown"],
   [["PASS", "FAIL"], "FAIL"],
-])("a verdict among %j is never an approval", (values, expected) => {
+])("the verdict chosen from %j is never an approval", (values, expected) => {
   expect(enumValue(values, "verdict")).toBe(expected);
 });

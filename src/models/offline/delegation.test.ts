@@ -32,7 +32,7 @@ const callsIn = (events: readonly ModelEvent[]) =>
 const textIn = (events: readonly ModelEvent[]) =>
   events.map((event) => (event.type === "text" ? event.text : "")).join("");
 
-/** The conversation after every agent that was asked has answered. */
+/** The conversation after every agent that was started has answered. */
 async function answered(answer: { text: string; error: boolean }): Promise<ModelEvent[]> {
   const messages: Message[] = [{ role: "user", text: QUESTION }];
   const calls = callsIn(await turn(messages, [task, grep]));
@@ -40,7 +40,7 @@ async function answered(answer: { text: string; error: boolean }): Promise<Model
   return turn([...messages, { role: "assistant", text: "", calls }, { role: "tool", results }], [task, grep]);
 }
 
-test("an agent that can delegate asks one explorer for each part of the question, in parallel", async () => {
+test("an agent that can delegate starts one explorer for each part of the question, in parallel", async () => {
   const calls = callsIn(await turn([{ role: "user", text: QUESTION }], [task, grep]));
   expect(calls.map(({ name, input }) => [name, input])).toEqual([
     [
@@ -60,12 +60,12 @@ test("the answers of the explorers are returned, each under its part", async () 
   expect(textIn(events)).toContain("## Where are sessions stored\n\nsrc/session.ts:4\n\n## Which tests cover invoices");
 });
 
-test("when all explorers fail, the model searches itself", async () => {
+test("when all explorers fail, the offline model searches itself", async () => {
   const calls = callsIn(await answered({ text: "DENIED", error: true }));
   expect(new Set(calls.map(({ name }) => name))).toEqual(new Set(["grep_files"]));
 });
 
-test("without a delegation tool the model does not delegate", async () => {
+test("without a delegation tool the offline model does not delegate", async () => {
   const calls = callsIn(await turn([{ role: "user", text: QUESTION }], [grep]));
   expect(new Set(calls.map(({ name }) => name))).toEqual(new Set(["grep_files"]));
 });

@@ -42,7 +42,7 @@ const object = (properties: Record<string, unknown>, more: Record<string, unknow
 });
 const text = { type: "string" };
 
-/** Every one is filled three times: with findings, without any, and with only what is required. */
+/** Every schema is filled three times: with findings, without any, and with only the required fields. */
 const schemas: Record<string, Record<string, unknown>> = {
   "a text": object({ result: text }),
   "a result inside": object({ result: object({ summary: text, files: { type: "array", items: text } }) }),
@@ -211,7 +211,7 @@ test.each(Object.entries(jtd))("JTD: %s", (_, schema) => {
   }
 });
 
-test("findings fill the fields whose names ask for them", () => {
+test("findings fill the fields whose names match them", () => {
   expect(fillSchema(schemas["a report on code"], report)).toEqual({
     SummaryOfFindings: "Most likely src/login.ts:3.",
     ExplorationTrace: ["searched for login", "read src/login.ts"],

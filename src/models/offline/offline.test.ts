@@ -22,7 +22,7 @@ async function events(turn: AsyncIterable<ModelEvent>): Promise<ModelEvent[]> {
 
 const only = (...names: readonly string[]): Tool[] => tools.filter(({ name }) => names.includes(name));
 
-/** A small shop with everything that leads a search astray: tests, docs, a lock file, generated code. */
+/** A small shop with files that mislead a search: tests, docs, a lock file, generated code. */
 const shop = (): string =>
   tempFolder({
     ".gitignore": "dist/\n",
@@ -66,7 +66,7 @@ const shop = (): string =>
     "test/login.test.ts": 'test("login with a wrong password starts no session", () => {});\n'.repeat(10),
   });
 
-test("it searches, reads, and answers with places in the code", async () => {
+test("the offline model searches, reads, and answers with places in the code", async () => {
   const { text, calls, turns } = await drive(offline, {
     prompt: "Where is the password checked at login, and how long does a session live?",
     cwd: shop(),
@@ -84,7 +84,7 @@ test("it searches, reads, and answers with places in the code", async () => {
   expect(new Set(calls.map(({ name }) => name))).toEqual(new Set(["grep_files", "glob", "list_files", "read_file"]));
 });
 
-test("the same request gives the same answer", async () => {
+test("the offline model gives the same answer to the same request", async () => {
   const cwd = shop();
   const ask = { prompt: "Who adds up an invoice?", cwd, with: tools };
   const [one, other] = [await drive(offline, ask), await drive(offline, ask)];
@@ -92,7 +92,7 @@ test("the same request gives the same answer", async () => {
   expect(one.text).toContain("src/billing/invoice.ts:2 invoiceTotal");
 });
 
-test("usage is an estimate, and it costs nothing", async () => {
+test("the offline model's usage is an estimate, and it costs nothing", async () => {
   const request = {
     model: "offline",
     system: "x".repeat(40),
@@ -120,7 +120,7 @@ test.each([
   expect((await drive(offline, { prompt, cwd: shop(), with: tools })).text).toContain(place);
 });
 
-test("asked for something it cannot do, it says so and returns its findings", async () => {
+test("the offline model says that it cannot do a request, and returns its findings", async () => {
   const { text } = await drive(offline, {
     prompt: "Please rewrite the login so that the password is salted.",
     cwd: shop(),
@@ -131,7 +131,7 @@ test("asked for something it cannot do, it says so and returns its findings", as
 });
 
 test.each(["hello!", "Thanks, what can you do?", "", "???"])(
-  "with %j it says what it is and searches nothing",
+  "asked %j, the offline model says what it is and searches nothing",
   async (prompt) => {
     const { text, calls } = await drive(offline, { prompt, cwd: shop(), with: tools });
     expect(text).toContain("This is the offline model");
@@ -140,13 +140,13 @@ test.each(["hello!", "Thanks, what can you do?", "", "???"])(
   },
 );
 
-test("without tools it says so", async () => {
+test("without tools the offline model says so", async () => {
   const { text, calls } = await drive(offline, { prompt: "Where is the login?", cwd: shop() });
   expect(text).toContain("The agent has no search tool");
   expect(calls).toEqual([]);
 });
 
-test("it makes do with the tools it has", async () => {
+test("the offline model works with the tools it has", async () => {
   const prompt = "Where does a session start?";
   for (const some of [
     only("grep_files"),
@@ -160,14 +160,14 @@ test("it makes do with the tools it has", async () => {
   }
 });
 
-test("in an empty folder it finds nothing and says so", async () => {
+test("in an empty folder the offline model finds nothing and says so", async () => {
   const { text, turns } = await drive(offline, { prompt: "Where is the login?", cwd: tempFolder(), with: tools });
   expect(text).toContain("Nothing was found.");
   expect(text).toContain("The folder seems to be empty.");
   expect(turns).toBeLessThanOrEqual(3);
 });
 
-test("failed calls are reported", async () => {
+test("the offline model reports failed calls", async () => {
   const { text } = await drive(offline, {
     prompt: "What does src/auth/loggin.ts do at login?",
     cwd: shop(),
@@ -178,7 +178,7 @@ test("failed calls are reported", async () => {
   );
 });
 
-test("characters with a meaning in patterns do no harm", async () => {
+test("special characters of regular expressions in a prompt do no harm", async () => {
   for (const prompt of ['Where is "login(" or [a-z]+ or `$.*(?<x>` or (((?', "\\d{3,} ^$ | \u0000 \ud800 login"]) {
     const { text, messages } = await drive(offline, { prompt, cwd: shop(), with: tools });
     expect(text).toContain("src/auth/login.ts");
@@ -189,7 +189,7 @@ test("characters with a meaning in patterns do no harm", async () => {
   }
 });
 
-test("a prompt of 200 KB is answered in short", async () => {
+test("a prompt of 200 KB gets a short answer", async () => {
   const { text } = await drive(offline, {
     prompt: `Where is the password checked?\n\n${"lorem ipsum dolor sit amet. ".repeat(7_200)}`,
     cwd: shop(),
@@ -199,7 +199,7 @@ test("a prompt of 200 KB is answered in short", async () => {
   expect(text.length).toBeLessThan(20_000);
 });
 
-test("it quotes text that came with the task", async () => {
+test("the offline model quotes text that came with the task", async () => {
   const attached = '<result of="scout">\n# Findings\nThe ledger lives in src/ledger.ts:44\nnothing else\n</result>';
   const { text } = await drive(offline, {
     prompt: `Summarise.\n\n${prompts.attached}\n\n${attached}`,
@@ -211,7 +211,7 @@ test("it quotes text that came with the task", async () => {
   );
 });
 
-test("as a reviewer it lets work pass and says that it cannot judge", async () => {
+test("as a reviewer the offline model approves work and says that it cannot judge", async () => {
   const prompt = prompts.reviewWork
     .replace("{task}", "Find the login.")
     .replace("{output}", "It is in src/auth/login.ts:5");
@@ -229,18 +229,21 @@ const resultOf = (schema: unknown): ToolSpec["input"] => ({
 });
 const ajv = new Ajv2020({ strict: false });
 
-test.each(["complete_task", "submit_result", "yield"])("it finishes with %s when there is one", async (name) => {
-  const { handedIn, text } = await drive(offline, {
-    prompt: "Where is the login?",
-    cwd: shop(),
-    with: tools,
-    tools: [finish(name, resultOf({ type: "string" }))],
-  });
-  expect(text).toEqual("");
-  expect(handedIn).toEqual({ result: expect.stringContaining("1. src/auth/login.ts:5 login") });
-});
+test.each(["complete_task", "submit_result", "yield"])(
+  "the offline model finishes with %s when there is such a tool",
+  async (name) => {
+    const { handedIn, text } = await drive(offline, {
+      prompt: "Where is the login?",
+      cwd: shop(),
+      with: tools,
+      tools: [finish(name, resultOf({ type: "string" }))],
+    });
+    expect(text).toEqual("");
+    expect(handedIn).toEqual({ result: expect.stringContaining("1. src/auth/login.ts:5 login") });
+  },
+);
 
-test("it fills the schema of the result with what it found", async () => {
+test("the offline model fills the schema of the result with its findings", async () => {
   const schema = resultOf({
     type: "object",
     properties: {
@@ -285,7 +288,7 @@ test("it fills the schema of the result with what it found", async () => {
   });
 });
 
-test("when only the finish tool is offered, it returns its findings", async () => {
+test("when only the finish tool is offered, the offline model returns its findings", async () => {
   const given = [finish("complete_task", resultOf({ type: "string" }))];
   const first = await drive(offline, { prompt: "Where is the login?", cwd: shop(), with: tools });
   const messages = [
@@ -303,7 +306,7 @@ test("when only the finish tool is offered, it returns its findings", async () =
   expect(handedIn).toEqual({ result: expect.stringContaining("src/auth/login.ts") });
 });
 
-test("told to use one tool, it uses that one", async () => {
+test("the offline model uses the tool that it is told to use", async () => {
   const request = {
     model: "offline",
     system: "",
@@ -330,7 +333,7 @@ test("told to use one tool, it uses that one", async () => {
   expect(finishing[0]).toMatchObject({ type: "call", call: { name: "complete_task" } });
 });
 
-test("a rejected result is returned again with fewer fields, and then as text", async () => {
+test("the offline model returns a rejected result again with fewer fields, and then as text", async () => {
   const schema = {
     type: "object",
     properties: { result: { type: "string" }, notes: { type: "string" } },
@@ -358,7 +361,7 @@ test("a rejected result is returned again with fewer fields, and then as text", 
   expect(await turn(3)).toMatchObject({ type: "text" });
 });
 
-test("an abort ends the turn", async () => {
+test("an abort ends the turn of the offline model", async () => {
   const request = {
     model: "m",
     system: "",
@@ -371,7 +374,7 @@ test("an abort ends the turn", async () => {
   ]);
 });
 
-test("lines about the team of a member are not searched for", async () => {
+test("the offline model does not search for the lines about a member's team", async () => {
   const prompt =
     "The team's objective: Describe this shop\nYour role in the team: reader\n\nWhere is startSession defined?";
   const { text } = await drive(offline, { prompt, with: only("grep_files", "read_file", "list_files"), cwd: shop() });

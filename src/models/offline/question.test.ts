@@ -7,7 +7,7 @@ import { ADVICE, INTRODUCTION } from "./voice.ts";
 const asked = (prompt: string): string[][] =>
   questionOf(prompt).clauses.map(({ terms }) => terms.map(({ name }) => name));
 
-test("a question is taken apart where a new one begins", () => {
+test("several questions in one prompt are split where each of them begins", () => {
   expect(asked("Where is a plan turned into running tasks, and what cancels a node?")).toEqual([
     ["plan", "running", "tasks"],
     ["cancels", "node"],
@@ -15,7 +15,7 @@ test("a question is taken apart where a new one begins", () => {
   expect(asked("Look at the retry rule. Then the journal; what is it?")).toEqual([["retry", "rule"], ["journal"]]);
 });
 
-test("files that are named are not searched for as words", () => {
+test("named files are not searched for as words", () => {
   const { paths, clauses } = questionOf("What does ./src/core/plan/plan.ts say about cycles, as in README.md?");
   expect(paths).toEqual(["src/core/plan/plan.ts", "README.md"]);
   expect(clauses.flatMap(({ terms }) => terms.map(({ name }) => name))).toEqual(["cycles"]);
@@ -35,7 +35,7 @@ test("attached text is material, not the question", () => {
   expect(material).toEqual(["## File: a.ts", "const banana = 1;", "The apple is in src/a.ts:12", "> cherry"]);
 });
 
-test("its own earlier answer is recognised anywhere in the prompt", () => {
+test("an earlier answer of the offline model is recognised anywhere in the prompt", () => {
   const finding = "1. src/a.ts:3 login (matches login)\n   3  export function login() {";
   const before = [INTRODUCTION, "Searched for: login. Files with matches: 1, read: 1.", finding, ADVICE].join("\n\n");
   for (const prompt of [`Say more about the session in\n\n${before}`, `Say more about the session: ${before}`]) {
@@ -64,7 +64,7 @@ test("a prompt of 200 KB is processed in linear time", () => {
   }
 });
 
-test("a request for the result is not taken for the task", () => {
+test("a request to return the result is not mistaken for the task", () => {
   const task = { role: "user", text: "Where is the login?" } as const;
   const said = { role: "assistant", text: "x", calls: [] } as const;
   for (const text of [prompts.grace, prompts.remindEmpty, prompts.remindFinish, prompts.remindJson]) {

@@ -31,7 +31,7 @@ test("stop words are dropped, and the other words keep their order", () => {
   ]);
 });
 
-test("names from code and quoted words come first, and names are also taken apart", () => {
+test("names from code and quoted words come first, and names are also split into words", () => {
   expect(names('does `withRetry` or parse_plan read the "exit code" of MAX_TURNS?')).toEqual([
     "withRetry",
     "exit code",
@@ -44,7 +44,7 @@ test("names from code and quoted words come first, and names are also taken apar
   ]);
 });
 
-test("one root is one term", () => {
+test("words with the same root are one term", () => {
   expect(names("run runs running")).toEqual(["run"]);
 });
 
@@ -65,7 +65,7 @@ test("synonyms are found, too", () => {
   expect(term?.exact.test("createSession()")).toBe(false);
 });
 
-test("characters with a meaning in patterns are taken literally", () => {
+test("special characters of regular expressions are taken literally", () => {
   const [term] = termsOf('"a.*b(c[d"');
   expect(term?.exact.test("x a.*b(c[d y")).toBe(true);
   expect(term?.exact.test("axxb(cd")).toBe(false);

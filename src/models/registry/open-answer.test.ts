@@ -4,7 +4,7 @@ import { type AnswerOpening, type BegunAnswer, beginAnswer, openAnswer, readAnsw
 
 const notice: ModelEvent = { type: "notice", code: "MODEL_RETRY", text: "Trying again." };
 
-/** A model's answer that notes when its reader closes it. */
+/** A model's answer that records when its reader closes it. */
 function answerOf(...events: (string | ModelEvent)[]): { answer: AsyncIterable<ModelEvent>; closed: () => boolean } {
   let closed = false;
   async function* pieces(): AsyncGenerator<ModelEvent> {
@@ -17,7 +17,7 @@ function answerOf(...events: (string | ModelEvent)[]): { answer: AsyncIterable<M
   return { answer: pieces(), closed: () => closed };
 }
 
-/** A layer that says something before it passes on an answer, and asks late when `late` is true. */
+/** A layer that adds an event before it passes on an answer, and begins the answer late when `late` is true. */
 function layerOf(answer: AsyncIterable<ModelEvent>, late = false): AsyncIterable<ModelEvent> {
   async function* handled(begun?: BegunAnswer): AnswerOpening {
     const reading = readAnswer(begun ?? (await beginAnswer(answer)));
@@ -41,19 +41,19 @@ async function textsOf(answer: AsyncIterable<ModelEvent>, most = Number.POSITIVE
   return texts;
 }
 
-test("an answer that begins with content is passed on in order and not handled", async () => {
+test("an answer that begins with content is passed on in order, without the layer", async () => {
   const { answer, closed } = answerOf("a", "b", "c");
   expect(await textsOf(layerOf(answer))).toEqual(["a", "b", "c"]);
   expect(closed()).toBe(true);
 });
 
-test("an answer that begins with a notice is handled, and the others come from the model in order", async () => {
+test("an answer that begins with a notice is handled by the layer, and the other events come from the model in order", async () => {
   const { answer, closed } = answerOf(notice, "a", "b", "c");
   expect(await textsOf(layerOf(answer))).toEqual(["handled", "a", "b", "c"]);
   expect(closed()).toBe(true);
 });
 
-test("a layer that asks late handles the answer from its first event on", async () => {
+test("a layer that begins the answer late handles it from its first event on", async () => {
   expect(await textsOf(layerOf(answerOf("a", "b").answer, true))).toEqual(["handled", "a", "b"]);
 });
 

@@ -52,7 +52,7 @@ test("after the third retry the last fault is returned", async () => {
   expect(asked()).toBe(4);
 });
 
-test("a wait is stretched by at most a quarter", async () => {
+test("a random delay adds at most a quarter to a wait", async () => {
   const { model } = failing(1);
   expect(noticesIn(await turnOf(retrying(model, { random: () => 1 })))[0]).toContain("in 625ms");
 });

@@ -16,7 +16,7 @@ async function turn(model: Model, signal = new AbortController().signal): Promis
   return events;
 }
 
-test("a text is a turn", async () => {
+test("a text in a script is one turn", async () => {
   expect(await turn(scripted("42"))).toEqual([
     { type: "text", text: "42" },
     { type: "end", usage: { input: 1, output: 1 } },
@@ -40,7 +40,7 @@ test("a turn can think, speak and call tools; the calls get ids", async () => {
   ]);
 });
 
-test("turns follow each other, and after the last the script is over", async () => {
+test("turns follow each other, and a request after the last turn is an error", async () => {
   const model = scripted("one", (asked) => `two: ${asked.system}`);
   expect(await turn(model)).toContainEqual({ type: "text", text: "one" });
   expect(await turn(model)).toContainEqual({ type: "text", text: "two: be" });
@@ -81,7 +81,7 @@ test("a turn that throws ends as an error of the stream", async () => {
   ]);
 });
 
-test("waiting ends with an abort", async () => {
+test("an abort ends a wait in a script", async () => {
   const stop = new AbortController();
   const waiting = Promise.all([turn(never, stop.signal), turn(scripted({ delayMs: 60_000 }), stop.signal)]);
   stop.abort();

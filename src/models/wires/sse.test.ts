@@ -20,7 +20,7 @@ test.each([
   expect(read([text])).toEqual(events);
 });
 
-test("how a stream is cut into pieces makes no difference", () => {
+test("the events of a stream are the same however it is cut into pieces", () => {
   const text = "event: a\r\ndata: one\r\n\r\n: note\n\ndata: two\ndata: more\n\ndata:three";
   fc.assert(
     fc.property(fc.array(fc.nat(text.length), { maxLength: 8 }), (cuts) => {

@@ -4,7 +4,7 @@ import { pipeChannel } from "./pipe-channel.ts";
 
 type Said = Readonly<{ type: string; text: string }>;
 
-/** What arrives of some bytes, and whether the other side counts as gone afterwards. */
+/** The messages in these bytes, and whether the other side counts as closed afterwards. */
 async function heard(...chunks: readonly (string | Buffer)[]): Promise<{ texts: string[]; gone: boolean }> {
   const input = new PassThrough();
   const texts: string[] = [];

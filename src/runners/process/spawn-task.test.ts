@@ -19,7 +19,7 @@ const assignment = {
   runner: "process",
 } as unknown as Assignment;
 
-test("a job names a workspace and what it needs, and holds no environment, key or home", async () => {
+test("a job contains its workspace and its requirements, but no environment, key or home folder", async () => {
   const sent: ToTask[] = [];
   const run = spawnTask(
     ({ setup }) => {

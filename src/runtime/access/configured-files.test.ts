@@ -52,12 +52,12 @@ test.each<[setting: string, config: string, places: string[]]>([
   expect(places(config)).toEqual(expected.toSorted());
 });
 
-test("commands in commands are read", () => {
+test("commands inside of commands are read", () => {
   const found = places(`[merge "x"] driver = "sh -c \\"'dev/my merge' %A; ./next.sh\\""`);
   expect(found).toEqual(expect.arrayContaining(["dev/my merge", "next.sh"]));
 });
 
-test("words without an ending are scripts only if such a file exists", () => {
+test("a word without a file extension is a script only if such a file exists", () => {
   expect(places('[diff "x"] command = sh show', { "ws/show": "" })).toEqual(["show"]);
 });
 
@@ -67,7 +67,7 @@ test("a hooks folder that is the whole workspace protects the names of hooks", (
   expect(found.filter((place) => place.startsWith("src"))).toEqual([]);
 });
 
-test("included files, files of the person and of linked work trees are read, too, and again after a change", () => {
+test("included files, the user's files and those of linked work trees are read, too, and again after a change", () => {
   const all = tempFolder({
     "main/.git/config": "[include] path = more",
     "main/.git/more": "[include] path = ../../ws/dev/one\n[include] path = more",

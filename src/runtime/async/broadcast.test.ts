@@ -7,7 +7,7 @@ async function allOf<T>(values: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-test("every listener gets the values sent from its first look on, in order, and ends with the broadcast", async () => {
+test("every listener gets the values sent since its first read, in order, and ends with the broadcast", async () => {
   const all = new Broadcast<number>();
   const early = all.listen();
   const first = early.next();
@@ -24,7 +24,7 @@ test("every listener gets the values sent from its first look on, in order, and 
   expect(await allOf(all.listen())).toEqual([]);
 });
 
-test("a failure comes after the values before it, once", async () => {
+test("a failure comes after the values before it, and only once", async () => {
   const all = new Broadcast<number>();
   const values = all.listen();
   const first = values.next();
@@ -38,7 +38,7 @@ test("a failure comes after the values before it, once", async () => {
   await expect(all.listen().next()).rejects.toThrow("broken");
 });
 
-test("a listener that leaves gets nothing more, and looks that wait end", async () => {
+test("a listener that stops gets nothing more, and its pending reads end", async () => {
   const all = new Broadcast<number>();
   const values = all.listen();
   const looks = [values.next(), values.next(), values.next()];

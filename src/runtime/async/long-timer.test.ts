@@ -6,7 +6,7 @@ import { pause } from "./cancel.ts";
 import { deadlineOf } from "./deadline.ts";
 import { startTimer, timeoutSignal } from "./long-timer.ts";
 
-/** Long enough for a timer that fires at once. */
+/** Longer than a timer needs that fires at once. */
 const soon = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
 test("durations: a wait of any length that a person can write does not end at once", async () => {

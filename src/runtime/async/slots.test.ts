@@ -4,7 +4,7 @@ import { type Release, Slots } from "./slots.ts";
 
 const never = new AbortController().signal;
 
-describe("taking", () => {
+describe("taking a slot", () => {
   test("as many tasks as slots run at once; the next one starts when a slot is released, in order", async () => {
     const slots = new Slots(2);
     const got: string[] = [];
@@ -60,7 +60,7 @@ describe("taking", () => {
   });
 });
 
-test("in any order of taking, aborting and releasing there are never too many, and no waiter is forgotten", async () => {
+test("with any order of taking, aborting and releasing, no slot is given twice and no waiter is forgotten", async () => {
   type Act = { do: "take" | "give" | "abort"; which: number; inner: boolean };
   const acts = fc.array(
     fc.record<Act>({ do: fc.constantFrom("take", "take", "give", "abort"), which: fc.nat(20), inner: fc.boolean() }),

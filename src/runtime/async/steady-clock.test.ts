@@ -24,7 +24,7 @@ test("a clock that is behind the last time of an earlier process goes on from th
   expect(clock()).toBeGreaterThanOrEqual(1_025);
 });
 
-test("a clock that stands still shows the same time", () => {
+test("a clock that does not advance shows the same time", () => {
   const clock = steadyClock(() => 7);
   expect([clock(), clock(), clock()]).toEqual([7, 7, 7]);
 });

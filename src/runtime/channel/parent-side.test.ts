@@ -113,7 +113,7 @@ test("reserved budget is released when a task ends without a message", async () 
   expect("settle" in freed).toBe(true);
 });
 
-test("an aborted request is stopped at the other end, and a failing one fails here", async () => {
+test("an aborted request is stopped in the run, and an error of the run fails the request of the task", async () => {
   const { hosted } = meet(
     async (_, context) => {
       const stop = new AbortController();

@@ -8,7 +8,7 @@ import { collectOutput } from "./child-output.ts";
 
 const CHUNK = Buffer.alloc(65_536, "y");
 
-/** A program that has always more to print, up to a bound. */
+/** A program that prints continuously, up to a limit. */
 function endless(chunks: number): { stream: Readable; given(): number } {
   let given = 0;
   const stream = new Readable({
@@ -19,7 +19,7 @@ function endless(chunks: number): { stream: Readable; given(): number } {
   return { stream, given: () => given };
 }
 
-describe("endless output does not hold up the process", () => {
+describe("endless output does not block the process", () => {
   test("thirty endless programs share each turn of the event loop", async () => {
     let taken = 0;
     const programs = Array.from({ length: 30 }, () => endless(100));

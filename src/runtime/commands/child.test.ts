@@ -10,7 +10,7 @@ import { bearersOf, descendantsOf } from "./process-tree.ts";
 
 let count = 0;
 
-/** A shell line with a marker of its own. */
+/** A shell command with a unique marker. */
 function line(command: string, more: Partial<ChildSpec> = {}): ChildSpec {
   const marker = `SUBCREW_RUN=test-${process.pid}-${Date.now()}-${count++}`;
   const [name, value] = marker.split("=") as [string, string];
@@ -45,7 +45,7 @@ test("a program returns its exit code and its output", async () => {
   expect(text.split("\n").toSorted()).toEqual(["", "err", "out"]);
 });
 
-test("its standard input is empty, or the given text", async () => {
+test("the standard input of a program is empty, or the given text", async () => {
   expect((await run(line("cat; echo end"))).text).toBe("end\n");
   expect((await run(line("cat"), {})).text).toBe("");
   expect((await run(line("cat", { input: "given" }))).text).toBe("given");
@@ -59,7 +59,7 @@ test("a program that cannot be started returns the reason", async () => {
   expect((await run(line("pwd", { cwd: "/nowhere" }))).exit.problem).toContain("ENOENT");
 });
 
-test("it has three descriptors, a session of its own and exactly the environment it was given", async () => {
+test("a program has three descriptors, its own session and exactly the given environment", async () => {
   const { text } = await run(
     line("ls /proc/$$/fd; sed 's/.*) //' /proc/$$/stat | cut -d' ' -f3,4; echo $$; env -0 | tr '\\0' ' '"),
   );
@@ -75,7 +75,7 @@ test("it has three descriptors, a session of its own and exactly the environment
   ).toEqual(["PATH", "PWD", "SHLVL", "SUBCREW_RUN", "_"]);
 });
 
-test("of a long output the tail is kept, the whole is in a file, and memory stays bounded", async () => {
+test("the tail of a long output is kept, all of it is in a file, and memory stays bounded", async () => {
   const file = join(tempFolder(), "out.txt");
   const { text, child } = await run(line("seq 1 400000; echo ä", { outputFile: file }));
   expect(text.endsWith("399999\n400000\nä\n")).toBe(true);
@@ -91,7 +91,7 @@ test("a short output makes no file", async () => {
   expect([child.output.file(), existsSync(file)]).toEqual([undefined, false]);
 });
 
-test("new output can be read while it runs, without split characters", async () => {
+test("new output can be read while a program runs, without split characters", async () => {
   const cwd = tempFolder();
   const child = startChild(
     line("printf 'ready \\xc3'; until test -e go; do sleep 0.02; done; printf '\\xa4'; sleep 1000", { cwd }),
@@ -169,7 +169,7 @@ test("PROC-08: after many programs no process, descriptor or watchdog is left", 
   await expect.poll(() => childrenOf(process.pid), patient).toEqual([]);
 });
 
-/** What a process has started and not yet cleared away, zombies included; names of shells only. */
+/** The shells that a process has started and not yet reaped, including zombies. */
 function childrenOf(parent: number): string[] {
   return readdir("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -230,11 +230,11 @@ test("PROC-02: a stopped program is dead within five seconds, even when this pro
 });
 
 test.runIf(process.platform === "linux")(
-  "processes that are told to end keep their share of the processor, which they need to die",
+  "processes that are told to end keep their share of the processor, so that they can exit",
   patient,
   async () => {
     const child = startChild(
-      // The request to end is repeated; it must neither end the programs of the handler nor begin the handler again.
+      // SIGTERM is sent repeatedly; that must neither kill the programs of the handler nor start the handler again.
       line(`trap 'trap "" TERM; sleep 0.3; nice; exit' TERM; nice; echo ready; while :; do :; done`),
     );
     await ready(child);

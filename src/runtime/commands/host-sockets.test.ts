@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { hostSockets, isShown } from "./host-sockets.ts";
 
-test("sockets with a path are found once, where they really are; what has no path, or is gone, is not", async () => {
+test("each socket with a path is found once, at its real path; sockets without a path, or whose file is gone, are not", async () => {
   const folder = tempFolder({ "real/file": "" });
   symlinkSync("real", join(folder, "link"));
   const server = createServer();

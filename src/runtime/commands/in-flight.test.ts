@@ -258,7 +258,7 @@ describe("a command that is interrupted", () => {
     expect(shell.result()).toBeUndefined();
   });
 
-  test("what a person makes while a command sleeps is kept, unless the command changes it", async () => {
+  test("a file that a person creates while a command sleeps is kept, unless the command changes it", async () => {
     const place = room();
     const shell = await host(place).commands.start(
       "mkfifo pipe; touch made; read -r which < pipe; echo '# x' >> $which/config; touch changed; sleep 1000",
@@ -308,7 +308,9 @@ describe("a command that is interrupted", () => {
     expect(readdirSync(place.ws).toSorted()).toEqual([".vscode", "a.txt", "made"]);
   });
 
-  /** A process that runs this command in the background, and its end by SIGKILL once the command has made a file. */
+  /**
+   * A process that runs this command in the background, and is killed by SIGKILL once the command has created a file.
+   */
   async function killedOver(place: Room, command: string, finisher?: string): Promise<void> {
     const program = bundled(
       join(place.ws, ".."),

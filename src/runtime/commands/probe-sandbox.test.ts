@@ -20,7 +20,7 @@ function stub(script: string): string {
   return folder;
 }
 
-/** The real one without some of its arguments. */
+/** The real bwrap without some of its arguments. */
 function weakened(...without: string[]): string {
   const pattern = without.join("|");
   return stub(
@@ -59,7 +59,7 @@ test.each([
     "bwrap: No permissions to create new namespace, likely because the kernel does not allow non-privileged user namespaces.",
     "user namespaces",
   ],
-])("SBX-04: one that fails with %j is reported with that reason", async (words, help) => {
+])("SBX-04: a bwrap that fails with %j is reported with that reason", async (words, help) => {
   const level = await probeSandbox([stub(`echo '${words}' >&2; exit 1`)]);
   expect(level).toMatchObject({ level: "none" });
   expect(level.text).toContain(words.replace("bwrap: ", "").slice(0, 30));
@@ -70,21 +70,21 @@ test.each<[string, string[], string]>([
   ["the network", ["--unshare-net"], "NOT isolated: network."],
   ["its end", ["--die-with-parent"], "NOT isolated: termination with the parent process."],
   ["the environment", ["--clearenv"], "NOT isolated: the environment."],
-])("SBX-04: one that does not isolate %s is partial, and this is reported", async (_what, without, said) => {
+])("SBX-04: a bwrap that does not isolate %s is partial, and this is reported", async (_what, without, said) => {
   if (bwrap.missing !== undefined) return expect(bwrap.missing).toBeTruthy();
   const level = await probeSandbox([weakened(...without)]);
   expect(level).toMatchObject({ level: "partial" });
   expect(level.text).toContain(said);
 });
 
-test("SBX-04: one that leaves the kernel's settings writable is partial", async (context) => {
+test("SBX-04: a bwrap that leaves the kernel's settings writable is partial", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   if (process.getuid?.() !== 0) return context.skip("only root could write them");
   const script = `args=(); while [ $# -gt 0 ]; do if [ "$1 $2" = "--ro-bind-try /proc/sys" ]; then shift 3; else args+=("$1"); shift; fi; done; exec ${bwrap.path} "\${args[@]}"`;
   expect((await probeSandbox([stub(script)])).text).toContain("NOT isolated: files.");
 });
 
-test("SBX-04: one that leaves the machine writable is partial", async (context) => {
+test("SBX-04: a bwrap that leaves the machine writable is partial", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   const level = await probeSandbox([
     stub(
@@ -97,13 +97,13 @@ test("SBX-04: one that leaves the machine writable is partial", async (context) 
   ]);
 });
 
-test("SBX-04: one that filters no system calls is partial, and this is reported", async (context) => {
+test("SBX-04: a bwrap that filters no system calls is partial, and this is reported", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   const script = `args=(); while [ $# -gt 0 ]; do if [ "$1" = --seccomp ]; then shift 2; else args+=("$1"); shift; fi; done; exec ${bwrap.path} "\${args[@]}"`;
   expect((await probeSandbox([stub(script)])).text).toContain("NOT isolated: interfaces of the kernel.");
 });
 
-/** What the probe says in a process that is started like this. */
+/** The result of the probe in a process that is started in this way. */
 async function probedBy(before: readonly string[], options: { uid?: number; gid?: number } = {}): Promise<string> {
   const folder = tempFolder();
   chmodSync(folder, 0o755);

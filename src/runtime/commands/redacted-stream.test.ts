@@ -29,7 +29,7 @@ test("an endless line is passed on without waiting for its end", () => {
   expect(written.length).toBeGreaterThan(900_000);
 });
 
-test("a private key without an end is masked to the last byte, in whatever pieces it comes", () => {
+test("a private key without an end marker is masked to the last byte, in any pieces", () => {
   const line = "MIIEowIBAAKCAQEAabcdefghijklmnopqrstuvwxyz0123456789+/ABCDEFGHIJKL";
   for (const [lines, size] of [
     [4_000, 1_000],

@@ -15,7 +15,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { CANARY, host, room, run, said, withSandbox } from "../../../test/support/shell-room.ts";
 
-/** What a command in the sandbox can reach. */
+/** The sandbox that this machine offers. */
 const full = withSandbox();
 
 /** The text of a file in /proc; empty if the process has ended. */
@@ -235,13 +235,13 @@ test("SBX-07, NET-11: a socket that a program of the host listens on is out of r
   expect(await said(host(place, full(), seen), asked)).toBe(
     "../outside/engine.sock ECONNREFUSED\nown.sock ECONNREFUSED",
   );
-  // With the network allowed, what the project listens on is part of it; the rest of the machine still is not.
+  // With the network allowed, sockets of the project can be reached, and those of the rest of the machine cannot.
   expect(await said(host(place, full(), { ...seen, network: () => true }), asked)).toBe(
     `../outside/engine.sock ECONNREFUSED\nown.sock ${CANARY}`,
   );
 });
 
-test("SEC-02: what is in the environment of a command is in no command line, which everybody on the machine can read", async () => {
+test("SEC-02: the environment of a command is in no command line, which everybody on the machine can read", async () => {
   const place = room();
   const task = host(place, full(), { env: () => ({ PATH: "/usr/bin:/bin", PASSED: CANARY }) });
   const shell = await task.commands.start("echo $PASSED; sleep 1000");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { allForbidden, kernelProbe } from "./kernel-probe.ts";
 import { forbiddenCalls, seccompFilter } from "./seccomp.ts";
 
-/** What the kernel makes of a system call, by the rules of classic BPF. */
+/** The action of the kernel for a system call, by the rules of classic BPF. */
 function verdict(
   filter: Uint8Array,
   { arch, call, args = [] }: { arch: number; call: number; args?: number[] },
@@ -113,7 +113,7 @@ describe.each([
   });
 });
 
-test("other kinds of programs make no system call at all", () => {
+test("programs for other architectures cannot make system calls", () => {
   expect(verdict(seccompFilter("x64")!, { arch: X64, call: 0x40000000 + 250 })).toBe("errno 38");
   expect(verdict(seccompFilter("x64")!, { arch: ARM64, call: 63 })).toBe("errno 38");
   expect(verdict(seccompFilter("arm64")!, { arch: ARM, call: 3 })).toBe("errno 38");
@@ -127,7 +127,7 @@ test.each(["x64", "arm64"])("the probe of %s tries only what the filter refuses"
   expect(kernelProbe(arch)?.slice(0, 4)).toEqual(Buffer.from("\u007fELF"));
 });
 
-test("answers that are missing, or other than a refusal, prove nothing", () => {
+test("missing answers, and answers other than a refusal, prove nothing", () => {
   const count = forbiddenCalls("x64").length;
   const answers = (value: bigint): Buffer => {
     const bytes = Buffer.alloc(count * 8);

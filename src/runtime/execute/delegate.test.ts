@@ -14,7 +14,7 @@ const single = (agent: string) => ({ mode: "single", agent, task: `help as ${age
 
 type Delegated = Readonly<{ events: readonly Event[]; calls: readonly Call[]; asked: readonly DelegationOutcome[] }>;
 
-/** Runs a lead that asks for help as `leads` says; each helper answers with its path, or does what `helps` says. */
+/** Runs a lead that delegates as `leads` says; each helper answers with its path, or does what `helps` says. */
 async function delegating(
   leads: (context: PerformContext) => Promise<readonly DelegationOutcome[]>,
   more: RunUnderTest = {},
@@ -82,7 +82,7 @@ test("the slot of a task is free while its helpers work, so one slot is enough a
   expect(seen.events.at(-1)).toMatchObject({ type: "run.ended", outcome: { status: "ok" } });
 });
 
-test("depth, the list of agents, the budget and an invalid plan are refused, and nothing is started", async () => {
+test("a request that exceeds the depth, the list of agents or the budget, or has an invalid plan, starts nothing", async () => {
   const faults = async (
     what: Parameters<PerformContext["delegate"]>[0],
     { parameters, by = parent }: { parameters: NonNullable<RunUnderTest["parameters"]>; by?: Parent },

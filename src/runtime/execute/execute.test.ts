@@ -66,7 +66,7 @@ test("the first success decides a race: the others are stopped, and their output
   expect(seen.executed.outcomeOf("slow")).toEqual({ status: "cancelled", reason: "no longer needed" });
 });
 
-test("cancelling ends what runs and what waits with the reason, and starts nothing more", async () => {
+test("cancelling ends running and waiting nodes with the reason, and starts nothing more", async () => {
   const seen = await observe({
     plan: plan({ a: task("a"), b: task("b"), c: task("c", {}, ["a"]), all: join("settled", "b", "c") }, "all"),
     slots: 1,
@@ -90,7 +90,7 @@ test("a task that has its slot and has not begun is cancelled before it begins",
   expect(seen.executed.outcome).toEqual({ status: "cancelled", reason: "enough" });
 });
 
-test("steps are taken one after the other, also when a listener of one causes the next", async () => {
+test("the executor takes one step after the other, even when a listener of one step causes the next", async () => {
   const seen = await observe({
     plan: plan(
       { a: task("a"), b: task("b", {}, ["a"]), c: task("c", {}, ["b"]), d: task("d"), all: join("settled", "c", "d") },
@@ -102,7 +102,7 @@ test("steps are taken one after the other, also when a listener of one causes th
   expect(names(seen, "node.ended")).toEqual(["a", "b", "c", "all", "d"]);
 });
 
-test("a node that waits for others can be cancelled for good, one that runs or does not exist cannot", async () => {
+test("a waiting node can be cancelled for good; one that runs or does not exist cannot", async () => {
   const told: unknown[] = [];
   const seen = await observe({
     plan: plan({ a: task("a"), b: task("b", {}, ["a"]), all: join("settled", "a", "b") }, "all"),
@@ -117,7 +117,7 @@ test("a node that waits for others can be cancelled for good, one that runs or d
   expect(names(seen, "node.ended")).toEqual(["b", "a", "all"]);
 });
 
-test("a failed node is tried again while others run, with those that were skipped because of it", async () => {
+test("a failed node can be retried while others run, together with the nodes that were skipped because of it", async () => {
   const told: unknown[] = [];
   let tries = 0;
   const seen = await observe({
@@ -133,7 +133,7 @@ test("a failed node is tried again while others run, with those that were skippe
   expect(seen.control.retry("c")).toBe("The run is about to end.");
 });
 
-test("the last failed node can be tried again as long as one other has not ended", async () => {
+test("the last failed node can be retried as long as another node has not ended", async () => {
   let tries = 0;
   const told: unknown[] = [];
   const seen = await observe({
@@ -238,7 +238,7 @@ const ONE_SLOT_SAME_FILES: Parameters<typeof observe>[0] = {
   act: ({ path }) => ok(path, { moments: 2 }),
 };
 
-test("a task that is given up while it waits for its slot gives back its files", async () => {
+test("a task that is cancelled while it waits for its slot releases its files", async () => {
   const seen = await observe({
     ...ONE_SLOT_SAME_FILES,
     before: (step, { change }) => void (step === 1 && change({ markFailed: { a: "not wanted" } })),
@@ -279,7 +279,7 @@ describe("a winner's place in a race", () => {
     expect(names(seen, "node.won")).toEqual(["a", "b"]);
   });
 
-  test("does not keep a task waiting that has failed", async () => {
+  test("does not keep waiting a task that has failed", async () => {
     const seen = await observe({
       plan: body,
       act: ({ path }) => (path === "a" ? ok(path, { claims: 4 }) : bad("boom", { moments: 2 })),
@@ -376,7 +376,7 @@ test("a plan whose run is already cancelled starts nothing, and everything is ca
   for (const id of ["a", "b"]) expect(seen.executed.outcomeOf(id)).toEqual({ status: "cancelled", reason: "enough" });
 });
 
-test("a node that crashes fails, and the fault names it", async () => {
+test("a node that crashes fails, and the error names it", async () => {
   const seen = await observe({
     plan: plan({ a: task("a"), g: { kind: "gate", needs: ["a"], question: "sure?" } }, "g"),
     act: ({ path }) => ok(path),
@@ -430,7 +430,7 @@ describe("a resumed plan", () => {
   const again = (body: Body, past: readonly KeptEvent[]) =>
     observe({ plan: body, past, act: ({ path }) => ok(`again ${path}`) });
 
-  test("ends what was being stopped, as it was recorded or as no longer needed, and starts it no more", async () => {
+  test("ends nodes that were being stopped, with the recorded reason or as no longer needed, and does not start them again", async () => {
     const { journal } = await raced();
     const cut = journal.findIndex(({ type, path }) => type === "node.ended" && path === "a") + 1;
     const after = await again(race, journal.slice(0, cut));
@@ -447,7 +447,7 @@ describe("a resumed plan", () => {
     expect(names(whole, "node.ended")).toEqual(["b"]);
   });
 
-  test("reports a decision that is another one now", async () => {
+  test("reports a decision that differs from the recorded one", async () => {
     const { journal } = await raced();
     const other = journal.map((event) =>
       event.type === "node.ended" && event.path === "won"
@@ -457,7 +457,7 @@ describe("a resumed plan", () => {
     expect(names(await again(race, other), "node.ended")).toEqual(["won", "b"]);
   });
 
-  test("has the changes that were made to it, and the tasks that were given up before they began", async () => {
+  test("includes the changes that were made to it, and the tasks that were cancelled before they began", async () => {
     const body = plan({ x: task("x"), y: task("y"), a: task("a"), all: join("settled", "x", "y", "a") }, "all");
     const before = await observe({
       plan: body,
@@ -483,7 +483,7 @@ describe("a resumed plan", () => {
     expect((await again(two, asked.journal)).performed).toEqual(["a#2", "b#2"]);
   });
 
-  test("uses the outcome of an old journal that does not say what a task was asked", async () => {
+  test("uses an outcome from an old journal that does not contain the prompt of the task", async () => {
     const body = plan({ a: task("a") }, "a");
     const { journal } = await observe({ plan: body, act: ({ path }) => ok(path) });
     const old = journal.map((event) => {

@@ -61,5 +61,5 @@ test("PATH-07: pipes and folders are refused at once", async () => {
   const begun = performance.now();
   const text = await readContextFiles(["pipe", "sub"], folder);
   expect(text.match(/\(Error reading file: .*not a regular file/g)).toHaveLength(2);
-  expect(performance.now() - begun).toBeLessThan(30_000); // nobody ever writes into the pipe
+  expect(performance.now() - begun).toBeLessThan(30_000); // no process ever writes into the pipe
 });

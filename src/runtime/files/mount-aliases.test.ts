@@ -15,7 +15,7 @@ test.each<[string, string, string[]]>([
   ["a mount of a part of it", "/me/.subcrew/runs /ws/runs", ["/ws/runs"]],
   ["a mount at a path with a blank", "/me/.subcrew /ws/a\\040b", ["/ws/a b"]],
   ["a mount of another folder", "/me/.subcrew-other /ws/bind", []],
-])("%s shows the state folder elsewhere", (_, mounted, aliases) => {
+])("the mount %s shows the state folder at another path", (_, mounted, aliases) => {
   expect(mountAliases(state, [...table, `30 22 8:2 ${mounted} rw - ext4 /dev/sda2 rw`].join("\n"))).toEqual(aliases);
 });
 

@@ -20,7 +20,7 @@ function places(): { ws: string; out: string; all: string } {
   return { all, ws: join(all, "ws"), out: join(all, "outside") };
 }
 
-/** The text of what was opened, or the code it was refused with. */
+/** The text of the opened file, or the code of the refusal. */
 async function read(root: string, path: string): Promise<string> {
   try {
     const { handle, kind } = await openInside(root, path);
@@ -125,7 +125,8 @@ test("PATH-03: a folder that is constantly swapped for a link never leaks the se
     await handle.close();
     return text;
   };
-  // On a busy machine the other process may get no processor for many reads, so both sides have to be seen, however many it takes.
+  // On a busy machine the other process may not run during many reads, so the loop continues until both variants were
+  // seen.
   for (let n = 0; n < 5_000 || !(seen.has("inside") && seen.has("OUTSIDE")); n += 50) {
     const each = Array.from({ length: 50 }, () => read(ws, "x/f"));
     const others = Array.from({ length: 10 }, () => walked().catch(() => "refused"));
@@ -162,7 +163,7 @@ test("PATH-07: pipes, sockets, devices and what is linked from /proc are refused
   expect(await read(ws, "zero")).toEqual("OUTSIDE");
   expect(await read(ws, "environ")).toEqual("OUTSIDE");
   expect(await message(ws, "pipe")).toContain("not a regular file");
-  expect(performance.now() - start).toBeLessThan(30_000); // nobody ever writes into the pipe
+  expect(performance.now() - start).toBeLessThan(30_000); // no process ever writes into the pipe
 });
 
 test("PATH-09: strange names are taken literally or refused with a message", async () => {
@@ -179,7 +180,7 @@ test("PATH-09: strange names are taken literally or refused with a message", asy
   expect(await message(ws, "no\nsuch")).toEqual('"no␊such" does not exist');
 });
 
-test("PATH-10: a loop of links ends with an answer", async () => {
+test("PATH-10: a loop of links is refused", async () => {
   const { ws } = places();
   symlinkSync("loop2", join(ws, "loop1"));
   symlinkSync("loop1", join(ws, "loop2"));
@@ -214,7 +215,7 @@ test.each([
   ["/ws", "/ws/..a", true],
   ["/ws", "/", false],
   ["/", "/anything", true],
-])("inside %s: %s is %s", (folder, path, inside) => {
+])("in %s, the path %s is %s", (folder, path, inside) => {
   expect(folderContains(folder, path)).toBe(inside);
 });
 

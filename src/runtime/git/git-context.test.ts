@@ -125,7 +125,7 @@ describe("GIT-01: programs that the repository names", () => {
     expect(text).toMatch(/^[0-9a-f]{7,} init$/m);
   });
 
-  test("the trap is real: a plain git runs them", () => {
+  test("the test repository works: a plain git runs them", () => {
     const { folder, pwned } = hostile();
     for (const line of [
       "git status",
@@ -290,7 +290,7 @@ describe("GIT-04: repositories of other owners", () => {
     expect(await getGitContext({ branch: true }, join(top, "evil"))).not.toContain("trap");
   });
 
-  test("a broken repository gives a note, and the parent repository is not used instead", async () => {
+  test("a broken repository is reported, and the parent repository is not used instead", async () => {
     const folder = repository(commit);
     mkdirSync(join(folder, "sub", ".git"), { recursive: true });
     const text = await getGitContext(true, join(folder, "sub"));

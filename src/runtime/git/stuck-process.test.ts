@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { killStuck } from "./stuck-process.ts";
 
-/** What is reported about a program until it ends. */
+/** Why a program was reported as stuck, or that it ended by itself. */
 function reportOn(file: string, ...args: readonly string[]): Promise<string> {
   const child = spawn(file, args, { stdio: "ignore" });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -27,7 +27,7 @@ function processesWith(word: string): string[] {
     try {
       return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(word);
     } catch {
-      return false; // it has ended meanwhile
+      return false; // the process has ended meanwhile
     }
   });
 }

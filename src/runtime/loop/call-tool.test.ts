@@ -43,7 +43,7 @@ describe("a call that is allowed", () => {
     ]);
   });
 
-  test("and changes something starts only after its start is recorded", async () => {
+  test("that changes something starts only after its start is recorded", async () => {
     const order: string[] = [];
     const change = look({
       effect: "write",
@@ -62,7 +62,7 @@ describe("a call that is allowed", () => {
     expect(order).toEqual(["kept", "carried out"]);
   });
 
-  test("and delegates always passes on its denials, and its tools where the run or the agent restricts them", async () => {
+  test("that delegates always passes on the denied tools, and the allowed tools where the run or the agent restricts them", async () => {
     const helping = look({
       run: async (_, { delegate }) => {
         const done = await delegate({ mode: "single", task: "help" });
@@ -189,7 +189,7 @@ test.each([
   expect(answer).toMatchObject({ text, error: false });
 });
 
-test("an approval for one call asks again, a permanent one does not", async () => {
+test("an approval for one call is not reused, a permanent one is", async () => {
   const tools = [look({ effect: "write" })];
   const answers = [{ approve: true }, { approve: true, always: true }];
   const asked: string[] = [];
@@ -246,7 +246,7 @@ describe("a tool that fails gives an error result", () => {
   });
 });
 
-test("of a long result the model reads the tail and the path of the full output, without known secrets", async () => {
+test("the model reads the tail of a long result and the path of the full output, without known secrets", async () => {
   const whole = `first line\n${"line\n".repeat(20_000)}key tok_1234567890abc\nlast line`;
   const kept: string[] = [];
   const assignment = await assignmentOf({
@@ -320,7 +320,7 @@ describe("a result", () => {
   };
   const image = (name: string, data = "aGk=") => ({ name, type: "image/png", data });
 
-  test("that is an error is told as one, and its status is recorded", async () => {
+  test("that is an error is shown as one, and its status is recorded", async () => {
     const failing = await resultOf({ text: "no", error: true });
     expect([failing.answer.error, failing.ended.status]).toEqual([true, "failed"]);
     const late = await resultOf({ text: "no", error: true, status: "timeout" });
@@ -386,14 +386,14 @@ describe("a result", () => {
     );
   });
 
-  test("that is too long is cut where the settings say, and told so when no file holds it", async () => {
+  test("that is too long is cut as the settings say, with a note when no file holds all of it", async () => {
     const settings = { cwd: tempFolder(), env: {}, output: { maxLines: 2 } };
     expect((await resultOf("a\nb\nc", { settings })).answer.text).toBe("[the beginning was cut]\nb\nc");
     expect((await resultOf("b\nc", { settings })).answer.text).toBe("b\nc");
   });
 });
 
-test("a tool finds out what is denied to it, and the call is recorded as denied", async () => {
+test("a tool whose access is denied returns the denial, and the call is recorded as denied", async () => {
   const refusal = Object.assign(new Error("a/b is outside"), { name: "Refusal", code: "OUTSIDE" });
   const missing = Object.assign(new Error("a/b is missing"), { name: "Refusal", code: "MISSING" });
   const thrown = async (error: Error) => {
@@ -414,7 +414,7 @@ test("a tool finds out what is denied to it, and the call is recorded as denied"
   expect(absent.types).toEqual(["tool.started", "tool.ended"]);
 });
 
-test("a tool reports, asks and tells under the id of its call, and stops asking when it is stopped", async () => {
+test("reports, questions and messages of a tool carry the id of its call, and a stopped tool stops asking", async () => {
   const lived: unknown[] = [];
   const told: string[] = [];
   const asked: unknown[] = [];
@@ -476,7 +476,7 @@ test("a call is shown with its subject, and one whose file is missing is rejecte
   expect(facts.at(-1)).toMatchObject({ type: "tool.rejected", reason: "look failed: x is missing" });
 });
 
-test("a tool gets what its task may use: agents, messages, its judged subjects and the network that a person allowed", async () => {
+test("a tool gets what its task may use: agents, messages, its checked subjects and the network that a person allowed", async () => {
   const seen: ToolContext[] = [];
   const using = look({
     subjects: ({ at }) => [{ kind: "path", path: at, change: false }],
@@ -523,7 +523,7 @@ test("a tool that starts agents in the background may read the files that they w
   expect(facts.at(-1)).toMatchObject({ type: "tool.ended", files: ["/outputs/help.md"] });
 });
 
-test("a tool that is aborted without a reason of subcrew was stopped", async () => {
+test("a tool that is aborted with a reason that is not from subcrew is reported as stopped", async () => {
   const controller = new AbortController();
   const run = (): Promise<string> => {
     controller.abort({ other: 1 });
@@ -631,7 +631,7 @@ describe("the changes of a call", () => {
     ]);
   });
 
-  test("are not looked for when it runs no program, or only programs that read", async () => {
+  test("are not looked for when it runs no program, or only read-only programs", async () => {
     expect((await changing({ does: "write" })).watched).toEqual([]);
     expect((await changing({ effect: "read" })).watched).toEqual([]);
     expect((await changing(runs("ls"))).watched).toEqual([]);

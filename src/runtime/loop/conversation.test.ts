@@ -15,7 +15,7 @@ const output = { type: "object", properties: { n: { type: "number" } }, required
 
 type Opened = Readonly<{ talk: Conversation; model: ScriptedModel; facts: Fact[]; ran: string[] }>;
 
-/** A conversation of the agent `worker`, whose model plays these turns and whose tool notes what it looked at. */
+/** A conversation of the agent `worker`, whose model plays these turns and whose tool records what it looked at. */
 async function open(
   turns: readonly Script[],
   agent: WorldParts["agent"] = {},
@@ -38,14 +38,14 @@ async function open(
   return { talk: openConversation(assignment, context, await context.past()), model, facts, ran };
 }
 
-/** Takes one turn and answers its calls. */
+/** Takes one turn and answers its tool calls. */
 async function take({ talk }: Opened, options: { last?: boolean } = {}): Promise<TurnReply> {
   const turn = await talk.next(signal, options);
   if (!("calls" in turn)) throw new Error(`no turn: ${JSON.stringify(turn)}`);
   return talk.answer(turn, signal);
 }
 
-/** What the model read about its calls, in its last request. */
+/** The results of tool calls that the model read in its last request. */
 const read = ({ model }: Opened): readonly ToolAnswer[] =>
   (model.requests.at(-1)?.messages ?? []).flatMap((message) => (message.role === "tool" ? message.results : []));
 

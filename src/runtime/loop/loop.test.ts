@@ -17,10 +17,10 @@ const output = { type: "object", properties: { n: { type: "number" } }, required
 
 type Played = Readonly<{ outcome: Outcome; model: ScriptedModel; facts: readonly Fact[] }>;
 
-/** What the tool does when it is called, and whether the task is a review. */
+/** The function of the tool, and whether the task is a review. */
 type Watched = Readonly<{ seen?: (at: string, given: ToolContext) => unknown; review?: true }>;
 
-/** Plays these turns of the model of `worker`, which has one tool, until there is an outcome. */
+/** Plays these turns of the model of `worker`, which has one tool, until the task has an outcome. */
 async function play(
   turns: readonly Script[],
   agent: WorldParts["agent"] = {},
@@ -192,7 +192,7 @@ test("a message that arrives while the task finishes gets another turn", async (
 });
 
 describe("a budget that refuses a turn", () => {
-  test("before the first one: the task does not begin, and the limit and what helps are named", async () => {
+  test("before the first turn: the task does not begin, and the error names the limit and a fix", async () => {
     const tokens = await play(["never asked"], {}, { budget: createBudget({ maxTokens: 5 }) });
     expect(tokens.outcome).toMatchObject({
       status: "failed",
@@ -243,7 +243,7 @@ describe("a budget that refuses a turn", () => {
   });
 });
 
-test("an agent whose result is all it said returns its texts, but not those around a result by tool or schema", async () => {
+test("an agent whose result is everything it said returns all its texts, except where a tool or a schema gives the result", async () => {
   const turns = [look("a", "First."), look("b"), "Last."];
   expect((await play(turns)).outcome).toMatchObject({ output: "Last." });
   expect((await play(turns, { summary: "all" })).outcome).toMatchObject({ output: "First.\n\nLast." });
@@ -268,7 +268,7 @@ test("a result that is rejected is kept with the failure", async () => {
   expect(missing.outcome).toMatchObject({ fault: { code: "INVALID_OUTPUT", retryable: true }, output: "Here." });
 });
 
-test("a task is told once that it is near its limit of turns, and its conversation is handed on", async () => {
+test("a task is told once that it is near its limit of turns, and its conversation is handed over", async () => {
   const remembered: unknown[] = [];
   const turns = Array.from({ length: 19 }, (_, at) => look(`${at}`));
   const { facts } = await play(
@@ -342,7 +342,7 @@ describe("a budget that is used up after some turns", () => {
   });
 });
 
-test("a task that is stopped while it waits for its provider asks no more", async () => {
+test("a task that is stopped while it waits for its provider sends no further request", async () => {
   const busy: Script = { error: { code: "MODEL_RATE_LIMIT", message: "slow down", retryable: true } };
   const { outcome, model } = await play(
     [busy, "never asked"],

@@ -28,7 +28,7 @@ async function tokenEndpoint(...answers: readonly (readonly [status: number, bod
   return { forms, server: { token_endpoint: server.url("/token"), authorization_endpoint: server.url("/authorize") } };
 }
 
-test("a secret goes into the header first and into the form where that is refused", async () => {
+test("a client secret is sent in the header first, and in the form if the header is refused", async () => {
   const { server, forms } = await tokenEndpoint([401, { error: "invalid_client" }], [200, GIVEN]);
   const client = { id: "me", secret: "s" };
   expect(await signInAsProgram({ server, client, fetch, signal }, "a b")).toEqual({ access: "a" });

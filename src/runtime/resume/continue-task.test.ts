@@ -114,7 +114,7 @@ const many = [
   over,
 ];
 
-test("without a path it is the task whose output is the result, or the only one; otherwise some are named", async () => {
+test("without a path, the task that gives the result or the only task is continued; otherwise some paths are suggested", async () => {
   const nodes = { a: task(), b: task() };
   const two = [started(nodes, "b"), began("a"), ended("a"), began("b"), ended("b"), over];
   expect((await continuing(two)).continues).toBe(`${RUN}/b`);
@@ -137,7 +137,7 @@ test("without a path it is the task whose output is the result, or the only one;
   });
 });
 
-test("a path that is not a task is refused with some that are", async () => {
+test("a path that is not a task is refused, and paths of some tasks are suggested", async () => {
   for (const path of ["all", "none"])
     await expect(continuing(many, { path })).rejects.toMatchObject({
       code: "UNKNOWN_RUN",
@@ -172,7 +172,7 @@ test.each([
     });
 });
 
-test("a task that has not ended, and one of a run that still goes on, are refused", async () => {
+test("a task that has not ended, and one of a run that still runs, are refused", async () => {
   const open = { code: "NOT_RESUMABLE", message: `"${RUN}/a" has not ended, so it cannot be continued yet.` };
   const begin = [started({ a: task(), b: task() }, "a"), began("a")];
   await expect(continuing(begin)).rejects.toMatchObject(open);
@@ -197,7 +197,7 @@ test("a task can be continued for seven days and five times, or as the settings 
   expect((await continuing(whole, { maxContinuations: 6 }, later(5))).continues).toBe(`${RUN}/a`);
 });
 
-test("an unknown run is named as such; any other problem with its records is told as it is", async () => {
+test("an unknown run is reported as unknown; any other problem with its records is reported as it is", async () => {
   await expect(continuing(whole, { run: "run_none" })).rejects.toMatchObject({
     code: "UNKNOWN_RUN",
     message: 'Session not found: there is no run "run_none".',

@@ -3,7 +3,7 @@ import type { Plan } from "../../core/plan/plan.ts";
 import { artifactOf } from "../disk/artifact-of.ts";
 import { keepImages, readImages } from "./kept-images.ts";
 
-/** What a run stores beside its records. */
+/** The files that a run stores beside its records. */
 function outputs() {
   const texts = new Map<string, string>();
   return {

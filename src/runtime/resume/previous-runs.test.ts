@@ -69,7 +69,7 @@ const textsOf = (talk: Pick<PreviousConversation, "messages"> | undefined): unkn
   talk?.messages.map((message) => (message.role === "tool" ? message.results.map(({ text }) => text) : message.text));
 
 describe("the conversation of a task", () => {
-  test("begins with the context of the run and what the task says, and has its turns and its agent", async () => {
+  test("begins with the context of the run and the texts of the task, and has its turns and its agent", async () => {
     const image = { name: "a.png", type: "image/png", data: "iVBO" };
     const talk = await talkIn({
       [RUN]: [
@@ -102,7 +102,7 @@ describe("the conversation of a task", () => {
     expect([talk?.turns, talk?.agent]).toEqual([0, undefined]);
   });
 
-  test("is not there for a run that is gone or did not begin, and for a task that did not", async () => {
+  test("does not exist for a run that is gone or did not begin, or for a task that did not begin", async () => {
     expect(await talkIn({})).toBeUndefined();
     expect(await talkIn({ [RUN]: [began("a", "Look.")] })).toBeUndefined();
     expect(await talkIn({ [RUN]: [started({ a: task() })] })).toBeUndefined();
@@ -253,7 +253,7 @@ describe("a task of a resumed or continued run", () => {
     earlier: PreviousRuns;
   }>;
 
-  /** The call with what was recorded, the agent that is used, and what was reported. */
+  /** The call with its recorded data, the agent that is used, and the reported events. */
   async function resuming({
     task: given = {},
     more = {},
@@ -287,7 +287,7 @@ describe("a task of a resumed or continued run", () => {
     expect(Object.keys(call!)).not.toContain("images");
   });
 
-  test("chooses its model again if this attempt did not begin, or the agent is refreshed; its rights stay", async () => {
+  test("chooses its model again if this attempt did not begin, or if the agent is refreshed; its rights stay", async () => {
     for (const again of [await resuming({ attempt: [] }), await resuming({ refresh: true })]) {
       expect(again.call?.recordedRights).toEqual(["look"]);
       expect(Object.keys(again.call!)).not.toContain("recordedModel");

@@ -36,7 +36,7 @@ const events = [
   ended("gone", { status: "cancelled", reason: "not wanted", final: true }),
 ];
 
-/** What resuming does: the error, or the plan that is prepared. */
+/** The result of resuming: the error, or the plan that is prepared. */
 async function resumed(
   parts: readonly object[],
   wished: Partial<ResumeParts> = {},
@@ -102,7 +102,7 @@ test.each([
   ],
   ["none", false, { code: "UNKNOWN_RUN", message: `"${RUN}" has no task "none".` }],
   ["good/none", false, { code: "UNKNOWN_RUN", message: `"${RUN}" has no task "good/none".` }],
-] as const)("the task %s alone, with failed ones retried: %s", async (path, retryFailed, expected) => {
+] as const)("resuming only the task %s, with failed tasks retried: %s", async (path, retryFailed, expected) => {
   expect((await resumed(events, { task: path, retryFailed })).error).toMatchObject(expected);
 });
 

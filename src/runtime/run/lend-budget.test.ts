@@ -6,7 +6,7 @@ import { lendBudget } from "./lend-budget.ts";
 
 const never = new AbortController().signal;
 
-/** A budget, and runs below it that ask again until they have an answer, as the commands of runs do. */
+/** A budget, and nested runs that repeat a request until they have an answer, as the commands of runs do. */
 function lending(maxTokens: number) {
   const owned = new Set(["a", "b"]);
   const died: BelowSpent[] = [];
@@ -41,7 +41,7 @@ function lending(maxTokens: number) {
   return { budget, lent, below, owned, died, revoked };
 }
 
-test("a reservation waits for that of another run, and a run that gives up leaves nothing reserved", async () => {
+test("a reservation waits for that of another run, and a run that stops waiting leaves nothing reserved", async () => {
   const { below, budget } = lending(1_000);
   const [a, b] = [below("a"), below("b")];
   const held = await a.reserve({ tokens: 600 }, () => {}, never);
@@ -70,7 +70,7 @@ test("reservations of a dead process count with their estimate, and other runs c
   expect(died).toMatchObject([{ run: "a", usage: { estimated: 120 } }]);
 });
 
-test("a call of the run above that costs more than reserved revokes the newest reservation of a nested run", async () => {
+test("a call of the parent run that costs more than reserved revokes the newest reservation of a nested run", async () => {
   const { below, budget, revoked } = lending(1_000);
   const own = await budget.reserve({ tokens: 100 }, () => {}, never);
   let stopped = false;

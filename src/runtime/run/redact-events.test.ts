@@ -72,7 +72,7 @@ test("text without spaces is not held back for ever", () => {
   expect(said.join("").length).toBeGreaterThan(10_000);
 });
 
-test("a secret in a word without end is removed wherever the pieces are cut", () => {
+test("a secret in an endless word is removed wherever the pieces are cut", () => {
   const secret = "sk-canary-7Fq9Zt3LxWvB2mNc8RdY";
   const redactor = createRedactor([secret]);
   for (const before of [7_990, 8_000, 8_190, 20_000])

@@ -5,7 +5,7 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { RunCommand } from "../../core/run/run-command.ts";
 import { post, serveCommands } from "./command-queue.ts";
 
-test("a run without commands makes no folder for them, and the first command reaches it all the same", async () => {
+test("a run without commands creates no folder for them, and still receives the first command", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   const run = tempFolder();
@@ -31,7 +31,7 @@ test("a run without commands makes no folder for them, and the first command rea
   await serving;
 });
 
-test("of many runs in one process, each gets its first command", async () => {
+test("each of many runs in one process gets its first command", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   const home = tempFolder();

@@ -69,7 +69,7 @@ test("damage is found wherever it is, with its offset, and the rest is folded", 
   }
 });
 
-/** Records of which the first ends at the last byte of a piece. */
+/** Records, the first of which ends at the last byte of a piece. */
 function exact(bytes: number): object[] {
   const used = journalOf([note(1), note(0)]).length;
   return [note(bytes - used), note(7)];

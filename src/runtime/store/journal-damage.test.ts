@@ -25,14 +25,17 @@ describe("an incomplete last record", () => {
     expect(problems).toEqual([]);
   });
 
-  test.each(["\0".repeat(4096), `${"\0".repeat(100)}\n`, '{"crc":"'])("may be %j after a power cut", async (rest) => {
-    const folder = tempFolder();
-    appendFileSync(await writtenJournal(folder, 2), rest);
-    const { journal } = await openedJournal(folder);
-    expect(journal.problems).toHaveLength(1);
-    await journal.close();
-    expect((await readJournal(folder)).problems).toEqual([]);
-  });
+  test.each(["\0".repeat(4096), `${"\0".repeat(100)}\n`, '{"crc":"'])(
+    "may consist of %j after a power cut",
+    async (rest) => {
+      const folder = tempFolder();
+      appendFileSync(await writtenJournal(folder, 2), rest);
+      const { journal } = await openedJournal(folder);
+      expect(journal.problems).toHaveLength(1);
+      await journal.close();
+      expect((await readJournal(folder)).problems).toEqual([]);
+    },
+  );
 });
 
 describe("damage before the end", () => {
@@ -71,7 +74,7 @@ describe("damage before the end", () => {
   });
 });
 
-describe("what editors and copies do to a journal does not matter", () => {
+describe("changes that editors and copies make to a journal do not matter", () => {
   const lines = [1, 2, 3].map((seq) => encodeLine(note(seq), 1));
   test.each([
     ["line ends of Windows", lines.join("").replaceAll("\n", "\r\n")],
@@ -154,7 +157,7 @@ test("LOG-02: cut at every byte of 64 KiB: exactly the complete records are read
   let cut = 0;
   for (let length = 0, records = 0; length <= bytes.length; length += 1) {
     if (ends[records + 1] === length) records += 1;
-    const lacksEnd = ends[records + 1] === length + 1; // of the last record only the line end is missing
+    const lacksEnd = ends[records + 1] === length + 1; // only the line end of the last record is missing
     // The part far before the cut was already read with earlier cuts; near the end of a record everything is read.
     const seq =
       Math.min(Math.abs(length - ends[records]!), Math.abs(length - (ends[records + 1] ?? length))) <= 1

@@ -65,14 +65,14 @@ describe("reading", () => {
     });
   });
 
-  test("a hole with a newline is an incomplete end, but not one with a record behind it or a line without a hole", () => {
+  test("a hole with a newline is an incomplete end, unless a record follows it; a line without a hole is not", () => {
     const hole = "\0\0\0\n";
     expect(read(line(1) + hole)).toMatchObject({ tornBytes: 4, damage: [] });
     expect(read(`${line(1)}xyz\n`)).toMatchObject({ tornBytes: 0, damage: [{ bytes: 4, records: [2, undefined] }] });
     expect(read(line(1) + hole + line(3))).toMatchObject({ tornBytes: 0, damage: [{ bytes: 4, records: [2, 2] }] });
   });
 
-  test("a part of a journal: its numbers, its epoch and its place come from the part before it", () => {
+  test("a part of a journal: its numbers, its epoch and its position continue those of the part before it", () => {
     const before = { seq: 2, epoch: 2, offset: 500 };
     const text = line(3, 2) + spoilt(4) + line(5, 2);
     expect(read(text, before)).toMatchObject({
@@ -108,7 +108,7 @@ describe("records of two owners", () => {
   const problem = (count: number): string =>
     `${count} records that a previous owner wrote after another process had taken over were ignored.`;
 
-  test("those that the earlier one wrote after the later one had begun are ignored, before and behind its own", () => {
+  test("records that the earlier owner wrote after the later one began are ignored, before and after the later one's records", () => {
     const text = line(1, 1) + line(2, 1) + line(3, 1) + line(2, 2) + line(4, 1) + line(3, 2);
     expect(read(text)).toMatchObject({
       events: [note(1), note(2), note(3)],

@@ -31,7 +31,7 @@ test("LOG-06: any text of a tool or model fits into one record and is read back 
   expect(problems).toEqual([]);
 });
 
-test("what is hastened just when the write before it ends is durable when the journal says so", async () => {
+test("a record that is hastened just as the previous write ends is durable when the journal confirms it", async () => {
   for (let later = 0; later < 12; later += 1) {
     const kept: number[] = [];
     const acknowledged = new Promise<void>((resolve, reject) => {
@@ -56,7 +56,7 @@ test("what is hastened just when the write before it ends is durable when the jo
   }
 });
 
-test("what is hastened is written at once, in order with what was appended before and after", async () => {
+test("a hastened record is written at once, in order with those appended before and after", async () => {
   const folder = tempFolder();
   const { journal, kept } = await openedJournal(folder);
   const file = join(folder, JOURNAL_FILE);
@@ -66,14 +66,14 @@ test("what is hastened is written at once, in order with what was appended befor
   expect(readRecords(readFileSync(file), folder).events.map(({ seq }) => seq)).toEqual([1, 2]);
   expect(kept).toEqual([]); // acknowledged only when it is durable
   journal.append(note(3));
-  journal.hasten?.(); // while the first two are on their way
+  journal.hasten?.(); // while the first two are being written
   await journal.durable();
   expect(kept.map(({ seq }) => seq)).toEqual([1, 2, 3]);
   await journal.close();
   expect((await readJournal(folder)).events.map(({ seq }) => seq)).toEqual([1, 2, 3]);
 });
 
-test("events that closely follow a sync share the next one, and it does not wait when one of them is waited for", async () => {
+test("events shortly after a sync share the next sync, which does not wait when a caller waits for one of them", async () => {
   const kept: number[] = [];
   let syncs = 0;
   const disk: Disk = {

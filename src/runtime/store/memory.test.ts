@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { MAX_ENTRY_BYTES, type Memory, type MemoryEntry, openMemory } from "./memory.ts";
 
-// The cases of the area "memory-workspace"; MEM-04 is about the workspace that a team shares and is shown beside that.
+// The cases of the area "memory-workspace"; MEM-04 is about the shared workspace of a team and is tested there.
 
 const { signal } = new AbortController();
 const me = { by: "run_a/scout (explore)", project: "/ws" };

@@ -51,7 +51,7 @@ describe("records of other versions", () => {
   });
 });
 
-test("other work gets its turn while a long journal is read", async () => {
+test("other work continues while a long journal is read", async () => {
   const folder = tempFolder();
   const notes = Array.from({ length: 60 }, (_, at) => note(at + 1, "x".repeat(100_000)));
   writeFileSync(join(folder, JOURNAL_FILE), notes.map((event) => encodeLine(event, 1)).join(""));

@@ -83,7 +83,7 @@ describe("a claim of another machine", () => {
       "owner.3.json": JSON.stringify({ pid: process.pid, started: "1", boot: "another", host: "build-7" }),
     });
 
-  test("is not taken over: whether its process lives cannot be seen from here", async () => {
+  test("is not taken over: this machine cannot see whether its process lives", async () => {
     const folder = elsewhere();
     expect(await ownerOf(folder)).toEqual({ pid: process.pid, host: "build-7" });
     await expect(claim(folder)).rejects.toMatchObject({
@@ -106,7 +106,7 @@ describe("a claim of another machine", () => {
   });
 });
 
-test("a claim says where it was made, and whether its process is there for the run alone", async () => {
+test("a claim says where it was made, and whether its process serves only this run", async () => {
   const folder = tempFolder();
   await claim(folder, { sole: true });
   expect(await ownerOf(folder)).toEqual({ pid: process.pid, sole: true });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { runNamed } from "./run-id.ts";
 
-/** A store with these runs, newest first; a name where one was given. */
+/** A store with these runs, newest first, some with a name. */
 const store = (runs: Record<string, string | undefined>): Parameters<typeof runNamed>[0] => ({
   list: async () => Object.keys(runs),
   first: async (run) => ({ type: "run.started", name: runs[run] }) as KeptEvent,

@@ -61,7 +61,7 @@ test("a resumed task runs on the model that it began on, or fails", async () => 
   );
 });
 
-test("a model that the settings require is not replaced, one that an agent names for another is, with a warning", async () => {
+test("a model that the settings require is not replaced; one that an agent names for its helper is replaced with a warning", async () => {
   expect(await refusalOf({ models, agent: { model: "fourth", modelRequired: true } })).toMatch(
     /^MODEL_UNKNOWN: .*fourth/,
   );
@@ -74,7 +74,7 @@ test("a model that the settings require is not replaced, one that an agent names
   expect(facts).toMatchObject([{ type: "warning", code: "MODEL_FALLBACK" }]);
 });
 
-test("the refusal says what to do about the first model, and that a key is missing", async () => {
+test("the refusal names a fix for the first model, and says that a key is missing", async () => {
   const refused = await assign(callOf({ model: "secnd" }), worldOf({ models }), () => {});
   expect(refused).toMatchObject({ fault: { hint: 'Did you mean "second"?' } });
   expect(await refusalOf({ models }, { model: "anthropic/claude-sonnet-4-5" })).toMatch(/^MODEL_AUTH: /);
@@ -98,7 +98,7 @@ test("an agent cannot choose the model of an agent whose file locks it, or if th
   expect((await reportedIn(worldOf({ models, agent: locked }), {}, { depth: 1 })).facts).toEqual([]);
 });
 
-test("the thinking level of the task counts before that in the agent's model, and after that in the task's own model", async () => {
+test("the task's thinking level wins over the one in the agent's model, and the one in the task's own model wins over it", async () => {
   const level = async (agent: Partial<Agent>, task: Partial<Task>): Promise<unknown> => {
     const assigned = await assignmentOf({ models, agent }, task);
     return [assigned.agent.name, assigned.agent.thinking, assigned.model.thinking];
@@ -122,7 +122,7 @@ test("failed turns are retried, unless the task has its own setting for that, al
   expect(asked).toEqual([true, false, true, false]);
 });
 
-test("a fork runs on the model of the conversation, and reports the settings that do nothing", async () => {
+test("a fork runs on the model of the conversation, and reports settings that have no effect", async () => {
   const { assigned, facts } = await reportedIn(worldOf({ models, agent: { model: "third" } }), {}, forked);
   expect(assigned.model).toMatchObject({ name: "second", why: "it starts from the conversation of run_test/lead" });
   expect(facts).toEqual([]);
@@ -144,7 +144,7 @@ test("a fork runs on the model of the conversation, and reports the settings tha
   expect((await assignmentOf({ models }, { model: "third" }, { fork })).model.name).toBe("third");
 });
 
-test("a fork is refused if its model is gone, if the settings require another one, or if it runs elsewhere", async () => {
+test("a fork is refused if its model is gone, if the settings require another one, or if it runs in another program", async () => {
   const gone = { depth: 1, fork: forkOf(["look"], { model: "fourth" }) };
   expect(await refusalOf({ models }, {}, gone)).toBe(
     'MODEL_UNKNOWN: The model fourth, on which "run_test/lead" runs, is not available for a fork of it.',
@@ -158,7 +158,7 @@ test("a fork is refused if its model is gone, if the settings require another on
     expect(await refusalOf({ models, agent }, {}, forked)).toMatch(/^UNSUPPORTED: "worker" runs in another program/);
 });
 
-test("images are refused for a model that does not take them, and for an agent that runs elsewhere", async () => {
+test("images are refused for a model that does not take them, and for an agent that runs in another program", async () => {
   const images = { images: [{ name: "a.png", type: "image/png", data: "" }] } as const;
   const named = (name: string): WorldParts => ({ models: { [name]: scripted() } });
   expect(await refusalOf(named("llama"), {}, images)).toBe("UNSUPPORTED: The model llama does not take images.");
@@ -173,7 +173,7 @@ test("images are refused for a model that does not take them, and for an agent t
     );
 });
 
-test("a remote agent has its own model, and what the task sets for it is reported as unused", async () => {
+test("a remote agent has its own model, and settings of the task for it are reported as unused", async () => {
   const agent = { remote: { cardUrl: "https://a.example/card" }, model: "third" };
   const plain = await reportedIn(worldOf({ models, agent }), {}, { depth: 1 });
   expect(plain.assigned).toMatchObject({ runner: "a2a", model: { name: "a2a", id: "a2a", ref: "a2a" } });

@@ -117,7 +117,7 @@ describe("delegation tools", () => {
   const catalog: Catalog = { agents: [{ name: "scout", description: "scouts", readOnly: true }], disabled: [] };
   type Asked = Readonly<{ spellings: readonly string[]; caller: Caller }>;
 
-  /** A world whose delegation tools have the names that are asked for, unless others are given. */
+  /** A world whose delegation tools have the requested names, unless others are given. */
   function worldWithDelegation(parts: WorldParts = {}, made?: readonly Tool[]): { world: World; asked: Asked[] } {
     const asked: Asked[] = [];
     const plain = worldOf({ tools, agent: { tools: ["look", "task"], spawns: ["scout"] }, ...parts });
@@ -152,7 +152,7 @@ describe("delegation tools", () => {
     ]);
   });
 
-  test("the delegation tools are told no schema if the agent has none, and its other limits stay", async () => {
+  test("the delegation tools get no schema if the agent has none, and its other limits stay", async () => {
     const { world, asked } = worldWithDelegation({ agent: { tools: ["*", "task"], disallowedTools: ["change"] } });
     const { assigned } = await reportedIn(world, {}, { depth: 1, maxDepth: 2, ceiling: ["look", "task"] });
     expect(namesOf(assigned)).toEqual(["look", "task"]);
@@ -204,7 +204,7 @@ describe("delegation tools", () => {
     expect(above.assigned.toolContext.spawns).toEqual(["scout"]);
   });
 
-  test("where no delegation tool can be made, no agents are offered, and the depth of one task does not count for another", async () => {
+  test("where no delegation tool can be created, no agents are offered, and the depth of one task does not count for another", async () => {
     const { world } = worldWithDelegation({}, []);
     const deepest = await reportedIn(world, {}, { depth: 2, maxDepth: 2 });
     const other = await reportedIn(world, {}, { depth: 1, maxDepth: 2 });
@@ -244,7 +244,7 @@ describe("delegation tools", () => {
 describe("tools of MCP servers", () => {
   const peerTool = tool("mcp__docs__fetch");
 
-  /** A world whose MCP servers have one tool, and what they were asked. */
+  /** A world whose MCP servers have one tool, and the requests that they got. */
   function worldWithPeers(parts: WorldParts = {}): { world: World; asked: PeerAsk[] } {
     const asked: PeerAsk[] = [];
     const peers: World["peers"] = {
@@ -285,7 +285,7 @@ describe("tools of MCP servers", () => {
     expect(there[0]!.isTrusted("mcp__docs__fetch")).toBe(false);
   });
 
-  test("what they report becomes warnings and notes of the task", async () => {
+  test("reports of the servers become warnings and notes of the task", async () => {
     const { world, asked } = worldWithPeers();
     const { facts } = await reportedIn(world);
     asked[0]!.say("It did not start.");
@@ -324,7 +324,7 @@ describe("access", () => {
     expect(await refusalOf({ settings, permissions: {} }, { cwd: "inside" }, helper)).toBe("it was not refused");
   });
 
-  test("a task in a worktree works in the folder of the worktree that stands for its own, also behind a link", async () => {
+  test("a task in a worktree works in the folder of the worktree that corresponds to its own, also behind a link", async () => {
     const [cwd, top] = [tempFolder({ "part/a.txt": "" }), tempFolder({ "part/a.txt": "" })];
     symlinkSync("part", join(cwd, "link"));
     const worktree = { top, of: cwd, gitDir: join(cwd, ".git") };
@@ -355,7 +355,7 @@ describe("access", () => {
     expect((await reportedIn(world)).assigned.access?.policy().level).toBe("bypass");
   });
 
-  test("the run above is named with the tasks that led to it, the nearest first", async () => {
+  test("the parent run is named with the tasks that led to it, the nearest first", async () => {
     const text = async (above: string | undefined): Promise<string | undefined> => {
       const settings = { cwd: tempFolder(), env: { SUBCREW_PARENT: above } };
       const { toolContext } = await assignmentOf({ settings }, {}, { depth: 1, maxDepth: 3 });

@@ -36,7 +36,7 @@ describe("agent", () => {
     limits: { maxTurns: 9, maxIdleMs: 70 },
   };
 
-  test("the task fills in the inputs of the agent, and the narrower of two limits counts", async () => {
+  test("the task fills in the inputs of the agent, and the lower of two limits counts", async () => {
     const {
       agent: assigned,
       instructions,
@@ -69,7 +69,7 @@ describe("agent", () => {
     expect(tools).toEqual(["read_file", "edit_file", "mine"]);
   });
 
-  test("the task of an agent can only take tools away from the agent that it starts", () => {
+  test("the task that an agent gives to another agent can only remove tools from that agent", () => {
     const wanted = { tools: ["Read", "bash"] };
     expect(adapted({ tools: ["read_file", "glob"] }, wanted).tools).toEqual(["read_file", "bash"]);
     expect(adapted({ tools: ["read_file", "glob"] }, wanted, 1).tools).toEqual(["read_file"]);
@@ -111,7 +111,7 @@ describe("agent", () => {
     expect([free.tools, free.spawns]).toEqual([writing.tools, "*"]);
   });
 
-  test("the settings can make the tools of every agent the bound of the agents that it starts", async () => {
+  test("the settings can limit every agent that is started to the tools of the agent that starts it", async () => {
     const rule = async (delegation?: "own" | "ceiling"): Promise<unknown> => {
       const settings = { cwd: tempFolder(), env: {}, ...(delegation && { delegation }) };
       const { agent: assigned } = await assignmentOf({ settings, agent: { delegationRule: "own" } });
@@ -138,7 +138,7 @@ describe("prompt", () => {
     expect(completion).toBe("text");
   });
 
-  test("tasks of one agent that differ in model, day, inputs or project get texts of their own", async () => {
+  test("tasks of one agent that differ in model, day, inputs or project get their own texts", async () => {
     const agent = {
       instructions: "${activeModel} on ${today} for ${who}",
       inputs: { who: { type: "string", description: "a name", required: false } },
@@ -181,7 +181,7 @@ describe("prompt", () => {
     expect(system).not.toBe((await assignmentOf()).system);
   });
 
-  test("a reviewer is told to end with a verdict, unless its prompt says so, or to use the fields of its schema", async () => {
+  test("a reviewer is told to end with a verdict, unless its prompt already says so, or to use the fields of its schema", async () => {
     const told = async (task: Partial<Task>, agent: WorldParts["agent"] = {}): Promise<string> =>
       (await assignmentOf({ agent }, task, { review: true })).prompt;
     const marker = "exactly one word: APPROVED";
@@ -307,7 +307,7 @@ describe("prompt", () => {
   });
 });
 
-describe("what the task is told besides", () => {
+describe("other settings of the assignment", () => {
   const withSettings = (more: Partial<TaskWorldSettings>): WorldParts => ({
     settings: { cwd: tempFolder(), env: {}, ...more },
   });

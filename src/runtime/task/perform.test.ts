@@ -34,12 +34,12 @@ test("the outcome has the duration and the artifact of the output that is record
   });
 });
 
-test("a task takes no time while the clock stands still", async () => {
+test("the duration of a task is zero while the clock stands still", async () => {
   const world = worldOf({ models: { m: scripted("done") }, clock: () => 10 });
   expect((await createPerformer(world)(callOf(), contextOf().context)).ms).toBe(0);
 });
 
-test("a task during which the clock is set back has the time that it took", async () => {
+test("the duration of a task is correct when the clock is set back meanwhile", async () => {
   let now = 10_000;
   const model = scripted(() => {
     now = 4_000;
@@ -52,7 +52,7 @@ test("a task during which the clock is set back has the time that it took", asyn
   expect(ms).toBeLessThan(60_000);
 });
 
-test("a promised file that cannot be written gives a warning, and the task still succeeds", async () => {
+test("an output file that cannot be written gives a warning, and the task still succeeds", async () => {
   const { context, facts } = contextOf();
   const refused = () => Promise.reject(new Error("the disk is full"));
   const outputs = { recorded: refused, keep: refused, file: refused };
@@ -167,7 +167,7 @@ test("the run waits for the commands of a task that is stopped, and not for thos
   expect(await lingered(false)).toBe(0);
 });
 
-test("an isolated task works where the worktree says, with its policy, and says what it did before a resume", async () => {
+test("an isolated task works in its worktree, with its policy, and reports what it did before a resume", async () => {
   const isolated = async (past: readonly string[], agent: NonNullable<WorldParts["agent"]>) => {
     const seen: unknown[] = [];
     const isolate: NonNullable<WorldParts["isolate"]> = {
@@ -196,7 +196,7 @@ test("an isolated task works where the worktree says, with its policy, and says 
   expect(await isolated([], {})).toMatchObject({ seen: [], output: "worker" });
 });
 
-test("the outcome says how much of it the caller reads, if the agent or the settings limit that", async () => {
+test("the outcome states how much of it the caller reads, if the agent or the settings limit that", async () => {
   const limits = async (agent: NonNullable<WorldParts["agent"]>, output?: Readonly<{ summaryChars: number }>) => {
     const settings = { cwd: tempFolder(), env: {}, ...(output && { output }) };
     const world = worldOf({ models: { m: scripted("done") }, agent, settings });
@@ -219,7 +219,7 @@ test("an acceptance schema that is not valid fails the task with that reason", a
   });
 });
 
-test("a task continues the conversation of its plan, and is over if its agent can change nothing", async () => {
+test("a task continues the conversation of its plan, and ends if its agent can change nothing", async () => {
   const change = defineTool({
     name: "change",
     description: "changes",
@@ -306,7 +306,7 @@ test("a task continues the conversation that the journal holds, and is refused w
   ]);
 });
 
-test("an earlier result is used for a task that begins, not for one that is resumed, and a new one is added", async () => {
+test("an earlier result is used for a task that begins, not for one that is resumed, and a new result is stored", async () => {
   const earlier: Outcome = { status: "ok", output: "known" };
   const performed = async (found: Outcome | undefined, past: number, said: Script = "new") => {
     const added: string[] = [];

@@ -19,7 +19,7 @@ describe("ask", () => {
     expect(await callTool(ask, "/", { question: "Sure?" }, asking({ approve: false }))).toEqual("Answer: no");
   });
 
-  test("reports that nobody is available", async () => {
+  test("reports that no person is available", async () => {
     expect(await callTool(ask, "/", input)).toContain("Nobody is available to answer");
     expect(await callTool(ask, "/", input, asking(undefined))).toContain("Nobody is available to answer");
   });

@@ -3,7 +3,7 @@ import { callTool } from "../../../test/support/call-tool.ts";
 import { emptyScratchpad } from "../../core/task/scratchpad.ts";
 import { reportFinding } from "./report-finding.ts";
 
-test("report_finding writes down what is wrong, where and how bad", async () => {
+test("report_finding records the problem, its place and its severity", async () => {
   const [desk, told] = [emptyScratchpad(), [] as string[]];
   const finding = {
     title: "Off by one",

@@ -19,7 +19,7 @@ describe("json_parse", () => {
     ["[1]", "/1", 'the value is a list of length 1, so "1" is not in it'],
     ["[1]", "/-1", "is not in it"],
     ["[[1]]", "/0/x", "/0 is a list of length 1"],
-  ])("%s %s is answered with a sentence", async (text, pointer, words) => {
+  ])("%s %s gets an error message", async (text, pointer, words) => {
     await expect(callTool(jsonParse, "/", { text, ...defined({ pointer }) })).rejects.toThrow(words);
   });
 });

@@ -3,7 +3,7 @@ import { callTool } from "../../../test/support/call-tool.ts";
 import { sleep } from "./sleep.ts";
 
 describe("sleep", () => {
-  test("waits, and no longer than it may", async () => {
+  test("waits, up to its limit", async () => {
     expect(await callTool(sleep, "/", { seconds: 0.02 })).toEqual("Waited 20ms.");
     await expect(callTool(sleep, "/", { seconds: 301 })).rejects.toThrow();
   });

@@ -7,7 +7,7 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { readFile } from "./read-file.ts";
 
-test("lines come with their numbers", async () => {
+test("lines are shown with their numbers", async () => {
   const cwd = tempFolder({ "a.ts": "one\ntwo\r\n\nfour" });
   expect(await callTool(readFile, cwd, { path: "a.ts" })).toEqual("1\tone\n2\ttwo\n3\t\n4\tfour");
 });
@@ -76,7 +76,7 @@ test("an offset behind the end says how long the file is", async () => {
   );
 });
 
-test("PATH-07: a pipe does not block it", async () => {
+test("PATH-07: a pipe does not block read_file", async () => {
   const cwd = tempFolder();
   execFileSync("mkfifo", [join(cwd, "pipe")]);
   await expect(callTool(readFile, cwd, { path: "pipe" })).rejects.toThrow("not a regular file");

@@ -10,7 +10,7 @@ import { memoryWrite } from "./memory-write.ts";
 
 const tools = { append: memoryAppend, list: memoryList, patch: memoryPatch, read: memoryRead, write: memoryWrite };
 
-/** The tools over one memory. */
+/** The memory tools with one shared memory. */
 function notes(): (tool: keyof typeof tools, input: object) => Promise<string> {
   const parts = { memory: openMemory({ home: tempFolder(), project: "/ws", clock: () => 0 }) };
   return (tool, input) =>

@@ -24,7 +24,7 @@ const files = {
 
 const engines = { ripgrep: grepFiles, "plain Node": grepWith(nodeSearch) };
 
-describe.each(Object.entries(engines))("with %s", (_, grep) => {
+describe.each(Object.entries(engines))("grep_files with %s", (_, grep) => {
   test.each([
     [
       { pattern: "needle" },
@@ -104,7 +104,7 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
     );
   });
 
-  test("PATH-01, 02, 10: it stays inside", async () => {
+  test("PATH-01, 02, 10: a search stays inside of the folder", async () => {
     const all = tempFolder({ "out/secret.txt": "canary", "ws/a.txt": "nothing" });
     const cwd = join(all, "ws");
     symlinkSync(join(all, "out"), join(cwd, "d"));
@@ -117,16 +117,16 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
     }
   });
 
-  test("PATH-07: pipes do not block it", async () => {
+  test("PATH-07: pipes do not block a search", async () => {
     const cwd = tempFolder({ "a.txt": "needle" });
     execFileSync("mkfifo", [join(cwd, "pipe")]);
     const start = performance.now();
     expect(await callTool(grep, cwd, { pattern: "needle" })).toEqual("a.txt:1: needle");
     await expect(callTool(grep, cwd, { pattern: "needle", path: "pipe" })).rejects.toThrow("not a regular file");
-    expect(performance.now() - start).toBeLessThan(30_000); // nobody ever writes into it
+    expect(performance.now() - start).toBeLessThan(30_000); // no process ever writes into the pipe
   });
 
-  test("a hostile pattern ends", async () => {
+  test("a search with a hostile pattern ends", async () => {
     const cwd = tempFolder({ "a.txt": `${"a".repeat(60)}!\n` });
     const start = performance.now();
     await callTool(grep, cwd, { pattern: "^(a+)+$" }).catch((error: unknown) =>
@@ -135,17 +135,17 @@ describe.each(Object.entries(engines))("with %s", (_, grep) => {
     await callTool(grep, cwd, { pattern: "^(?=(a+)+$)" }).catch((error: unknown) =>
       expect(String(error)).toContain("takes too long"),
     );
-    expect(performance.now() - start).toBeLessThan(60_000); // unguarded, it would take years
+    expect(performance.now() - start).toBeLessThan(60_000); // without a limit it would take years
   });
 
-  test("an abort ends it", async () => {
+  test("an abort ends the search", async () => {
     const signal = AbortSignal.abort(new Error("stopped by the user"));
     await expect(callTool(grep, tempFolder(files), { pattern: "needle" }, { signal })).rejects.toThrow(
       "stopped by the user",
     );
   });
 
-  test("more than 50 KB are cut", async () => {
+  test("a result of more than 50 KB is cut", async () => {
     const cwd = tempFolder({ "a.txt": `${"x".repeat(399)}\n`.repeat(500) });
     const text = await callTool(grep, cwd, { pattern: "x", maxResults: 1_000 });
     expect(Buffer.byteLength(text)).toBeLessThan(51_300);
@@ -164,7 +164,7 @@ test("a ripgrep in the project's own folder is never started", async () => {
   expect(await findRipgrep({ env: { PATH: path }, root })).toEqual(join(all, "good/rg"));
 });
 
-test("a ripgrep that does not start is replaced", async () => {
+test("a ripgrep that does not start is replaced by the built-in search", async () => {
   const all = tempFolder({ "bin/rg": "not a program", "ws/a.txt": "needle" });
   chmodSync(join(all, "bin/rg"), 0o755);
   expect(
@@ -197,7 +197,7 @@ test("results are read from the file that was checked, not from the search outpu
   expect(await callTool(lying, join(all, "ws"), { pattern: "x" })).toEqual("a.txt:1: fine");
 });
 
-test("stopping early ends the process", async () => {
+test("stopping a search early ends its process", async () => {
   const cwd = tempFolder();
   for (let n = 0; n < 50; n++) writeFileSync(join(cwd, `f${n}`), "x\n".repeat(5_000));
   const root = await rootOf(cwd);

@@ -29,7 +29,7 @@ test("depth and path can be chosen", async () => {
   );
 });
 
-test("after 1,000 entries it is cut, deep ones first", async () => {
+test("a tree is cut after 1,000 entries, deep ones first", async () => {
   const many = Object.fromEntries(Array.from({ length: 1_100 }, (_, n) => [`a/f${n}`, ""]));
   const text = await callTool(listFiles, tempFolder({ ...many, "z.txt": "" }), {});
   expect(text.split("\n")).toHaveLength(1_001);

@@ -7,7 +7,7 @@ import { setEnv } from "./set-env.ts";
 describe("SEC-05: the environment of a task", () => {
   const env = { PATH: "/bin", HOME: "/home/u" };
 
-  test("only what is passed on can be seen, by its exact name", async () => {
+  test("only variables that are passed on are visible, by their exact names", async () => {
     expect(await callTool(getEnv, "/", {}, { env })).toEqual("HOME=/home/u\nPATH=/bin");
     expect(await callTool(getEnv, "/", { name: "PATH" }, { env })).toEqual("/bin");
     for (const name of ["ANTHROPIC_API_KEY", "path", "constructor", "__proto__", "*"])

@@ -7,7 +7,7 @@ import { httpPost } from "./http-post.ts";
 import { httpRequest } from "./http-request.ts";
 import { pageText } from "./page-text.ts";
 
-/** What http_get shows of an answer with this type and body. */
+/** The text that http_get shows for a response with this type and body. */
 async function shown(type: string, body: string | Buffer, input: object = {}): Promise<string> {
   const server = await webServer({ "/": (_, response) => response.writeHead(200, { "content-type": type }).end(body) });
   const fetch = createGuardedFetch({ allowHosts: [server.host] });
@@ -15,7 +15,7 @@ async function shown(type: string, body: string | Buffer, input: object = {}): P
   return text.replaceAll(server.url(), "URL/");
 }
 
-test("a page is readable: headings, lists, tables, links", async () => {
+test("a page is shown as readable text: headings, lists, tables, links", async () => {
   const html = `<!doctype html><title>T &amp; U</title><h1>Head</h1><ul><li>one</li><li>two</li></ul>
     <table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><p>See <a href="sub/page?x=1#top">this</a>.</p>`;
   expect(await shown("text/html; charset=utf-8", html)).toEqual(
@@ -29,7 +29,7 @@ test("JSON is indented, and invalid JSON is shown unchanged", async () => {
   expect(await shown("application/json", "{oops")).toContain("\n{oops");
 });
 
-test("other text is shown, in the encoding it has", async () => {
+test("other text is shown, decoded from its encoding", async () => {
   expect(await shown("text/plain; charset=iso-8859-1", Buffer.from("gr\u00fc\u00df", "latin1"))).toContain(
     "\ngr\u00fc\u00df",
   );
@@ -49,7 +49,7 @@ test("content that is not text is reported", async () => {
   expect(await shown("text/plain", "")).toContain("[the answer is empty]");
 });
 
-test("a long page comes in parts", async () => {
+test("a long page is shown in parts", async () => {
   const lines = Array.from({ length: 10_000 }, (_, n) => `line ${n}`).join("\n");
   const first = await shown("text/plain", lines);
   const next = Number(/call again with offset (\d+) for more\]$/.exec(first)?.[1]);
@@ -79,14 +79,14 @@ test("a page of wide characters stays below the size at which a result is cut", 
   expect(Buffer.byteLength(text)).toBeLessThan(51_200);
 });
 
-test("a page that is made to be slow does not stop the program", async () => {
+test("a page that is slow to parse on purpose does not block the program", async () => {
   const body = Buffer.from("<ul><li>".repeat(20_000));
   const answer = { url: "http://x/", status: 200, headers: { "content-type": "text/html" }, body, cut: false };
   let beats = 0;
   const heart = setInterval(() => (beats += 1), 1);
   await pageText(answer, {}, new AbortController().signal).catch(() => {});
   clearInterval(heart);
-  expect(beats).toBeGreaterThan(0); // none when it is read in this thread
+  expect(beats).toBeGreaterThan(0); // there are none when the page is parsed in this thread
 });
 
 test("an error status gives an error result with the server's message", async () => {

@@ -10,7 +10,7 @@ const json =
   (_, response) =>
     response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(value));
 
-/** A search against a server on this machine, without any other exception to the network's rules. */
+/** A search on a server of this machine; no other exception from the network's rules is made. */
 async function search(
   settings: Omit<WebSearch, "url">,
   routes: Routes,

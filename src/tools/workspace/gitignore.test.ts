@@ -30,11 +30,11 @@ test.each([
   ["x\r\n", "/r/x", false, true],
   ["\ufeffx", "/r/x", false, true],
   ["/", "/r/x", false, false],
-])("%j: %s (folder: %s) is ignored: %s", (text, path, isFolder, ignored) => {
+])("does the pattern %j ignore %s (folder: %s): %s", (text, path, isFolder, ignored) => {
   expect(isIgnored(at("/r", text), path, isFolder)).toBe(ignored);
 });
 
-test("the nearer file decides", () => {
+test("the rules of the nearer file win", () => {
   const top = at("/r", "*.log\nbuild/");
   const near = at("/r/a", "!*.log\nbuild", top);
   expect(isIgnored(near, "/r/a/x.log", false)).toBe(false);
@@ -71,7 +71,7 @@ test("agrees with git", (ctx) => {
         });
         const theirs = new Set(answer.stdout.split("\0").filter((each) => each !== ""));
         const rules = at("/r", lines.join("\n"));
-        // Git judges the folders on the way, as a walk does.
+        // Git judges the parent folders first, as a walk does.
         const ours = paths.filter((each) =>
           each
             .split("/")

@@ -16,7 +16,7 @@ async function paths(cwd: string, start = ""): Promise<string[]> {
   return found;
 }
 
-test("goes through a tree in the order of names, without .git and what is ignored", async () => {
+test("a walk goes through a tree in the order of names, without .git and ignored files", async () => {
   const cwd = tempFolder({
     ".git/HEAD": "",
     ".gitignore": "dist/\n*.log\n",
@@ -86,7 +86,7 @@ test("a pipe or a link called .gitignore is ignored", async () => {
   expect(await paths(cwd)).toEqual(["a/", "a/.gitignore", "a/x", "b/", "b/.gitignore", "b/x", "rules"]);
 });
 
-test("folders in folders stay in order, however many are read ahead", async () => {
+test("nested folders stay in order, however many are read ahead", async () => {
   const cwd = tempFolder();
   const wanted: string[] = [];
   for (let n = 10; n < 40; n++) {
@@ -96,7 +96,7 @@ test("folders in folders stay in order, however many are read ahead", async () =
   expect(await paths(cwd)).toEqual(wanted);
 });
 
-test("an abort ends it", async () => {
+test("an abort ends the walk", async () => {
   const root = await rootOf(tempFolder({ a: "", b: "" }));
   const stop = new AbortController();
   const seen: string[] = [];

@@ -5,7 +5,7 @@ import { emptyPrompt, foundBySearch, type Prompt, promptKey } from "./prompt.ts"
 const words = ["/help", "/model", "/context", "/cost", "@src/", "@src/login.ts"];
 const complete = (word: string): string[] => (word === "" ? [] : words.filter((each) => each.startsWith(word)));
 
-/** Types what a terminal sends and gives the prompt and everything that was entered. */
+/** Types what a terminal sends; returns the prompt and all entered texts. */
 function typing(sent: string, history: readonly string[] = []): { prompt: Prompt; entered: string[] } {
   const decoder = createKeyDecoder();
   const entered: string[] = [];
@@ -27,21 +27,21 @@ test("a backslash at the end, Alt-Enter and Ctrl-J make a new line", () => {
   expect(typing("one\\\rtwo\u001b\rthree\nfour\r").entered).toEqual(["one\ntwo\nthree\nfour"]);
 });
 
-test("the arrow keys go through earlier messages and back to what was typed", () => {
+test("the arrow keys go through earlier messages and back to the typed text", () => {
   const up = "\u001b[A";
   const down = "\u001b[B";
   expect(typing(`dra${up}${up}`, ["newest", "older"]).prompt.editor.text).toBe("older");
   expect(typing(`dra${up}${up}${down}${down}`, ["newest", "older"]).prompt.editor.text).toBe("dra");
 });
 
-test("Ctrl-R searches earlier messages, pressed again the next older one, and Enter takes what was found", () => {
+test("Ctrl-R searches earlier messages, pressing it again finds the next older one, and Enter accepts it", () => {
   const history = ["fix the login", "list files", "login tests"];
   expect(foundBySearch(typing("\u0012LOGIN", history).prompt)).toBe("fix the login");
   expect(typing("\u0012login\u0012\r", history).prompt.editor.text).toBe("login tests");
   expect(typing("\u0012login\u0012\r\r", history).entered).toEqual(["login tests"]);
 });
 
-test("Tab completes a word, shows several that fit, and goes through them", () => {
+test("Tab completes a word, lists several matches, and goes through them", () => {
   expect(typing("/h\t").prompt.editor.text).toBe("/help ");
   expect(typing("/co\t").prompt.completions?.words).toEqual(["/context", "/cost"]);
   expect(typing("/co\t\t\t").prompt.editor.text).toBe("/cost");

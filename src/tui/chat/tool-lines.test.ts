@@ -6,7 +6,7 @@ const look = createLook({ color: false, unicode: true });
 const failed = (text: string): string[] =>
   endedCallLines({ tool: "bash", preview: "make", startedAt: 0, state: "error", text, ms: 5 }, { look, columns: 70 });
 
-test("a command that failed shows what it printed last and how it ended, also for want of network", () => {
+test("a failed command shows its last output and how it ended, also when the network is missing", () => {
   expect(failed("one\ntwo\nthree\nfour\n[exit code 6]\n[commands have no network here]")).toEqual([
     "✗ bash make",
     "  two",
@@ -16,6 +16,6 @@ test("a command that failed shows what it printed last and how it ended, also fo
   ]);
 });
 
-test("another call that failed shows its first line", () => {
+test("any other failed call shows its first line", () => {
   expect(failed("There is no such file.\nNear: a.txt")).toEqual(["✗ bash make", "  There is no such file."]);
 });

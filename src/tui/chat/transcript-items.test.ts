@@ -81,7 +81,7 @@ test("a helper is one row where it was started, and opens to its steps and its o
   expect(place.selected).toBe(1);
 });
 
-test("what is open and selected stays so while steps are added", () => {
+test("open and selected items stay so while steps are added", () => {
   const before = transcriptItems([first.slice(0, 2)], look);
   const after = transcriptItems([first], look);
   const at = before.findIndex(({ title }) => title.includes("middle is done"));

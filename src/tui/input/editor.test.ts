@@ -3,7 +3,7 @@ import { edit, type TextEditor, emptyEditor, insert, withText } from "./editor.t
 import { editorRows } from "./editor-rows.ts";
 import { createKeyDecoder } from "./keys.ts";
 
-/** Types what a terminal sends; `|` in the result is the cursor. */
+/** Types what a terminal sends; `|` in the result marks the cursor. */
 function typed(sent: string, editor: TextEditor = emptyEditor): string {
   const decoder = createKeyDecoder();
   const { text, cursor } = [...decoder.push(sent), ...decoder.flush()].reduce<TextEditor>(
@@ -43,12 +43,12 @@ test.each([
   expect(typed(sent)).toBe(shown);
 });
 
-test("up on the first line and down on the last mean something else", () => {
+test("the up key on the first line and the down key on the last line are left to the caller", () => {
   expect(edit(withText(emptyEditor, "one"), { name: "up" })).toBeUndefined();
   expect(edit(withText(emptyEditor, "one"), { name: "down" })).toBeUndefined();
 });
 
-test("the rows show the part around the cursor and count what is hidden", () => {
+test("the rows show the part around the cursor and the number of hidden rows", () => {
   const text = Array.from({ length: 40 }, (_, n) => `line ${n + 1}`).join("\n");
   const end = editorRows(insert(emptyEditor, text), { columns: 20, rows: 5, prompt: "> " });
   expect(end.rows).toEqual(["  (36 rows above)", "  line 37", "  line 38", "  line 39", "  line 40"]);

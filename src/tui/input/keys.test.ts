@@ -29,7 +29,7 @@ test.each<[string, string, Key]>([
   expect(keys(...Array.from(sent))).toEqual([key]);
 });
 
-test("reports of mouse and focus are ignored, and keys around them are not", () => {
+test("mouse and focus reports are ignored, and keys around them are not", () => {
   expect(keys("a\u001b[I\u001b[<0;3;4Mb").map(({ name }) => name)).toEqual(["a", "b"]);
 });
 

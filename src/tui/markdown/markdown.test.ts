@@ -103,7 +103,7 @@ test("a table that does not fit is wrapped, and one with too many columns become
   expect(markdownLines(wide, at(30))[0]).toBe("abcdefgh: 12345678");
 });
 
-test("code has colours in languages that are known, and none otherwise", async () => {
+test("code in known languages is coloured, and other code is not", async () => {
   const highlight = await createHighlight(colored);
   const lines = markdownLines("```ts\nconst a = 'x'; // why\n```\n", { look: colored, columns: 60, highlight });
   expect(stripVTControlCharacters(lines.join("\n"))).toBe("  const a = 'x'; // why");
@@ -112,7 +112,7 @@ test("code has colours in languages that are known, and none otherwise", async (
   expect(markdownLines("```nothing\nconst a\n```\n", { look: colored, columns: 60, highlight })).toEqual(["  const a"]);
 });
 
-test("nothing in the text acts on the terminal, also when a sequence comes in two pieces", () => {
+test("no part of the text acts on the terminal, also when a sequence comes in two pieces", () => {
   const hostile =
     "a\u001b]0;title\u0007b \u001b[2Jc\u202ed\u009b31me\r\n`\u001b[H`\n\n```x\n\u001b]52;c;aGk=\u0007\n```\n";
   for (const text of [markdownLines(hostile, at(60)).join("\n"), streamed(hostile)]) {
@@ -141,7 +141,7 @@ function streamed(text: string): string {
   return [...lines, ...stream.end()].join("\n");
 }
 
-test("items with blank lines between them are apart, and are final one by one", () => {
+test("list items with blank lines between them are drawn apart, and become final one by one", () => {
   const text = "1. one\n\n   more of it\n\n2. two\n   - deeper\n\n3. three\n";
   const drawn = ["1. one", "", "   more of it", "", "2. two", "   • deeper", "", "3. three"];
   expect(markdownLines(text, at(60))).toEqual(drawn);
@@ -150,7 +150,7 @@ test("items with blank lines between them are apart, and are final one by one", 
   expect(stream.push("1. one\n\n2. two\n\n3. th")).toEqual(["1. one", "", "2. two"]);
 });
 
-test("entities and line breaks of HTML are shown as what they mean, and none acts on the terminal", () => {
+test("HTML entities and line breaks are shown as their meaning, and none acts on the terminal", () => {
   expect(markdownLines("a &amp; b &lt;c&gt; &#65;&#x42;<br>next", at(60))).toEqual(["a & b <c> AB", "next"]);
   expect(markdownLines("x&#27;[2J&#x9b;2J&#8238;y &nope; &#99999999;", at(60)).join("")).not.toMatch(
     /[\u001b\u009b\u202e]/,

@@ -47,7 +47,7 @@ describe("a frame", () => {
     ]);
   });
 
-  test("of fifty running agents has at most as many rows and columns as there are", () => {
+  test("of fifty running agents never exceeds the rows and columns of the terminal", () => {
     const state = stateOf(ids, ...ids.map(start));
     for (const [columns, rows] of [
       [80, 11],
@@ -76,7 +76,7 @@ describe("a frame", () => {
     expect(frame(state)[0]).toMatch(/^⠋ a {9}x one two {2,}9\.0s$/);
   });
 
-  test("counts down while nothing goes on, and says what helps", () => {
+  test("counts down to the next try while every task is parked, and names a fix", () => {
     const park = (path: string, more: object): Fact => ({
       type: "node.parked",
       path,

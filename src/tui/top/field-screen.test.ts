@@ -118,7 +118,7 @@ test("the drawn screen equals a full redraw, whatever the texts, layouts and siz
   );
 });
 
-/** A run with so many tasks; each step gives one of them another turn. */
+/** A run with this many tasks; each step gives one of them another turn. */
 function stepping(count: number): Readonly<{ run: ShownRun; step(at: number, text: string): void }> {
   const state = emptyState("run_1");
   let seq = 0;
@@ -142,7 +142,7 @@ function stepping(count: number): Readonly<{ run: ShownRun; step(at: number, tex
   };
 }
 
-test("a frame is one synchronised write of what changed, and nothing when nothing changed", () => {
+test("a frame is one synchronised write of the changes, and there is none when nothing changed", () => {
   const { run, step } = stepping(200);
   const writes: string[] = [];
   const screen = new FieldScreen((text) => writes.push(text));
@@ -166,7 +166,7 @@ test("a frame is one synchronised write of what changed, and nothing when nothin
   expect(writes[1]!.length).toBeLessThan(90);
 });
 
-test("closing gives back the main screen, wrapping, the cursor and the title, once", () => {
+test("closing restores the main screen, wrapping, the cursor and the title, once", () => {
   const writes: string[] = [];
   const screen = new FieldScreen((text) => writes.push(text));
   screen.close();

@@ -103,7 +103,7 @@ function linesOf({ rows }: FieldFrame): string[] {
 const draw = (state: TopState, view: TopView, columns = 80, height = 24): string[] =>
   linesOf(topFrame(state, view, { columns, height, now: 60_000, look }));
 
-test("groups stand in the order in which they are read, with rows named by their task", () => {
+test("groups are shown in reading order, and rows are named by their task", () => {
   const lines = draw(oneRun, viewOf(oneRun));
   expect(lines.slice(0, 16)).toEqual([
     "watch                        1 needs you, 1 failed, 2 working, 2 waiting, 1 done",
@@ -125,7 +125,7 @@ test("groups stand in the order in which they are read, with rows named by their
   ]);
 });
 
-test("a wide terminal has every column, and a narrow one drops them from the last on", () => {
+test("a wide terminal shows every column, and a narrow one drops columns from the last one on", () => {
   const headings = (columns: number): string => draw(oneRun, viewOf(oneRun), columns)[1]!.trim().replace(/\s+/g, " ");
   expect(headings(200)).toBe("NAME AGENT MODEL DOING TURNS CTX TOKENS PRICE DIFF AGE");
   expect(headings(90)).toBe("NAME AGENT MODEL DOING TURNS CTX");
@@ -137,7 +137,7 @@ test("a wide terminal has every column, and a narrow one drops them from the las
   );
 });
 
-test("everything that is hidden is counted", () => {
+test("all hidden rows are counted", () => {
   const short = draw(oneRun, viewOf(oneRun), 80, 10);
   const shown = short.slice(2, 7).filter((line) => /^[> ] [?x|z+] /.test(line)).length;
   expect(short.join("\n")).toContain(`hidden: ${7 - shown} below`);
@@ -172,7 +172,7 @@ test("the keys of the selected row are shown at every size, and help and quit al
 
 const key = (name: string) => ({ name, ...(name.length === 1 && { text: name }) });
 
-test("an answer carries the question that was shown", () => {
+test("an answer contains the question that was shown", () => {
   const { rows } = listedRows(oneRun, firstView);
   expect(press(rows, viewOf(oneRun), key("y"), 10).act).toEqual({
     do: "answer",
@@ -186,7 +186,7 @@ test("a terminal of 20 by 5 shows the selected row and its first keys", () => {
   expect(rows).toEqual(["NEEDS YOU (1)", "> ? ask", "hidden: 6 below", "y allow  n deny"]);
 });
 
-test("a refusal takes words", () => {
+test("a refusal can have a reason", () => {
   const { rows } = listedRows(oneRun, firstView);
   let view = press(rows, viewOf(oneRun), key("n"), 10).view;
   for (const name of ["t", "o", "o", " ", "b", "i", "g"]) view = press(rows, view, key(name), 10).view;
@@ -196,14 +196,14 @@ test("a refusal takes words", () => {
   });
 });
 
-test("cancelling says what else ends, and needs a second key", () => {
+test("cancelling names what else ends, and needs a second key", () => {
   const { rows } = listedRows(oneRun, firstView);
   const asked = press(rows, viewOf(oneRun, { selected: "run_1/build" }), key("x"), 10);
   expect(asked.act).toBeUndefined();
   expect(draw(oneRun, asked.view, 160).at(-1)).toBe(
     'Cancel "build"? Also 1 helper will end; skipped with it: notes, ask. [y] yes, any other key: no',
   );
-  // The keys are shown in any width.
+  // The keys are shown at any width.
   expect(draw(oneRun, asked.view, 80).slice(-2)).toEqual([
     'Cancel "build"? Also 1 helper will end; skipped with it: notes, ask.',
     "[y] yes, any other key: no",
@@ -216,7 +216,7 @@ test("cancelling says what else ends, and needs a second key", () => {
   expect(press(rows, asked.view, key("n"), 10).act).toBeUndefined();
 });
 
-test("a key that is pressed twice answers one question", () => {
+test("a key that is pressed twice answers only one question", () => {
   const { rows } = listedRows(oneRun, firstView);
   const once = press(rows, viewOf(oneRun), key("y"), 10);
   expect(once.act).toMatchObject({ do: "answer" });
@@ -232,7 +232,7 @@ test("a filter selects the first row that matches while it is typed", () => {
   expect(selectedRow(rows, keepSelection(rows, filtered))?.group).toBe("failed");
 });
 
-test("no key acts on another row when the selected one is gone", () => {
+test("no key acts on another row when the selected row is gone", () => {
   const view = keepSelection(listedRows(oneRun, firstView).rows, { ...firstView, selected: "run_1/gone", at: 2 });
   const { rows } = listedRows(oneRun, view);
   expect(selectedRow(rows, view)).toBeUndefined();
@@ -240,7 +240,7 @@ test("no key acts on another row when the selected one is gone", () => {
   expect(press(rows, view, key("down"), 10).view.selected).toBe("run_1/build");
 });
 
-test("of all runs, one that has ended is one row, and one that works has its tasks below it", () => {
+test("in the list of all runs, an ended run is one row, and a running one has its tasks below it", () => {
   const ended = runOf("run_2", { output: "b", nodes: { a: task("One"), b: task("Two", ["a"]) } }, [], "ok");
   const all: TopState = { title: "top", runs: [release, ended], one: false, hidden: [] };
   const { rows } = listedRows(all, firstView);
@@ -258,7 +258,7 @@ test("of all runs, one that has ended is one row, and one that works has its tas
   expect(press(rows, viewOf(all), key("t"), 10).view.shape).toBe("flat");
 });
 
-test("a task at a provider's limit waits until a time, and one that needs a key needs a person", () => {
+test("a task at its provider's limit shows when it continues, and one without a key shows that a person must act", () => {
   const until = new Date(2026, 0, 2, 14, 5).getTime();
   const parked = (more: object): ShownRun =>
     runOf("run_3", { output: "a", nodes: { a: task("A") } }, [
@@ -273,7 +273,7 @@ test("a task at a provider's limit waits until a time, and one that needs a key 
   expect(rowOf(parked({ waitsFor: "key" })).group).toBe("needs you");
 });
 
-test("an answer is typed in the row of its question, where the cursor stands", () => {
+test("an answer is typed in the row of its question, where the cursor is", () => {
   const state: TopState = { title: "t", runs: [release], one: true, hidden: [] };
   const { rows } = listedRows(state, firstView);
   const asking = rows.find(({ group }) => group === "needs you")!;
@@ -287,7 +287,7 @@ test("an answer is typed in the row of its question, where the cursor stands", (
   expect(frame.cursor).toEqual({ row: at, column: field.column + "deny: too long".length });
 });
 
-test("a message about a run disappears when the run is no longer active, and its clock stands still", () => {
+test("a message about a run disappears when the run is no longer active, and its clock stops", () => {
   const view = { ...firstView, note: "The run is being paused.", noteOf: release.id };
   expect(withoutOldNote([{ ...release, life: "running" }], view)).toBe(view);
   expect(withoutOldNote([{ ...release, life: "paused" }], view).note).toBe("");

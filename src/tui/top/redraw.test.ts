@@ -31,7 +31,7 @@ const path = fc.constantFrom(...PATHS);
 const usage = fc.record({ input: fc.nat(90_000), turns: fc.nat(3), contextTokens: fc.nat(90_000) });
 const MODEL = "anthropic/claude-haiku-4-5";
 
-/** Facts about nodes, of which the frequent ones are frequent here, too. */
+/** Facts about nodes, with the frequencies of real runs. */
 const fact = fc.oneof(
   { weight: 6, arbitrary: fc.record({ type: fc.constant("text.delta"), text }) },
   {
@@ -194,14 +194,14 @@ function virtualTerminal({ columns, height }: Size) {
 
 const shownRun = (state: State): ShownRun => ({ id: "run_1", state, life: runStatusOf(state, true), problems: [] });
 const topOf = (run: ShownRun, one: boolean): TopState => ({ title: "watch", runs: [run], one, hidden: [] });
-/** What is written for each field, colours included. */
+/** The text that is written for each field, including colours. */
 const paintedRows = ({ rows, cursor }: FieldFrame) => ({
   cursor,
   rows: rows.map((row) => row.map(({ column, width, text: shown, paint }) => [column, width, paint?.(shown) ?? shown])),
 });
 const newLook = () => createLook({ color: true, unicode: true });
 
-test("after each of any events the screen shows what a new one that reads all events shows", {
+test("after each of any events the screen equals a new one that has read all events", {
   timeout: 60_000,
 }, async () => {
   await fc.assert(
@@ -231,7 +231,7 @@ test("after each of any events the screen shows what a new one that reads all ev
         kept.screen.draw(frame);
         frames.push({ frame, seen: events.length, view, canvas: { ...size, now } });
       }
-      // Afterwards, so that nothing that is kept from frame to frame is replaced in between.
+      // Checked afterwards, so that state that is kept from frame to frame is not replaced meanwhile.
       const anew = frames.map(({ seen, view: looked, canvas }) => {
         const folded = events.slice(0, seen).reduce(reduce, emptyState("run_1"));
         return topFrame(topOf(shownRun(folded), one), looked, { ...canvas, look: newLook() });

@@ -9,7 +9,7 @@ import { topFrame, type TopState } from "./frame.ts";
 import { firstView, type TopView } from "./view.ts";
 
 type Fact = Readonly<{ type: string; path?: string; [field: string]: unknown }>;
-/** What is given to the screen besides events. */
+/** The input of the screen besides events. */
 type Beside = Readonly<{ owned?: boolean; diffs?: ShownRun["diffs"]; now?: number; hidden?: readonly string[] }>;
 type Case = Readonly<{ before?: readonly Fact[]; change: Fact | Beside; one?: false; view?: Partial<TopView> }>;
 
@@ -54,7 +54,7 @@ const parked = (more: object): Fact => ({ type: "node.parked", path: "a", waitsF
 const AT_NINE = new Date(2026, 0, 1, 9).getTime();
 const AT_TEN = new Date(2026, 0, 1, 10).getTime();
 
-/** One change each, of which a row, a count or a key of the screen tells; `a` has begun and is selected. */
+/** Each case is one change that a row, a count or a key of the screen shows; `a` has begun and is selected. */
 const cases: Readonly<Record<string, Case>> = {
   "a task ends": { change: ended("a") },
   "a task begins": { change: started("b") },
@@ -234,10 +234,10 @@ test.each(Object.entries(cases))("%s is drawn", (_, { before = [], change, one, 
   const run = shownRun(state, {});
   const first = drawn(run, {}, look);
   if (isFact) reduce(state, all.at(-1)!);
-  // As the feed does: the run is the same object until its life or its diffs change.
+  // As in the feed, the run is the same object until its status or its diffs change.
   const next = shownRun(state, beside);
   const kept = drawn(next.life === run.life && next.diffs === undefined ? run : next, beside, look);
   const anew = drawn(shownRun(all.reduce(reduce, emptyState("run_1")), beside), beside);
-  expect(anew).not.toEqual(first); // otherwise this case shows nothing
+  expect(anew).not.toEqual(first); // otherwise this case proves nothing
   expect(kept).toEqual(anew);
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { bare, buildCommand, type CliCommand } from "../../../src/cli/base/command.ts";
 import { commands } from "../../../src/cli/commands.ts";
 
-/** Every command with its name as typed, also those below another. */
+/** Every command with its name as typed, including subcommands. */
 async function everyCommand(): Promise<(readonly [name: string, command: CliCommand])[]> {
   const rows = Object.entries(commands).filter(([, { hidden }]) => !hidden);
   const loaded = await Promise.all(rows.map(async ([name, { load }]) => [name, await load()] as const));
@@ -15,7 +15,7 @@ async function everyCommand(): Promise<(readonly [name: string, command: CliComm
 }
 const all = await everyCommand();
 
-/** The command line as commander takes it; what it would do is not done. */
+/** The command line as commander parses it; the command is not run. */
 async function parsed(name: string, words: readonly string[]): Promise<readonly string[]> {
   const definition = await commands[name]!.load();
   const done: string[] = [];
@@ -39,7 +39,7 @@ async function parsed(name: string, words: readonly string[]): Promise<readonly 
   return done;
 }
 
-/** The words of the part of an example that is ours: without variables before it, pipes and redirections. */
+/** The words of an example's subcrew command: without variables before it, pipes and redirections. */
 function wordsOf(line: string): string[] {
   const own = line.slice(line.indexOf("subcrew ")).split(/ [|>&] /, 1)[0]!;
   return Array.from(own.matchAll(/(?:[^\s"']|"[^"]*"|'[^']*')+/g), ([word]) =>
@@ -53,13 +53,13 @@ test.each(all)("subcrew %s has an example", (_, { examples }) => {
 
 const examples = all.flatMap(([, { examples: own }]) => own.map(([line]) => line));
 
-test.each([...new Set(examples)])("the example `%s` is a command line that exists", async (line) => {
+test.each([...new Set(examples)])("the example `%s` is a valid command line", async (line) => {
   const [name = "", ...words] = wordsOf(line);
   expect(Object.keys(commands)).toContain(name);
   expect(await parsed(name, words)).toHaveLength(1);
 });
 
-test("a flag or a word too many in an example is noticed", async () => {
+test("an unknown flag or an extra word in an example is noticed", async () => {
   await expect(parsed("ps", ["--no-such-flag"])).rejects.toThrow();
   await expect(parsed("status", ["one", "two"])).rejects.toThrow();
 });

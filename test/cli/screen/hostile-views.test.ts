@@ -29,7 +29,10 @@ import { firstView } from "../../../src/tui/top/view.ts";
 const look = createLook({ color: true, unicode: true });
 const highlight = await createHighlight(look);
 
-/** What models, tools, files and agents may say: it moves the cursor, sets the title, fills the clipboard or reorders text. */
+/**
+ * Hostile texts of models, tools, files and agents: they move the cursor, set the title, fill the clipboard or reorder
+ * text.
+ */
 const pieces = fc.constantFrom(
   "\u001b]0;TITLE\u0007",
   "\u001b]52;c;aGk=\u0007",
@@ -63,9 +66,9 @@ const pieces = fc.constantFrom(
 );
 const hostile = fc.array(pieces, { minLength: 1, maxLength: 5 }).map((parts) => parts.join(""));
 
-/** Everything that a terminal acts on, and what reorders text. */
+/** Everything that a terminal acts on, and characters that reorder text. */
 const ACTS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
-/** Colours are ours, and the only sequences that a line may have. */
+/** Colours come from subcrew, and are the only sequences that a line may have. */
 const COLOURS = /\u001b\[[0-9;]*m/g;
 
 /** The events of a run in which every text is hostile. */
@@ -130,7 +133,7 @@ function eventsWith(next: () => string): KeptEvent[] {
   );
 }
 
-/** What every view shows of a run, before and after its end. */
+/** The output of every view of a run, before and after its end. */
 function* shownBy(next: () => string, columns: number): Generator<readonly [view: string, lines: readonly string[]]> {
   const events = eventsWith(next);
   const id = events[1]!.path;
@@ -221,7 +224,7 @@ function* shownBy(next: () => string, columns: number): Generator<readonly [view
   yield ["a search in the history", search.rows];
 }
 
-test("no view lets what models, tools, files and agents say act on the terminal or reorder its text", () => {
+test("in no view can text of models, tools, files or agents act on the terminal or reorder its text", () => {
   fc.assert(
     fc.property(fc.infiniteStream(hostile), fc.integer({ min: 30, max: 120 }), (texts, columns) => {
       const source = texts[Symbol.iterator]();

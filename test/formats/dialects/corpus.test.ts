@@ -5,7 +5,7 @@ import { dialects } from "../../../src/formats/table.ts";
 import { discover } from "../../../src/runtime/discovery/discover.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-/** Where each Markdown dialect keeps its agents, and how their files end. */
+/** The folder and the file extension of each Markdown dialect. */
 const places: Readonly<Record<string, readonly [folder: string, ending: string]>> = {
   own: [".subcrew/agents", ".md"],
   neutral: [".agents/agents", ".md"],
@@ -24,8 +24,8 @@ const places: Readonly<Record<string, readonly [folder: string, ending: string]>
 };
 
 /**
- * The rights that the words of a file give at most and at least, written down by hand and apart from the program. `looks`
- * are tools that change nothing outside; a dialect may mean several of them by one word.
+ * The most and the fewest rights that the words of a file give, written by hand and independently of the program.
+ * `looks` are tools that change nothing outside; one word of a dialect may mean several of them.
  */
 const looks =
   "read_file list_files get_file_info grep_files glob current_time json_parse base64_decode http_get web_search memory_list memory_read task_list task_replay notify todo skill ask".split(
@@ -41,7 +41,7 @@ type Shape = Readonly<{
   keys: string;
   most: readonly string[];
   least: readonly string[];
-  /** Dialects in which the words mean something else, with what they mean there. */
+  /** Dialects in which the same words have another meaning, with that meaning. */
   but?: Readonly<Record<string, Partial<Pick<Shape, "most" | "least">>>>;
 }>;
 
@@ -101,7 +101,7 @@ const shapes: Readonly<Record<string, Shape>> = {
     keys: "description: Waters.\nallowed-tools: Read, Grep",
     most: finds,
     least: ["read_file"],
-    but: { kiro: { most: every } }, // there it lists what needs no question
+    but: { kiro: { most: every } }, // there it lists tools that need no approval
   },
   plan: { keys: "description: Waters.\npermissionMode: plan", most: looks, least: ["read_file"] },
   "plan-and-tools": {
@@ -121,7 +121,7 @@ const shapes: Readonly<Record<string, Shape>> = {
     keys: "description: Waters.\ntools: { read: true, bash: false }",
     most: finds,
     least: ["read_file"],
-    but: { opencode: { most: without(...shell) } }, // there it switches single tools
+    but: { opencode: { most: without(...shell) } }, // there it switches single tools on and off
   },
   notes: {
     keys: "description: Waters.\npriority: high\ntype: garden\ntools: Read",
@@ -133,7 +133,7 @@ const shapes: Readonly<Record<string, Shape>> = {
 
 const files = Object.entries(places).flatMap(([dialect, [folder, ending]]) =>
   Object.entries(shapes)
-    // GenCode refuses a mode that it does not have.
+    // GenCode refuses an unknown mode.
     .filter(([name]) => dialect !== "gencode" || name !== "unknown-mode")
     .map(([name, shape]) => {
       const { most, least } = { ...shape, ...shape.but?.[dialect] };
@@ -142,7 +142,7 @@ const files = Object.entries(places).flatMap(([dialect, [folder, ending]]) =>
     }),
 );
 
-test("no file of the corpus is lost, and none gets more or needlessly less than its words give", async () => {
+test("no file of the corpus is lost, and none gets more or fewer rights than its words give", async () => {
   expect(files.length).toBeGreaterThan(120);
   const root = tempFolder(Object.fromEntries(files.map(({ path, text }) => [path, text])));
   const found = await discover({ cwd: root, home: "/nowhere", dialects, trust: { project: () => true } });
@@ -160,7 +160,7 @@ test("no file of the corpus is lost, and none gets more or needlessly less than 
   expect(wrong).toEqual([]);
 });
 
-test("a person reading the corpus's warnings finds something to act on in each", async () => {
+test("each warning about the corpus names something that a person can change", async () => {
   const root = tempFolder(Object.fromEntries(files.map(({ path, text }) => [path, text])));
   const found = await discover({ cwd: root, home: "/nowhere", dialects, trust: { project: () => true } });
   const notes = found.problems.filter(({ file }) => /-(?:notes|plain|words|bracket-in-column-0)\b/.test(file ?? ""));

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 type Row = readonly [dialect: string, name: string, agent: object, codes: readonly string[]];
 
-/** What each file of each kind means here, and what is said about it. */
+/** The meaning of each file of each kind in subcrew, and the warnings about it. */
 const rows: readonly Row[] = [
   [
     "own",
@@ -211,7 +211,7 @@ const rows: readonly Row[] = [
       permission: "acceptEdits",
       thinking: "high",
     },
-    // of the whole file: the two roles that are none, and what has no effect
+    // for the whole file: the two roles that are not agents, and the keys without effect
     ["no-effect", "no-effect", "missing-prompt", "bad-definition", "unknown-field"],
   ],
   ["codex", "lookout", { description: "Watches without a prompt of its own", instructions: "" }, []],
@@ -303,7 +303,7 @@ const rows: readonly Row[] = [
   ],
 ];
 
-describe("every dialect means the same here as in its own program", () => {
+describe("the agents of every dialect mean the same in subcrew as in their own program", () => {
   test.each(rows)("%s: %s", (dialect, name, agent, codes) => {
     const one = agentOf(name);
     expect(one.agent.source?.dialect).toBe(dialect);
@@ -316,13 +316,13 @@ describe("every dialect means the same here as in its own program", () => {
     expect([...new Set(rows.map(([dialect]) => dialect))].toSorted()).toEqual(Object.keys(dialects).toSorted());
   });
 
-  test("and no file is an agent that should not be", () => {
+  test("no other file is read as an agent", () => {
     const named = [...rows.map(([, name]) => name), "base-scribe"].toSorted();
     expect(found.agents.map(({ name }) => name).toSorted()).toEqual(named);
   });
 });
 
-test("a key that Codex does not know makes the role malformed, and the nearest one is named", () => {
+test("an unknown key makes a Codex role invalid, and the nearest key is suggested", () => {
   const skipped = found.skipped.find(({ file }) => file?.endsWith("typo.toml"));
   expect(skipped?.problems).toMatchObject([
     { code: "unknown-field", severity: "error", field: "sandbox_mod", hint: 'Did you mean "sandbox_mode"?' },
@@ -335,7 +335,7 @@ test("a Codex file whose name is only in config.toml is skipped without an error
   expect([agents, problems.map(({ severity }) => severity)]).toEqual([[], ["info"]]);
 });
 
-test("a mistaken allow-list narrows, and its right name is told", () => {
+test("a misspelt key for an allow-list still restricts, and its right name is suggested", () => {
   const hints = agentOf("Backend Builder").problems.map(({ hint }) => hint);
   expect(hints).toContain('Did you mean "tools"?');
 });

@@ -14,14 +14,14 @@ const problems: readonly (Problem & { path: string })[] = [...files].flatMap(([p
 
 const warnings = problems.filter(({ severity }) => severity === "warning");
 
-test("a corpus of 1,278 published shapes loads whole and gives fewer than 150 warnings", () => {
+test("a corpus of 1,278 published shapes loads completely and gives fewer than 150 warnings", () => {
   expect(files.size).toBe(1_278);
   expect(problems.filter(({ severity }) => severity === "error")).toEqual([]);
   expect(warnings.length).toBeGreaterThan(40);
   expect(warnings.length).toBeLessThan(150);
 });
 
-test("each warning is about something that its file has and that a person can change", () => {
+test("each warning names a part of its file that a person can change", () => {
   const causes: Readonly<Partial<Record<Problem["code"], (text: string) => boolean>>> = {
     repaired: (text) => /^description: Use it when: /m.test(text),
     "unknown-field": (text) => /^(?:allowed-tools|tools_allowed):/m.test(text),
@@ -33,7 +33,7 @@ test("each warning is about something that its file has and that a person can ch
   expect(idle).toEqual([]);
 });
 
-test("several unknown tools of one list are one warning, and a typo has its correction", () => {
+test("several unknown tools of one list are one warning, and a typo gets a suggestion", () => {
   const perFile = new Map<string, number>();
   for (const { path, code, hint } of warnings)
     if (code === "unknown-tool" && !hint?.startsWith("Did you mean")) perFile.set(path, (perFile.get(path) ?? 0) + 1);

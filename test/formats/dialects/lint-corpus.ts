@@ -1,6 +1,7 @@
 /**
- * About 1,280 agent files as collections publish them, in words of our own: what most files have, and how often each oddity is
- * found among them. A generator with a fixed seed, so that the count of warnings is always the same.
+ * About 1,280 agent files as collections publish them, in our own words: with the fields that most files have, and with
+ * each oddity as often as it is found. The generator has a fixed seed, so that the number of warnings is always the
+ * same.
  */
 export function lintCorpus(): ReadonlyMap<string, string> {
   const files = new Map<string, string>();
@@ -44,7 +45,7 @@ const VSCODE = words(`
   execute/getTerminalOutput read/problems execute/createAndRunTask microsoft.docs.mcp github/* playwright/* memory context7/*
 `);
 
-/** What a description looks like; every twenty-fifth breaks YAML, as in published files. */
+/** The forms of descriptions; every twenty-fifth breaks YAML, as in published files. */
 function description({ name, at, pick }: Writer): string {
   const plain = `Looks after ${name.replaceAll("-", " ")}. Use it ${pick(["proactively", "after changes", "before a release"])}.`;
   if (at % 25 === 7) return `description: Use it when: something breaks. ${plain}`;
@@ -58,7 +59,7 @@ const BODY =
   "\n# Role\n\nYou look at one thing and say what you found.\n\n## Steps\n\n1. Read.\n2. Judge.\n3. Report.\n";
 const file = (keys: readonly string[]): string => `---\n${keys.join("\n")}\n---\n${BODY}`;
 
-/** Keys that swarms and collections add and that mean nothing here. */
+/** Keys that swarms and collections add and that have no meaning in subcrew. */
 function extras({ at, pick, chance }: Writer): string[] {
   if (at % 9 === 0)
     return [
@@ -75,7 +76,7 @@ function claude(writer: Writer): string {
   const { name, at, pick, chance, some } = writer;
   const tools = some(CLAUDE, 3 + (at % 6));
   if (chance(0.12)) tools.push(pick(SERVERS));
-  if (at % 5 === 2) tools.push(...some(PROGRAMS, 4)); // one collection lists programs
+  if (at % 5 === 2) tools.push(...some(PROGRAMS, 4)); // one collection lists programs as tools
   if (at % 61 === 0) tools.push(...some(["SchemaInspector", "ticket-writer", "chart_maker", "Deploy"], 3));
   if (at % 83 === 0) tools.push("Raed");
   const list = [`tools: ${tools.join(", ")}`, `tools: [${tools.join(", ")}]`, `tools:\n  - ${tools.join("\n  - ")}`][
@@ -188,7 +189,7 @@ const collections: Readonly<Record<string, Collection>> = {
   goose: { folder: ".goose/agents", ending: ".md", many: 10, write: plain("model: gpt-5") },
 };
 
-/** Numbers between 0 and 1 that are the same in each run. */
+/** Numbers between 0 and 1 that are the same in each run of the tests. */
 function numbers(seed: number): () => number {
   let state = seed;
   return () => {

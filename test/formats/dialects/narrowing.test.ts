@@ -3,7 +3,7 @@ import type { Agent } from "../../../src/core/agent/agent.ts";
 import { permit } from "../../../src/core/policy/permit.ts";
 import { dialects } from "../../../src/formats/table.ts";
 
-/** A file of each dialect with one more key. `undefined`: the dialect refuses keys that it does not have. */
+/** A file of each dialect with one more key. `undefined` means that the dialect refuses unknown keys. */
 const files: Readonly<Record<string, (line: string) => readonly [relative: string, text: string]>> = {
   own: markdown,
   omp: markdown,
@@ -31,7 +31,7 @@ function markdown(line: string, relative = "x.md"): readonly [string, string] {
   return [relative, `---\nname: x\ndescription: d\n${line}\n---\nWork.\n`];
 }
 
-/** Written down apart from the program: what may be left after each key. */
+/** The rights that may remain with each key, written by hand and independently of the program. */
 const writes = ["write_file", "edit_file", "delete_file", "move_file"];
 const keys: readonly (readonly [line: string, gone: readonly string[]])[] = [
   ["disallowedTools: [Write, Bash]", ["write_file", "bash"]],
@@ -52,13 +52,13 @@ const allowing = ["allowed-tools: Read, Grep", "allowedTools: [Read]", "tool_all
 
 const cases = Object.keys(files).flatMap((dialect) => [
   ...keys.map(([line, gone]) => [dialect, line, gone] as const),
-  // Kiro's allowedTools are the tools that need no question.
+  // Kiro's allowedTools are the tools that need no approval.
   ...allowing
     .filter((line) => dialect !== "kiro" || !line.startsWith("allowed"))
     .map((line) => [dialect, line, [...writes, "bash", "http_get"]] as const),
 ]);
 
-test.each(cases)("%s: %s takes rights away", (dialect, line, gone) => {
+test.each(cases)("%s: %s removes rights", (dialect, line, gone) => {
   const [relative, text] = files[dialect]!(line);
   const { agents, problems } = dialects[dialect]!.read(text, { file: `/w/${relative}`, relative });
   expect(agents, JSON.stringify(problems)).toHaveLength(1);
@@ -70,7 +70,7 @@ test.each(cases)("%s: %s takes rights away", (dialect, line, gone) => {
   expect(left).toEqual([]);
 });
 
-test("the dialects that refuse unknown keys refuse the agent", () => {
+test("dialects that refuse unknown keys refuse the agent", () => {
   const codex = 'name = "x"\ndescription = "d"\ndeveloper_instructions = "i"\ndisallowed_tools = ["Bash"]\n';
   expect(dialects["codex"]!.read(codex, { file: "/w/x.toml", relative: "x.toml" }).agents).toEqual([]);
   const [relative, text] = markdown("disallowedTools: [Bash]");

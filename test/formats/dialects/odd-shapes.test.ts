@@ -23,7 +23,7 @@ const editors: readonly ((text: string) => string)[] = [
   (text) => `\ufeff${text}`,
 ];
 
-/** What the model may use, and which of these commands its shell runs. */
+/** The tools that the agent may use, and which of these commands its shell runs. */
 function rightsOf(agent: Agent, commands: readonly string[]): { tools: string[]; runs: string[] } {
   const policy = narrow(createPolicy("bypass"), agent);
   const isShut = (tool: string): boolean =>
@@ -47,16 +47,16 @@ function rightsOf(agent: Agent, commands: readonly string[]): { tools: string[];
   return { tools, runs };
 }
 
-/** Only these may be refused; every other shape is an agent in each dialect that tolerates unknown keys. */
+/** Only these shapes may be refused; every other shape is an agent in each dialect that tolerates unknown keys. */
 const refusable = new Set(["dup", "json", "json2"]);
 
-test("odd but real shapes in every dialect give at most and at least what their words say, and lose no agent", () => {
+test("odd but real shapes in every dialect give exactly the rights of their words, and no agent is lost", () => {
   const wrong: unknown[] = [];
   let files = 0;
   for (const [at, [shape, { keys, denied = [], ...oracle }]] of Object.entries(oddShapes).entries())
     for (const [row, dialect] of markdownDialects.entries()) {
       const relative = names[dialect] ?? "x.md";
-      // each file as it is, and now and then as other editors save it
+      // each file as it is, and sometimes as other editors save it
       const texts = editors.filter((_, editor) => editor === 0 || (at + row) % 6 === editor);
       for (const [editor, save] of texts.entries()) {
         const text = save(`---\nname: x\n${keys}\n---\nDo the work.\n`);
@@ -81,12 +81,12 @@ test("odd but real shapes in every dialect give at most and at least what their 
   expect(files).toBeGreaterThan(2_000);
 });
 
-/** Formats whose files list tools by their names, so that no conversion to them adds a tool of ours. */
+/** Formats whose files list tools by name, so that a conversion to them adds no other tool. */
 const exact = ["own", "claude", "omp", "pi", "qwen", "gemini", "opencode"];
 const RIGHTS = new Set(["tools", "disallowedTools", "rules", "spawns", "permission", "sandbox"]);
 const others = ["scout", "sage", "lead", "x", "test-a"];
 
-test("an odd shape converted to another dialect and read back has no more rights than it had, or the report names them", () => {
+test("an odd shape converted to another dialect and read back has no more rights than before, or the report names them", () => {
   const wrong: unknown[] = [];
   let pairs = 0;
   for (const [at, [shape, { keys, denied = [] }]] of Object.entries(oddShapes).entries())
@@ -97,7 +97,7 @@ test("an odd shape converted to another dialect and read back has no more rights
       const [read] = dialects[dialect]!.read(text, { file: `/w/${relative}`, relative }).agents;
       if (read === undefined) continue;
       const before = rightsOf(read.agent, denied);
-      // each pair of dialects meets a few of the shapes, and each shape a few of the pairs
+      // each pair of dialects is tried with a few of the shapes, and each shape with a few of the pairs
       for (const [column, to] of Object.keys(writers).entries()) {
         if ((Math.floor(at / 4) + column) % 7 !== 0) continue;
         const { text: written, path, losses, gained } = convert(read, to);
@@ -122,7 +122,7 @@ test("an odd shape converted to another dialect and read back has no more rights
   expect(pairs).toBeGreaterThan(1_000);
 });
 
-/** The agents that a file may start, and what it can use: written down by hand. */
+/** The agents that a file may start, and the tools that it can use: written by hand. */
 test.each<[keys: string, spawns: unknown, delegates: boolean]>([
   ["tools: Read, Task\nspawns: 7", [], true],
   ["tools: Task\nspawns: { scout: true, sage: false }", ["scout"], true],
@@ -162,16 +162,19 @@ test.each<[rule: unknown, spawns: unknown, delegates: boolean]>([
   [{ "*": "allow", y: "allow" }, "*", true],
   ["allow", "*", true],
   ["deny", [], false],
-])("opencode's permission for task %j allows %j, also after a conversion and back", (task, spawns, delegates) => {
-  const text = JSON.stringify({ agent: { lead: { prompt: "p", permission: { task } } } });
-  const read = dialects["opencode"]!.read(text, { file: "/w/opencode.json", relative: "opencode.json" }).agents[0]!;
-  const starts = ({ agent }: ReadAgent): unknown => [agent.spawns, delegationToolsOf(agent).length > 0];
-  expect(starts(read)).toEqual([spawns, delegates]);
-  for (const to of ["opencode", "own"]) {
-    const again = dialects[to]!.read(convert(read, to).text, { file: "/w/lead.md", relative: "lead.md" }).agents[0]!;
-    expect([to, starts(again)]).toEqual([to, [spawns, delegates]]);
-  }
-});
+])(
+  "opencode's permission for task %j allows %j, also after a conversion to another dialect and back",
+  (task, spawns, delegates) => {
+    const text = JSON.stringify({ agent: { lead: { prompt: "p", permission: { task } } } });
+    const read = dialects["opencode"]!.read(text, { file: "/w/opencode.json", relative: "opencode.json" }).agents[0]!;
+    const starts = ({ agent }: ReadAgent): unknown => [agent.spawns, delegationToolsOf(agent).length > 0];
+    expect(starts(read)).toEqual([spawns, delegates]);
+    for (const to of ["opencode", "own"]) {
+      const again = dialects[to]!.read(convert(read, to).text, { file: "/w/lead.md", relative: "lead.md" }).agents[0]!;
+      expect([to, starts(again)]).toEqual([to, [spawns, delegates]]);
+    }
+  },
+);
 
 const codex = (lines: string): string => `name = "x"\ndescription = "d"\ndeveloper_instructions = "i"\n${lines}\n`;
 const roo = (lines: string): string => `customModes:\n  - slug: x\n    name: X\n    roleDefinition: r\n${lines}\n`;

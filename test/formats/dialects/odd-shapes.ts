@@ -1,13 +1,14 @@
 /**
- * Odd but real ways of writing what an agent may use, in words of our own. `most` and `least` are the rights that the words give at
- * most and at least, written down by hand from the documents of the formats; `denied` are commands that must not run.
+ * Odd but real ways of writing the rights of an agent, in our own words. `most` and `least` are the most and the fewest
+ * rights that the words give, written by hand from the documentation of the formats; `denied` are commands that must
+ * not run.
  */
 export type OddShape = Readonly<{
   keys: string;
   most: readonly string[];
   least: readonly string[];
   denied?: readonly string[];
-  /** Dialects in which the words mean something else. */
+  /** Dialects in which the same words have another meaning. */
   but?: Readonly<Record<string, Partial<Pick<OddShape, "most" | "least">>>>;
 }>;
 

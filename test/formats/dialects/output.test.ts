@@ -23,11 +23,11 @@ test.each([
   expect(parseAgentFields({ name: "a", description: "d", output: value })?.output).toEqual(value);
 });
 
-test("an output that is not a schema leaves the task without one, or with that of the call", async () => {
+test("with an output that is not a schema, the task has no schema, or that of the call", async () => {
   const schema = { type: "object", required: ["ok"] };
   for (const output of [null, "a text"]) {
     const own = await assign(callOf({ schema }), worldOf({ agent: { output } }), () => {});
-    expect("status" in own ? own : own.schema).toMatchObject(schema); // the call's schema counts then
+    expect("status" in own ? own : own.schema).toMatchObject(schema); // then the schema of the call is used
     const none = await assign(callOf({}), worldOf({ agent: { output } }), () => {});
     expect("status" in none ? none : [none.schema, none.completion]).toEqual([undefined, "text"]);
   }

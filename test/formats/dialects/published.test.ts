@@ -7,7 +7,7 @@ import { discover } from "../../../src/runtime/discovery/discover.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { shapes, variants } from "./published.ts";
 
-/** Every file in every variant, and the agents that came of it. */
+/** Every file in every variant, and the agents that were read from it. */
 async function load(): Promise<ReadonlyMap<string, readonly Agent[]>> {
   const files = shapes.flatMap((shape) => variants(shape));
   const root = tempFolder(Object.fromEntries(files));
@@ -31,7 +31,7 @@ test("at least 97 % of published agent files load, and other files do not", asyn
   expect(others.filter((path) => agents.get(path)!.length > 0)).toEqual([]);
 });
 
-test("no published file gets more tools than it says, nor loses one that is there", async () => {
+test("no published file gets a tool that it does not list, or loses one that exists", async () => {
   const agents = await load();
   const wrong = shapes.flatMap((shape) =>
     variants(shape).flatMap(([path]) => {

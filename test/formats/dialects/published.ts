@@ -1,27 +1,27 @@
-/** One file as people publish them, in words of our own. */
+/** One file as people publish them, in our own words. */
 export type Shape = Readonly<{
   what: string;
-  /** Below the project. */
+  /** Its path in the project. */
   path: string;
   text: string;
-  /** What it may use at most; absent: it names no tools, so anything but delegation. */
+  /** The tools that it may use at most; absent if it lists no tools, which allows all except delegation. */
   most?: readonly string[];
-  /** What it denies itself. */
+  /** The tools that it denies. */
   not?: readonly string[];
-  /** It names its tools, so it has each of them. */
+  /** True when it lists its tools, so that it has each of them. */
   all?: true;
-  /** Files that lie among agents and are none. */
+  /** Files in folders of agents that are not agents. */
   none?: true;
 }>;
 
 const READS = ["read_file", "list_files", "get_file_info", "grep_files", "glob", "current_time", "json_parse"];
-/** What a file may still do that had to be repaired and names no tools. */
+/** The tools of a file that had to be repaired and lists no tools. */
 export const LOOKING = words(
   `${READS.join(" ")} base64_decode http_get web_search memory_list memory_read task_list task_replay notify todo skill ask`,
 );
 const SHELL = ["bash", "bash_output", "kill_shell"];
 
-/** A Claude file with these keys besides its name. */
+/** A Claude file with a name and these other keys. */
 const claude = (what: string, keys: string, most?: readonly string[], body = "Do the work."): Shape => ({
   what,
   path: `.claude/agents/${what.replace(/\W+/g, "-")}.md`,
@@ -290,7 +290,7 @@ export const shapes: readonly Shape[] = [
   },
 ];
 
-/** The same file as other editors save it, and in a folder of its own. */
+/** The same file as other editors save it, and in its own folder. */
 export function variants({ path, text }: Shape): readonly (readonly [path: string, text: string])[] {
   const asIs = [path, text] as const;
   if (!path.startsWith(".claude/agents/") || path.endsWith("README.md")) return [asIs];

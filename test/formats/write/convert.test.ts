@@ -110,7 +110,7 @@ const agentShape = fc.record(
   { requiredKeys: ["name", "description", "instructions"] },
 );
 
-/** Agents as a file can say them: a reader would not give any other. */
+/** Agents as they can be written in a file: a reader returns no others. */
 const readAgents: fc.Arbitrary<ReadAgent> = fc
   .tuple(agentShape, fc.boolean(), fc.boolean())
   .map(([shape, off, named]) => {
@@ -131,7 +131,7 @@ const readAgents: fc.Arbitrary<ReadAgent> = fc
     };
   });
 
-/** What another dialect made of it. */
+/** The agent after it was written in another dialect and read back. */
 function through(read: ReadAgent, to: string): ReadAgent {
   const { text: written } = convert(read, to);
   const relative = writers[to]!.file(read.agent.name);
@@ -142,10 +142,10 @@ function through(read: ReadAgent, to: string): ReadAgent {
 const plain = (value: unknown): unknown => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
 const sets = new Set(["tools", "disallowedTools", "spawns"]);
 
-/** The fields in which two agents differ, compared without the converter's own means. */
+/** The fields in which two agents differ, compared without the code of the converter. */
 function differences(before: ReadAgent, after: ReadAgent): string[] {
   const flat = ({ agent, disabled }: ReadAgent): Record<string, unknown> => {
-    const { source: _source, delegation: _spelled, limits = {}, ...rest } = agent; // each dialect spells delegation its own way
+    const { source: _source, delegation: _spelled, limits = {}, ...rest } = agent; // each dialect has its own spelling of delegation
     const bounds = Object.entries(limits).map(([key, value]) => [`limits.${key}`, value]);
     return { ...rest, ...Object.fromEntries(bounds), disabled };
   };
@@ -160,8 +160,8 @@ function differences(before: ReadAgent, after: ReadAgent): string[] {
   return lost ? [...differing, "aliases"] : differing;
 }
 
-describe("own files hold everything", () => {
-  test("any agent comes back as it was", () => {
+describe("subcrew's own files can contain every field", () => {
+  test("any agent is read back unchanged", () => {
     fc.assert(
       fc.property(readAgents, (read) => {
         expect(convert(read, "own").losses).toEqual([]);
@@ -173,7 +173,7 @@ describe("own files hold everything", () => {
     );
   });
 
-  test("also one that runs elsewhere", () => {
+  test("a remote agent is read back unchanged, too", () => {
     const remote = {
       cardUrl: "https://example.com/card.json",
       auth: { type: "http", scheme: "Bearer", token: "$TOKEN" },
@@ -188,8 +188,8 @@ describe("own files hold everything", () => {
   });
 });
 
-describe.each(Object.keys(writers))("own to %s and back", (to) => {
-  test("loses exactly what was reported", () => {
+describe.each(Object.keys(writers))("from subcrew's own files to %s and back", (to) => {
+  test("only the reported fields are lost", () => {
     fc.assert(
       fc.property(readAgents, (read) => {
         const { losses } = convert(read, to);
@@ -208,7 +208,7 @@ describe.each(Object.keys(writers))("own to %s and back", (to) => {
   });
 });
 
-describe("the words of each dialect", () => {
+describe("the names that each dialect uses", () => {
   const plainAgent = (tools: readonly string[]): ReadAgent => ({
     agent: { name: "a", description: "d", instructions: "i", tools },
     from: {},
@@ -256,12 +256,12 @@ describe("the words of each dialect", () => {
     ["gemini", "google/gemini-3.8-flash", "model: gemini-3.8-flash"],
     ["codex", "openai/gpt-6-sol", 'model = "gpt-6-sol"'],
     ["subagent", "powerful", "model: powerful"],
-  ])("%s calls the model %s by its own name", (to, model, wanted) => {
+  ])("%s gets its own name for the model %s", (to, model, wanted) => {
     const read = plainAgent([]);
     expect(convert({ ...read, agent: { ...read.agent, model } }, to).text).toContain(wanted);
   });
 
-  test("a model of another provider is left out and reported instead of written for a program that does not know it", () => {
+  test("a model of another provider is left out and reported, because the other program does not know it", () => {
     const read = plainAgent([]);
     const { text: written, losses } = convert(
       { ...read, agent: { ...read.agent, model: "openai/gpt-6-sol" } },
@@ -271,7 +271,7 @@ describe("the words of each dialect", () => {
     expect(losses).toContainEqual(expect.objectContaining({ field: "model", kind: "dropped" }));
   });
 
-  test("keys without effect here come along where the other tool has them, and are reported where not", () => {
+  test("keys without effect in subcrew are kept where the other tool has them, and reported otherwise", () => {
     const raw = { name: "a", description: "d", color: "red", hooks: { Stop: [] }, initialPrompt: "go" };
     const read: ReadAgent = { ...plainAgent([]), raw, kept: ["color", "hooks", "initialPrompt"] };
     const there = convert(read, "qwen");
@@ -283,7 +283,7 @@ describe("the words of each dialect", () => {
   });
 });
 
-describe("what is denied stays denied in another dialect", () => {
+describe("a denied tool stays denied in another dialect", () => {
   const denying: ReadAgent = {
     agent: {
       name: "a",
