@@ -2,20 +2,23 @@
 export type Import = {
   readonly specifier: string;
   readonly kind: "static" | "type" | "dynamic";
-  /** What stands between the keyword and `from`. */
+  /** The text between the keyword and `from`. */
   readonly clause: string;
 };
 
-/** A source file as the rules look at it. */
+/** A source file in the form that the rules need. */
 export type Source = {
-  /** Without comments, and each string replaced by its number in quotes; template expressions are still there. */
+  /** The code without comments, with each string replaced by its number in quotes; template expressions are kept. */
   readonly code: string;
-  /** The strings, by that number. */
+  /** The strings, by their numbers. */
   readonly strings: readonly string[];
   readonly imports: readonly Import[];
 };
 
-/** Reads a source file without a parser: comments and strings first, then the few statements that import something. */
+/**
+ * Parses a source file without a full parser: comments and strings first, then the few statements that import
+ * something.
+ */
 export function scan(text: string): Source {
   const { code, strings } = mask(text);
   return { code, strings, imports: importsIn(code, strings) };
@@ -34,13 +37,13 @@ function importsIn(code: string, strings: readonly string[]): Import[] {
   return found;
 }
 
-/** After these a slash begins a regular expression; elsewhere it divides. */
+/** After these characters a slash begins a regular expression; elsewhere it is a division. */
 const beforeRegExp =
   /(?:^|[(,=:[!&|?{};+\-*%~^>]|\b(?:return|typeof|case|in|of|do|else|void|delete|await|yield|throw))$/;
 
 function mask(text: string): { code: string; strings: string[] } {
   const strings: string[] = [];
-  /** Open braces inside of each template expression that is being read. */
+  /** The number of open braces in each template expression that is being read. */
   const templates: number[] = [];
   let code = "";
   let at = 0;
@@ -95,7 +98,7 @@ function mask(text: string): { code: string; strings: string[] } {
   return { code, strings };
 }
 
-/** The text of a quoted string and where it ends; an unclosed one (an apostrophe in JSX) ends with its line. */
+/** The text of a quoted string and its end; an unclosed one (an apostrophe in JSX) ends with its line. */
 function quoted(text: string, start: number): [value: string, end: number] {
   let at = start + 1;
   while (at < text.length && text[at] !== text[start] && text[at] !== "\n") at += text[at] === "\\" ? 2 : 1;

@@ -17,17 +17,17 @@ import { promisify } from "node:util";
 const run = promisify(execFile);
 const cache = join(import.meta.dirname, "..", ".cache", "needs");
 
-/** What a test can need beyond npm. */
+/** Programs that a test can need in addition to npm packages. */
 export type Name = "bwrap" | "postgres" | "chromium" | "tmux" | "strace" | "faketime";
 
-/** The program to start, or why there is none and the command that would change that. */
+/** The program to start, or the reason why there is none and the command that installs it. */
 export type Need = { readonly path: string; readonly missing?: never } | { readonly missing: string };
 
 type Row = {
   readonly what: string;
   readonly packages: readonly string[];
   find(): string | undefined;
-  /** Throws when the program is there and cannot do its work on this machine. */
+  /** Throws when the program exists and cannot work on this machine. */
   probe(path: string): Promise<unknown>;
 };
 
@@ -71,9 +71,9 @@ const needed: Readonly<Record<Name, Row>> = {
 };
 
 /**
- * Finds a program, installing it first when that is possible (root and apt). A test that gets `missing` skips with it:
- * `if (bwrap.missing !== undefined) ctx.skip(bwrap.missing)`; `npm test` prints the reasons at its end. An install can take a
- * minute: call this in `beforeAll` with {@link needsTimeout}.
+ * Finds a program, and installs it first when that is possible (root and apt). A test that gets `missing` skips with
+ * it: `if (bwrap.missing !== undefined) ctx.skip(bwrap.missing)`; `npm test` prints the reasons at its end. An install
+ * can take a minute: call this in `beforeAll` with {@link needsTimeout}.
  */
 export async function needs(name: Name): Promise<Need> {
   const row = needed[name];
@@ -93,7 +93,10 @@ export const needsTimeout = 300_000;
 
 const command = ({ packages }: Row): string => `apt-get install -y --no-install-recommends ${packages.join(" ")}`;
 
-/** Test files run side by side and apt allows one at a time: the first installs, the others wait for its answer. */
+/**
+ * Test files run in parallel and apt allows one process at a time: the first one installs, the others wait for its
+ * result.
+ */
 async function installOnce(name: Name, row: Row): Promise<string | undefined> {
   if (process.platform !== "linux" || onPath("apt-get") === undefined) return "there is no apt here";
   if (process.getuid?.() !== 0) return "installing needs root";
@@ -117,7 +120,7 @@ async function installOnce(name: Name, row: Row): Promise<string | undefined> {
 const LOCKED_MS = 240_000;
 
 async function aptInstall(packages: readonly string[]): Promise<string | undefined> {
-  // Run level 1 keeps a fresh database server from being started as a service.
+  // Run level 1 prevents that a newly installed database server is started as a service.
   const options = {
     env: { ...process.env, LC_ALL: "C", DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" },
     timeout: needsTimeout,
@@ -140,7 +143,7 @@ async function aptInstall(packages: readonly string[]): Promise<string | undefin
   const install = (): Promise<void> => apt("install", "-y", "--no-install-recommends", ...packages);
   try {
     await install().catch(async () => {
-      await apt("update"); // a machine without package lists knows no package
+      await apt("update"); // a machine without package lists knows no packages
       await install();
     });
     return undefined;
@@ -166,7 +169,7 @@ function ownerLives(lock: string): boolean {
     if (Date.now() - statSync(lock).mtimeMs > 2 * needsTimeout) return false;
     const pid = Number(readFileSync(lock, "utf8"));
     if (pid > 0) process.kill(pid, 0);
-    return true; // also while the owner has not yet written its number
+    return true; // also while the owner has not yet written its pid
   } catch {
     return false;
   }

@@ -1,12 +1,12 @@
 /** One room of `src/`: a folder that holds one concept. */
 export type Room = {
   readonly holds: string;
-  /** The rooms of the same top folder that it may import from. Other folders follow the arrows. */
+  /** The rooms of the same top folder that it may import from. Other folders follow the import directions. */
   readonly sees: readonly string[];
 };
 
 /**
- * The rooms, and which of them each may see, from the lowest to the highest of a folder. The architecture test keeps
+ * The rooms, and which of them each may see, from the lowest to the highest of a folder. The architecture test enforces
  * the rule, and prints this table in docs/architecture.md.
  */
 export const rooms: Readonly<Record<string, Room>> = {

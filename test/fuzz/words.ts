@@ -21,7 +21,7 @@ import { cuts, inPieces, mutated, type Tries } from "./mutate.ts";
 
 const anyText = fc.string({ unit: "binary", maxLength: 200 });
 
-/** Throws an error that is not one of subcrew's own. */
+/** Runs a function, which may throw only subcrew's own errors. */
 function orRefused(act: () => unknown): void {
   try {
     act();
@@ -70,7 +70,9 @@ export function journalsAreRead(tries: Tries): void {
   );
 }
 
-/** FUZZ-05: server-sent events and JSON lines mean the same however the wire cuts them, and nothing in them breaks a reader. */
+/**
+ * FUZZ-05: server-sent events and JSON lines mean the same however the stream is cut, and no content breaks a reader.
+ */
 export async function splitsDoNotMatter(tries: Tries): Promise<void> {
   const stream = mutated(['data: {"a":1}\n\nevent: x\nid: 3\ndata: two\ndata: lines\n\n: comment\n\ndata: [DONE]\n\n']);
   const read = (pieces: readonly string[]): string[] => {
@@ -95,7 +97,7 @@ export async function splitsDoNotMatter(tries: Tries): Promise<void> {
   );
 }
 
-/** What a channel hears when its bytes come in these pieces. */
+/** The messages that a channel receives when its bytes come in these pieces. */
 function received(pieces: readonly string[]): Promise<unknown[]> {
   const input = new PassThrough();
   const heard: unknown[] = [];
@@ -124,7 +126,7 @@ const SEQUENCES = [
   ...["\u061c", "\u200e", "\u200f", "\u202a", "\u202d", "\u202e", "\u2066", "\u2069"],
 ];
 
-/** FUZZ-06: no terminal can be driven by what is shown, in whatever pieces it comes; plain text stays as it is. */
+/** FUZZ-06: shown text cannot control a terminal, in any pieces; plain text stays as it is. */
 export function terminalsAreSafe(tries: Tries): void {
   const texts = fc
     .array(fc.oneof(fc.constantFrom(...SEQUENCES), fc.string({ unit: "binary", maxLength: 6 })), { maxLength: 20 })
@@ -145,7 +147,7 @@ export function terminalsAreSafe(tries: Tries): void {
 const codes = (text: string, spell: (code: number) => string): string =>
   Array.from(text, (each) => spell(each.charCodeAt(0))).join("");
 
-/** FUZZ-07: a secret is gone from whatever is told, in whatever pieces it comes; text without one stays as it is. */
+/** FUZZ-07: a secret is removed from every output, in any pieces; text without one stays as it is. */
 export function secretsAreGone(tries: Tries): void {
   const secrets = fc.string({
     unit: fc.constantFrom(...Array.from('abcXYZ0189-_+/=%&"\\é ')),
@@ -169,16 +171,17 @@ export function secretsAreGone(tries: Tries): void {
         expect(told).not.toContain(spelled);
         expect(told).toContain(REDACTED);
       }
-      // Base64 of a text with the secret in it, wherever it begins in a group of three bytes.
+      // Base64 of a text that contains the secret, at every offset in a group of three bytes.
       const coded = Buffer.from(`${before}${secret}${after}`).toString("base64");
       const left = Buffer.from(redactor.text(coded).split(REDACTED).join(""), "base64").toString("latin1");
       expect(left).not.toContain(Buffer.from(secret.slice(2, -2)).toString("latin1"));
-      // The last word is held until the end, so a secret that ends the text is told by the end of the run.
+      // The last word is held back until the end, so a secret at the end of the text is published with the end of the
+      // run.
       for (const last of [` ${after}`, ""]) {
         const streamed = /\s/.test(secret) ? "" : `${before} ${secret}${last}`;
         const { shown, lived } = told(redactor, inPieces(at, streamed), `${before}${secret}${after}`);
         expect(shown).not.toContain(secret);
-        // What is no secret arrives whole.
+        // Text that is not secret arrives complete.
         expect(lived).toBe(redactor.text(streamed));
       }
     }),
@@ -186,7 +189,7 @@ export function secretsAreGone(tries: Tries): void {
   );
 }
 
-/** What the outputs of a run say when live text comes in these pieces, and the run ends with this text. */
+/** The outputs of a run when live text comes in these pieces and the run ends with this text. */
 function told(
   redactor: ReturnType<typeof createRedactor>,
   pieces: readonly string[],
@@ -212,7 +215,7 @@ const SPELLINGS: readonly ((char: string) => string)[] = [
   (char) => `\\u00${char.charCodeAt(0).toString(16)}`,
 ];
 
-/** FUZZ-07: no line of a private key is told, whatever its case and escapes, in whatever pieces it comes. */
+/** FUZZ-07: no line of a private key is published, in any case, with any escapes, in any pieces. */
 export function keysAreGone(tries: Tries): void {
   const line = fc.string({ unit: fc.constantFrom(...Array.from("ABCxyz019+/")), minLength: 40, maxLength: 64 });
   const kinds = fc.constantFrom("", "RSA ", "EC ", "OPENSSH ", "ENCRYPTED ");
@@ -246,7 +249,10 @@ export function keysAreGone(tries: Tries): void {
   );
 }
 
-/** Inputs, plans and rules of people and models: taken or refused in our own words, and templates are filled once. */
+/**
+ * Inputs, plans and rules of people and models: accepted or refused with subcrew's own errors, and templates are filled
+ * once.
+ */
 export function inputsAreJudged(tries: Tries): void {
   const value = fc.letrec((tie) => ({
     any: fc.oneof(

@@ -8,7 +8,9 @@ const client = { capabilities: {}, clientInfo: { name: "host", version: "1" } };
 const asking = (id: unknown, method: string, params: object = {}): string =>
   `${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`;
 
-/** Sends text to a server and gives what came back, by lines; `early` is what came before the server was there. */
+/**
+ * Sends text to a server and returns its answer, by lines; `early` is the part that came before the server was loaded.
+ */
 async function talk(text: readonly string[], { greeted = true } = {}) {
   const [host, back] = [new PassThrough(), new PassThrough()];
   let said = "";
@@ -33,7 +35,7 @@ async function talk(text: readonly string[], { greeted = true } = {}) {
 const last = asking(9, "ping");
 
 test.for(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
-  "a host of revision %s is greeted before the server is loaded, once, with the server's own words",
+  "a host of revision %s is answered before the server is loaded, once, with the server's own answer",
   async (protocolVersion) => {
     const hello = asking("é1", "initialize", { protocolVersion, ...client });
     const slow = await talk([hello, last], { greeted: false });
@@ -48,7 +50,7 @@ test.for([
   ["a client without a name", asking(1, "initialize", { protocolVersion: "2025-06-18", capabilities: {} })],
   ["another request", asking(1, "tools/list")],
   ["no JSON", "hello\n"],
-])("a host that begins with %s gets what the server says", async ([, first]) => {
+])("a host that begins with %s gets the answers of the server itself", async ([, first]) => {
   const text = [first!, asking(2, "initialize", { protocolVersion: "2025-06-18", ...client }), last];
   const { early, all } = await talk(text);
   expect(early).toEqual([]);

@@ -24,7 +24,7 @@ async function clientOf(url: URL, mode: EraMode, options: ClientOptions = {}): P
   return client;
 }
 
-/** A request past every library, since those do not let one lie about the host. */
+/** A request without an HTTP library, because libraries do not allow a false host name. */
 function raw(
   url: URL,
   { method = "POST", path = url.pathname, headers = {}, body = "" }: Raw = {},
@@ -56,7 +56,7 @@ test.for(eras)("a client of the %s protocol runs an agent over HTTP, with progre
   await client.close();
 });
 
-test.for(eras)("what a run asks becomes a form over HTTP, too, over the %s protocol", async (era) => {
+test.for(eras)("a question of a run becomes a form over HTTP, too, over the %s protocol", async (era) => {
   const turns = [{ calls: [{ name: "ask", input: { question: "Which one?" } }] }, "the red one"];
   const url = await serving(crewOf({ asker: turns }));
   const client = await clientOf(url, era, { capabilities: { elicitation: { form: {} } } });
@@ -84,7 +84,7 @@ test.for(eras)("a client that cancels its call over HTTP cancels the run, over t
   await client.close();
 });
 
-test("a session of a protocol of 2025 ends when its client says so, and an unknown one is answered with 404", async () => {
+test("a session of a protocol of 2025 ends when its client ends it, and an unknown session gets 404", async () => {
   const url = await serving(crewOf({}));
   const start = JSON.stringify({
     jsonrpc: "2.0",
@@ -117,7 +117,7 @@ test("SRV-08: two clients with the same request ids each get their own answers",
   await Promise.all(clients.map((client) => client.close()));
 });
 
-test("SRV-01: it listens on loopback", async () => {
+test("SRV-01: the server listens on loopback", async () => {
   expect((await serving(crewOf({}))).hostname).toBe("127.0.0.1");
 });
 
@@ -139,7 +139,7 @@ test("SRV-03: a request under another host's name is refused", async () => {
   expect((await raw(url, { headers: { authorization, host: `localhost:${url.port}` }, body: LIST })).status).toBe(200);
 });
 
-test("SRV-04: a page of another origin gets nothing, and no permission to ask", async () => {
+test("SRV-04: a page of another origin gets no data, and no permission to send requests", async () => {
   const url = await serving(crewOf({}));
   for (const origin of ["https://evil.example", "null", `http://evil.example:${url.port}`]) {
     const answer = await raw(url, { headers: { authorization, origin }, body: LIST });
@@ -156,7 +156,7 @@ test("SRV-07: a body that is too long is refused", async () => {
   expect(answer.status).toBe(413);
 });
 
-test("SRV-05: nothing is upgraded to another protocol", async () => {
+test("SRV-05: no connection is upgraded to another protocol", async () => {
   const url = await serving(crewOf({}));
   const headers = { authorization, connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" };
   const answer = await raw(url, {
@@ -166,7 +166,7 @@ test("SRV-05: nothing is upgraded to another protocol", async () => {
   expect(answer.status).toBeGreaterThanOrEqual(400);
 });
 
-test("SRV-06: an odd id means no run, and no file", async () => {
+test("SRV-06: an odd id matches no run and no file", async () => {
   const client = await clientOf(await serving(crewOf({})), "auto");
   for (const run of ["../../etc/passwd", "run_/../x", "", "\u0000", "run_000000000000"])
     for (const name of ["result", "status", "cancel"])
@@ -185,7 +185,7 @@ test("SRV-13: a port that is in use is reported", async () => {
   });
 });
 
-test("SRV-12: an error says nothing about this machine", async () => {
+test("SRV-12: an error reveals nothing about this machine", async () => {
   const url = await serving(crewOf({ a: [] }));
   const bodies = [
     "{",

@@ -3,7 +3,7 @@ import { crewOf, type EraMode, eras, session } from "./session.ts";
 
 const task = { mode: "single", agent: "scout", task: "x" } as const;
 const slow = { text: "late", delayMs: 600_000 };
-/** What each request of the newest protocol says about its client. */
+/** The description of the client in each request of the newest protocol. */
 const envelope = (era: EraMode): object =>
   era === "legacy"
     ? {}
@@ -15,7 +15,7 @@ const envelope = (era: EraMode): object =>
         },
       };
 
-test("a run of the server that is stopped and resumed elsewhere has its new state here", async () => {
+test("a run of the server that is stopped and resumed by another process is shown with its new state", async () => {
   const crew = crewOf({ scout: [slow, "Found."] });
   const { client } = await session(crew, "auto");
   const started = await client.callTool({ name: "run", arguments: { agent: "scout", task: "x", wait: false } });
@@ -33,7 +33,7 @@ test("a run of the server that is stopped and resumed elsewhere has its new stat
   await client.close();
 });
 
-test("`answer` gives words to an agent of another process that asks for them, and no permission", async () => {
+test("`answer` gives a text to an agent of another process that asks for one, and no permission", async () => {
   const asks = { calls: [{ name: "ask", input: { question: "Which port?" } }] };
   const crew = crewOf({ scout: [asks, "Port 80."] });
   const run = crew.run(task, { asksCalls: true });
@@ -65,7 +65,7 @@ test("`status` shows that a question of a stopped run is answered, and that the 
   await client.close();
 });
 
-test("MCP tasks are found by the runs of other processes: state, result and cancelling, where the owner shares them", async () => {
+test("MCP tasks exist for runs of other processes, where the owner shares them: state, result and cancelling", async () => {
   const crew = crewOf({ scout: ["Found."], slow: [slow] });
   const done = crew.run(task);
   await done;
@@ -99,7 +99,7 @@ test("MCP tasks are found by the runs of other processes: state, result and canc
   await client.close();
 });
 
-test("the MCP task of a run that was stopped and resumed elsewhere has the result of the other process", async () => {
+test("the MCP task of a run that was stopped and resumed by another process has the result of that process", async () => {
   const crew = crewOf({ scout: [slow, "Found."] });
   const { client, raw } = await session(crew, "legacy");
   const params = { name: "run", arguments: { agent: "scout", task: "x" }, task: {} };

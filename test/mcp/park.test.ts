@@ -14,7 +14,7 @@ const refused: Script = {
 };
 
 test.for(eras)(
-  "a call over the %s protocol returns at once when its run is parked, with reason and command",
+  "a call over the %s protocol returns at once when its run is parked, with the reason and the command",
   async (era) => {
     const { client } = await session(crewOf({ scout: [refused] }), era);
     const result = await client.callTool({ name: "run", arguments: { agent: "scout", task: "x" } });
@@ -48,7 +48,7 @@ test.for(eras)("a delegation tool over the %s protocol returns at once, too", as
   await client.close();
 });
 
-test("a wait of a moment does not end the call", async () => {
+test("a short wait for the provider does not end the call", async () => {
   const busy: Script = {
     error: { code: "MODEL_RATE_LIMIT", message: "Slow down.", retryable: true, retryAfterMs: 50 },
   };

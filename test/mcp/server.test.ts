@@ -96,7 +96,7 @@ test.for(eras)("the modes and the list of agents, over the %s protocol", async (
   await client.close();
 });
 
-test("a mistake in the arguments is told with what to do, and nothing has run", async () => {
+test("a mistake in the arguments gets an error with a fix, and nothing has run", async () => {
   const cwd = tempFolder({ "file.txt": "x" });
   symlinkSync("/", join(cwd, "way"));
   const crew = crewOf({ scout: [] }, { cwd });
@@ -136,7 +136,7 @@ test("the long list describes every argument and result, and both lists accept t
   }
 });
 
-test("hints say which tools only read and which reach a model", async () => {
+test("hints say which tools are read-only and which use a model", async () => {
   const hintsOf = async (more: Parameters<typeof session>[2], crew = crewOf({})): Promise<Record<string, unknown>> => {
     const { client } = await session(crew, "auto", more);
     const { tools } = await client.listTools();
@@ -157,36 +157,39 @@ test("hints say which tools only read and which reach a model", async () => {
   expect(each).toMatchObject({ explore: { readOnlyHint: true }, writer: works });
 });
 
-test("a delegation tool with a name of ours takes it, and ours is subcrew_parallel", async () => {
+test("a delegation tool that is called like a tool of the server keeps its name, and the server's is subcrew_parallel", async () => {
   const crew = crewOf({ a: ["one", "two"] });
   const { client } = await session(crew, "auto", { delegation: openDelegation(crew, { as: ["parallel"] }) });
   const names = (await client.listTools()).tools.map(({ name }) => name);
   expect(names).toEqual("run subcrew_parallel chain race team agents status result answer cancel parallel".split(" "));
   const tasks = [{ agent: "a", task: "x" }];
   const theirs = await client.callTool({ name: "parallel", arguments: { agent: "a", task: "x" } });
-  expect(JSON.stringify(theirs.content)).toContain("one"); // one task alone is a mode of system 003 only
+  expect(JSON.stringify(theirs.content)).toContain("one"); // only system 003 accepts a single task here
   const ours = await client.callTool({ name: "subcrew_parallel", arguments: { tasks } });
   expect(ours.structuredContent).toMatchObject({ status: "ok", tasks: [{ path: "a" }] });
   await client.close();
 });
 
-test.for(eras)("a delegation tool returns at once with what waits in the inbox, over the %s protocol", async (era) => {
-  const crew = crewOf({ asker: [call("ask", { question: "Which one?" }), "the red one"] });
-  const { client } = await session(crew, era, { delegation: openDelegation(crew, { as: ["Task"] }) });
-  const { content } = await client.callTool({
-    name: "Task",
-    arguments: { subagent_type: "asker", description: "ask", prompt: "Ask." },
-  });
-  expect(JSON.stringify(content)).toMatch(/is waiting for an answer.*Which one\?/);
-  const { structuredContent: status } = await client.callTool({ name: "status", arguments: {} });
-  const [{ run }] = (status as { runs: [{ run: string }] }).runs;
-  await client.callTool({ name: "answer", arguments: { run, text: "red" } });
-  const ended = await client.callTool({ name: "result", arguments: { run, waitSeconds: 50 } });
-  expect(ended.structuredContent).toMatchObject({ status: "ok", output: "the red one" });
-  await client.close();
-});
+test.for(eras)(
+  "a delegation tool returns at once with the question that waits in the inbox, over the %s protocol",
+  async (era) => {
+    const crew = crewOf({ asker: [call("ask", { question: "Which one?" }), "the red one"] });
+    const { client } = await session(crew, era, { delegation: openDelegation(crew, { as: ["Task"] }) });
+    const { content } = await client.callTool({
+      name: "Task",
+      arguments: { subagent_type: "asker", description: "ask", prompt: "Ask." },
+    });
+    expect(JSON.stringify(content)).toMatch(/is waiting for an answer.*Which one\?/);
+    const { structuredContent: status } = await client.callTool({ name: "status", arguments: {} });
+    const [{ run }] = (status as { runs: [{ run: string }] }).runs;
+    await client.callTool({ name: "answer", arguments: { run, text: "red" } });
+    const ended = await client.callTool({ name: "result", arguments: { run, waitSeconds: 50 } });
+    expect(ended.structuredContent).toMatchObject({ status: "ok", output: "the red one" });
+    await client.close();
+  },
+);
 
-test("a client of 2025 that cancels its call while a form is open cancels the run", async () => {
+test("a client of a 2025 protocol that cancels its call while a form is open cancels the run", async () => {
   const crew = crewOf({ asker: [call("ask", { question: "Which one?" })] });
   const { client } = await session(crew, "legacy", forms);
   const stop = new AbortController();
@@ -244,7 +247,7 @@ test.for(eras)("a client that cancels its call cancels the run, over the %s prot
   await client.close();
 });
 
-test.for(eras)("what a run asks becomes a form where the client has forms, over the %s protocol", async (era) => {
+test.for(eras)("a question of a run becomes a form if the client supports forms, over the %s protocol", async (era) => {
   const crew = crewOf({ writer: [call("write_file", { path: "a.txt", content: "x" }), "written"] });
   const asked: string[] = [];
   const { client } = await session(crew, era, forms);
@@ -293,7 +296,7 @@ test.for([
   await client.close();
 });
 
-test("SRV-11: a client without forms is told what is asked; it answers gates, and only a person allows calls", async () => {
+test("SRV-11: a client without forms gets the question as text; it answers gates, and only a person allows calls", async () => {
   const crew = crewOf({
     asker: [call("ask", { question: "Which one?" }), "the red one"],
     writer: [call("write_file", { path: "a.txt", content: "x" }), "written"],
@@ -321,7 +324,7 @@ test("SRV-11: a client without forms is told what is asked; it answers gates, an
   await client.close();
 });
 
-test("start and poll: a run that is not waited for can be looked at, waited for and cancelled", async () => {
+test("start and poll: a run that is started without waiting can be read, waited for and cancelled", async () => {
   const crew = crewOf({ quick: ["done"] }, {});
   const { client } = await session(crew, "legacy");
   const { structuredContent: begun } = await client.callTool({
@@ -343,7 +346,7 @@ test("start and poll: a run that is not waited for can be looked at, waited for 
   await client.close();
 });
 
-test("SRV-11: runs of other processes are only seen where the owner shares them", async () => {
+test("SRV-11: runs of other processes are visible only where the owner shares them", async () => {
   const crew = crewOf({ a: ["mine", "yours"] });
   const { id } = await crew.run({ mode: "single", agent: "a", task: "x" });
   const closed = await session(crew, "auto");
@@ -357,7 +360,7 @@ test("SRV-11: runs of other processes are only seen where the owner shares them"
   await Promise.all([closed.client.close(), shared.client.close()]);
 });
 
-test.for(eras)("the delegation tools of another system, by choice, over the %s protocol", async (era) => {
+test.for(eras)("the delegation tools of another system can be chosen, over the %s protocol", async (era) => {
   const crew = crewOf({ writer: [call("write_file", { path: "a.txt", content: "x" }), "written down"] });
   const { client } = await session(crew, era, { ...forms, delegation: openDelegation(crew, { as: ["Task"] }) });
   const { tools } = await client.listTools();
@@ -381,7 +384,7 @@ test.for(eras)("the delegation tools of another system, by choice, over the %s p
   await client.close();
 });
 
-test("fifty runs at once each give back their own result", async () => {
+test("fifty concurrent runs each return their own result", async () => {
   const names = Array.from({ length: 50 }, (_, at) => `a${at}`);
   const crew = crewOf(Object.fromEntries(names.map((name) => [name, [`result of ${name}`]])));
   const { client } = await session(crew, "auto");
@@ -396,7 +399,7 @@ test("fifty runs at once each give back their own result", async () => {
 });
 
 test.for(eras)(
-  "when the client hangs up the server ends and its runs can be resumed, over the %s protocol",
+  "when the client disconnects, the server ends and its runs can be resumed, over the %s protocol",
   async (era) => {
     const home = tempFolder();
     const stuck = crewOf({}, { home, agents: [agentOn("worker")], models: { worker: never } });
@@ -413,7 +416,7 @@ test.for(eras)(
   },
 );
 
-test("a run that had to use the offline model says so, and one that was told to does not", async () => {
+test("a run that fell back to the offline model says so, and one that chose it does not", async () => {
   const { client } = await session(crewOf({}), "auto");
   const found = await client.callTool({ name: "run", arguments: { agent: "explore", task: "Where?" } });
   expect(found.structuredContent).toMatchObject({ status: "ok", offline: true });

@@ -7,7 +7,7 @@ import { type StdioOptions, serveStdio } from "../../src/mcp/stdio.ts";
 import { type Script, scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-/** The two protocols that clients speak: that of today, and that of most of them. */
+/** The two protocol versions of clients: the newest one, and that of most clients. */
 export const eras = ["auto", "legacy"] as const;
 export type EraMode = (typeof eras)[number];
 
@@ -29,17 +29,17 @@ export function crewOf(scripts: Readonly<Record<string, readonly Script[]>>, mor
 
 export type Session = Readonly<{
   client: Client;
-  /** Everything the server wrote, line by line. */
+  /** All output of the server, line by line. */
   lines: string[];
   errors: unknown[];
   /** Settles when the server has ended. */
   served: Promise<void>;
   hangUp(): void;
-  /** Sends a request past the library and gives back its answer. */
+  /** Sends a request without the library and returns its answer. */
   raw(request: object): Promise<Record<string, unknown>>;
 }>;
 
-/** A client of the official library in front of a server of ours, over a pair of streams as between two processes. */
+/** A client of the official library, connected to our server by a pair of streams, as between two processes. */
 export async function session(
   crew: Crew,
   mode: EraMode,
@@ -57,7 +57,7 @@ export async function session(
     ...rules,
   });
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode }, ...options });
-  // The transport of a server does for a client, too: it reads one stream and writes the other.
+  // The transport of a server also works for a client: it reads one stream and writes the other.
   await client.connect(new StdioServerTransport(toClient, toServer));
   const raw: Session["raw"] = async (request) => {
     const id = `raw-${lines.length}-${Math.random()}`;

@@ -11,7 +11,9 @@ const call = (name: string, input: object): Script => ({ calls: [{ name, input }
 const required = { task: { preference: "require" } } as const;
 const capabilities = { elicitation: { form: {} }, extensions: { "io.modelcontextprotocol/tasks": {} } };
 
-/** The official library for tasks, on top of the official client. It writes the newest protocol's messages itself. */
+/**
+ * The official library for tasks, on top of the official client. It writes the messages of the newest protocol itself.
+ */
 async function tasksOf({ client, raw }: Session, era: EraMode) {
   const { tools } = await client.listTools();
   const framing = {
@@ -37,7 +39,7 @@ async function tasksOf({ client, raw }: Session, era: EraMode) {
   return { session, asked };
 }
 
-test.for(eras)("long work is a task that is polled for its result, with the %s protocol", async (era) => {
+test.for(eras)("a long call becomes a task that is polled for its result, with the %s protocol", async (era) => {
   const connected = await session(crewOf({ scout: [{ text: "found", delayMs: 20 }] }), era, {
     client: { capabilities },
   });
@@ -54,7 +56,7 @@ test.for(eras)("long work is a task that is polled for its result, with the %s p
   await connected.client.close();
 });
 
-test.for(eras)("a task that asks something is answered on the way, with the %s protocol", async (era) => {
+test.for(eras)("a task that asks a question is answered while it runs, with the %s protocol", async (era) => {
   const crew = crewOf({ asker: [call("ask", { question: "Which one?" }), "the red one"] });
   const connected = await session(crew, era, { client: { capabilities } });
   const tasks = await tasksOf(connected, era);
@@ -66,7 +68,7 @@ test.for(eras)("a task that asks something is answered on the way, with the %s p
   await connected.client.close();
 });
 
-test.for(eras)("a task that is cancelled cancels its run, with the %s protocol", async (era) => {
+test.for(eras)("cancelling a task cancels its run, with the %s protocol", async (era) => {
   const crew = crewOf(
     {},
     { agents: [{ name: "stuck", description: "", instructions: "", model: "stuck" }], models: { stuck: never } },

@@ -1,5 +1,6 @@
 // Runs the built command many times in one process: starting Node and loading the command takes longer than most commands do.
-// Each message is one command line with its folder, variables and standard input; the answer is what a process would have left.
+// Each message is one command line with its folder, variables and standard input; the answer has the output and exit
+// code of a process.
 import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 
@@ -38,7 +39,7 @@ async function ended({ args, cwd, env, input }) {
     const code = await new Promise((resolve, reject) => {
       process.exit = (status = 0) => {
         resolve(status);
-        return new Promise(() => {}); // nothing after an exit is awaited
+        return new Promise(() => {}); // the code after an exit never runs
       };
       count += 1;
       import(`${main}?${count}`).catch(reject);
@@ -59,7 +60,7 @@ async function ended({ args, cwd, env, input }) {
   }
 }
 
-/** What listens since the command began. */
+/** The listeners that were added since the command began. */
 function added(emitter, name, before) {
   return emitter
     .rawListeners(name)

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 export const command = join(import.meta.dirname, "..", "..", "dist", "cli", "main.js");
 if (!existsSync(command)) throw new Error("dist/cli/main.js is missing: run `npm run build` first");
 
-/** Everything of one worker, which loads this once for several test files; their tests may run side by side. */
+/** The folder of one worker, which loads this module once for several test files; their tests may run in parallel. */
 const root = realpathSync(mkdtempSync(join(tmpdir(), "subcrew-cli-")));
 process.once("exit", () => rmSync(root, { recursive: true, force: true }));
 
@@ -26,31 +26,31 @@ export type Options = Readonly<{
   /** A program that runs the command, with its own arguments before it. */
   through?: readonly string[];
   /**
-   * Whether the command may run in a process that all tests of this worker share, one command after the other, instead of a process
-   * of its own. Without this, `canBeShared` decides.
+   * Whether the command may run in a process that all tests of this worker share, one command after the other, instead
+   * of its own process. Without this, `canBeShared` decides.
    */
   shared?: boolean;
 }>;
 
-/** A workspace with these files, and homes of its own that the command is told of. */
+/** A workspace with these files, and its own home folders, which the command gets in variables. */
 export type Place = Readonly<{
   workspace: string;
   home: string;
   env: Readonly<Record<string, string>>;
   /** Runs the command to its end, in a shared process if that makes no difference. */
   run(args: readonly string[], options?: Options): Promise<Ended>;
-  /** Starts the command in a process of its own and leaves it running. */
+  /** Starts the command in its own process and leaves it running. */
   start(args: readonly string[], options?: Options): Started;
 }>;
 
 export type Started = Readonly<{
   child: ChildProcessWithoutNullStreams;
   ended: Promise<Ended>;
-  /** Waits until the command has printed this. */
+  /** Waits until the command has printed this text. */
   until(text: string | RegExp): Promise<void>;
 }>;
 
-/** A fresh place; it is gone when the worker ends. */
+/** A new place; it is deleted when the worker ends. */
 export function place(files: Readonly<Record<string, string>> = {}): Place {
   const folder = mkdtempSync(join(root, "place-"));
   const [workspace, home] = [join(folder, "work"), join(folder, "home")];
@@ -120,16 +120,19 @@ export function place(files: Readonly<Record<string, string>> = {}): Place {
   };
 }
 
-/** Commands that print what is there and return at once. */
+/** Commands that only print something and return at once. */
 const LOOKING = new Set(
   "agents config doctor gc inbox models plan ps result rm runs show skills status trust".split(" "),
 );
 const onlyLooks = (args: readonly string[]): boolean => LOOKING.has(args[0] ?? "") || args.includes("--help");
 
-/** Servers, which read standard input and write standard output below what the shared process replaces. */
+/** Servers, which use standard input and output below the level that the shared process replaces. */
 const SERVERS = new Set("a2a acp mcp web worker".split(" "));
 
-/** What needs a process of its own: also a terminal editor, and variables that Node or the fault points read at the start. */
+/**
+ * Commands that need their own process: also a terminal editor, and variables that Node or the fault points read at the
+ * start.
+ */
 function canBeShared(args: readonly string[], { through = [], env = {} }: Options): boolean {
   if (through.length > 0 || args.includes("edit") || (SERVERS.has(args[0] ?? "") && !onlyLooks(args))) return false;
   return !Object.keys(env).some((name) => /^(NODE_|SUBCREW_.*FAULT|LD_)/.test(name));
@@ -143,13 +146,13 @@ type Waiting = Readonly<{ looks: boolean; answer: (answer: Answer) => void }>;
 type Host = Readonly<{ child: ChildProcess; waiting: Map<number, Waiting> }>;
 
 const hosts: Host[] = [];
-/** As many as tests of one file run commands at once; each takes the memory of a command. */
+/** As many as the commands that the tests of one file run at once; each takes the memory of a command. */
 const MOST_HOSTS = 3;
 let requests = 0;
 
 /**
- * A process that runs this command at once. Two commands of one test may wait for each other, so that only a command that looks may stand
- * in line, behind others that look. `undefined`: all processes are busy.
+ * A process that runs this command at once. Two commands of one test may wait for each other, so only a read-only
+ * command may queue, behind other read-only ones. `undefined` if all processes are busy.
  */
 function freeHost(args: readonly string[]): Host | undefined {
   const isIdle = ({ waiting }: Host): boolean => waiting.size === 0;
@@ -158,7 +161,7 @@ function freeHost(args: readonly string[]): Host | undefined {
   return free ?? (hosts.length < MOST_HOSTS ? startHost() : undefined);
 }
 
-/** Has a shared process run a command line; what it prints and its exit code are those of the command. */
+/** Lets a shared process run a command line; the output and the exit code are those of the command. */
 async function runShared({ child, waiting }: Host, request: Request): Promise<Ended> {
   const began = performance.now();
   requests += 1;
@@ -198,6 +201,6 @@ function startHost(): Host {
 /** A file for `--model scripted:FILE`. */
 export const script = (...turns: readonly unknown[]): string => JSON.stringify(turns);
 
-/** A task that plays `turns.json` and whose commands run as they are, unasked. */
+/** A task that plays `turns.json` and whose commands run without a sandbox and without approval. */
 export const anyCommand: readonly string[] =
   "run bash x --model scripted:turns.json --permission-mode bypass --sandbox off".split(" ");

@@ -9,13 +9,15 @@ const MARK = `SUBCREW_CYCLE=${process.pid}`;
 
 export type Left = Readonly<{ orphans: number; zombies: number; descriptors: number }>;
 
-/** Starts runs and programs and lets them end, cancels them or kills them, so often; nothing of it may be left. */
+/**
+ * Starts runs and programs this many times and lets them end, cancels them or kills them; nothing of them may be left.
+ */
 export async function cycles(count: number, home: string): Promise<Left> {
-  await once(0, home); // what is opened once and for all is open now
+  await once(0, home); // everything that is opened only once is open now
   const before = descriptors();
   for (let round = 1; round <= count; round += 1) await once(round, home);
   const left = (): Left => ({ orphans: bearers().length, zombies: zombies(), descriptors: descriptors() - before });
-  // What has ended is buried and closed a little later.
+  // Ended processes are reaped and descriptors closed a little later.
   for (let looks = 0; looks < 300 && Object.values(left()).some((count) => count > 0); looks += 1)
     await new Promise((resolve) => setTimeout(resolve, 100));
   return left();
@@ -45,7 +47,7 @@ function bearers(): string[] {
   );
 }
 
-/** Children of ours that have ended and that nobody has buried. */
+/** Child processes that have ended and are not reaped yet. */
 function zombies(): number {
   const lines = execFileSync("ps", ["-o", "ppid=,stat=", "-A"], { encoding: "utf8" }).split("\n");
   return lines.filter((line) => new RegExp(`^\\s*${process.pid}\\s+Z`).test(line)).length;

@@ -19,12 +19,12 @@ const kinds = [
   ["objects", objects],
 ] as const;
 
-/** The words of an engine that ran out of stack, and our words for an error that nobody expected. */
+/** The messages of an engine that ran out of stack, and those about an unexpected error. */
 const INTERNAL = /call stack|RangeError|CRASHED|crashed|internal error|Unexpected error|\bat \S+:\d+:\d+/i;
 const TOO_DEEP = /nested deeper than \d+ levels|exceeded maxDepth/;
 
 describe.each(kinds)("JSON with 100,000 levels of %s", (_, deep) => {
-  test("as the arguments of a call is answered, and the task goes on", async () => {
+  test("as the arguments of a call is answered, and the task continues", async () => {
     const at = place();
     const call = (input: string): string => `{"calls":[{"name":"read_file","input":${input}}]}`;
     writeFileSync(join(at.workspace, "script.json"), `[${call(`{"path":${deep}}`)},"done"]`);
@@ -54,7 +54,7 @@ describe.each(kinds)("JSON with 100,000 levels of %s", (_, deep) => {
     expect(ended).toMatchObject([{ error: true, text: "bomb failed: its result is nested deeper than 200 levels" }]);
   });
 
-  test("as an answer where a schema was asked for is no valid answer", async () => {
+  test("as an answer where a schema is required is not a valid answer", async () => {
     const at = place({ "script.json": JSON.stringify([deep, deep, deep, deep]) });
     const args = ["run", "explore", "hi", "--model", "scripted:script.json", "--schema", '{"type":"object"}'];
     const { code, stderr } = await at.run(args);
@@ -62,7 +62,7 @@ describe.each(kinds)("JSON with 100,000 levels of %s", (_, deep) => {
     expect(code).toBe(5);
   });
 
-  test("in a file is named as the problem of the file", async () => {
+  test("in a file is reported as a problem of the file", async () => {
     const at = place({
       "script.json": deep,
       "plan.json": `{"nodes":${deep}}`,
@@ -83,7 +83,7 @@ describe.each(kinds)("JSON with 100,000 levels of %s", (_, deep) => {
     }
   });
 
-  test("in the output of another tool fails the task with a sentence", async () => {
+  test("in the output of another tool fails the task with a clear error", async () => {
     const line = `{"type":"assistant","message":{"content":[{"type":"tool_use","id":"1","name":"Read","input":{"a":${deep}}}]}}\n`;
     const { result } = await handTo("claude", fake("claude", [{ line }]).bin, { agent: { tools: ["read_file"] } });
     expect(result.fault).toMatchObject({

@@ -16,7 +16,7 @@ const isAlive = (pid: number): boolean => {
 };
 
 test.runIf(process.platform === "linux")(
-  "when the test runner is killed, its workers end, and so does what their tests started",
+  "when the test runner is killed, its workers end, and so do the processes of their tests",
   async () => {
     const setup = pathToFileURL(join(import.meta.dirname, "../support/end-with-runner.mjs")).href;
     const folder = tempFolder({

@@ -10,7 +10,7 @@ test("there are ten examples", () => {
 });
 
 for (const name of programs) {
-  test(`the example ${name} runs, prints something, and what it asserts holds`, async () => {
+  test(`the example ${name} runs, prints something, and its assertions hold`, async () => {
     const printed: string[] = [];
     const log = vi.spyOn(console, "log").mockImplementation((text: unknown) => void printed.push(String(text)));
     const write = vi.spyOn(process.stdout, "write").mockImplementation((text) => {

@@ -6,7 +6,7 @@ import { place } from "./command.ts";
 
 const root = join(import.meta.dirname, "../..");
 
-describe("from the packed tarball, with a fresh home and nothing installed beside it", () => {
+describe("from the packed tarball, with a new home folder and nothing else installed", () => {
   const { workspace: work, home } = place();
   const folder = dirname(work);
   let packed: readonly string[] = [];
@@ -18,7 +18,7 @@ describe("from the packed tarball, with a fresh home and nothing installed besid
       stdio: ["ignore", "pipe", "pipe"],
     });
   beforeAll(() => {
-    // The build is there: packing it again would build it again.
+    // The build exists already: a normal `npm pack` would build it again.
     const told = execFileSync("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
       cwd: root,
       encoding: "utf8",
@@ -28,7 +28,7 @@ describe("from the packed tarball, with a fresh home and nothing installed besid
     execFileSync("tar", ["-xzf", join(folder, filename), "-C", folder]);
   }, 300_000);
 
-  test("the tarball holds the command, the doors and their types, and no tests", () => {
+  test("the tarball contains the command, the doors and their types, and no tests", () => {
     const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       exports: Record<string, string | { types: string; default: string }>;
     };
@@ -65,7 +65,7 @@ describe("from the packed tarball, with a fresh home and nothing installed besid
   }, 120_000);
 });
 
-test("the command lines that quickstart prints next work as printed", async () => {
+test("the command lines that quickstart suggests work as printed", async () => {
   const printed = readFileSync(join(root, "scripts/quickstart.mjs"), "utf8").match(/^ {2}npx subcrew .*$/gm) ?? [];
   expect(printed.length).toBeGreaterThan(3);
   const there = place();

@@ -16,7 +16,7 @@ const doors = Object.entries(exports).flatMap(([door, to]) =>
 const built = (file: string): Promise<Record<string, unknown>> =>
   import(join(root, file)) as Promise<Record<string, unknown>>;
 
-test.each(doors)("the door %s is bundled, and offers what its source offers", async (door, file) => {
+test.each(doors)("the door %s is bundled, and exports the same as its source", async (door, file) => {
   expect(file).toBe(`./dist/lib/${door === "." ? "index" : door.slice(2)}.js`);
   const source = await built(door === "." ? "src/index.ts" : `src/doors/${door.slice(2)}.ts`);
   expect(Object.keys(await built(file)).toSorted()).toEqual(Object.keys(source).toSorted());
@@ -56,7 +56,7 @@ test("a tool whose input was written with the user's own zod works with the copy
   });
 });
 
-test("the agents that the library brings are those of the files, although they were read when it was built", async () => {
+test("the bundled agents of the library equal the files, although they were read at build time", async () => {
   const { createCrew } = (await built("./dist/lib/index.js")) as typeof import("../../src/index.ts");
   const source = await import("../../src/index.ts");
   const bare = { home: false, discover: false, env: {} } as const;
@@ -65,7 +65,7 @@ test("the agents that the library brings are those of the files, although they w
   expect(await listed(createCrew(bare))).toEqual(await listed(source.createCrew(bare)));
 });
 
-/** Runs a program that uses the built library, in an empty folder with an empty home. */
+/** Runs a program that uses the built library, in an empty folder with an empty home folder. */
 function program(code: string): Promise<{ code: number; stdout: string; stderr: string }> {
   const folder = tempFolder();
   const text = code.replace('"subcrew"', JSON.stringify(pathToFileURL(join(root, "dist/lib/index.js")).href));
@@ -86,7 +86,7 @@ test("a crew works with one import, no files and no key", async () => {
   expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: "ok\n", stderr: "" });
 });
 
-test("an error that leaves the library has a stack that a person can read", async () => {
+test("an error that leaves the library has a readable stack", async () => {
   const { code, stderr } = await program('import { createCrew } from "subcrew"; createCrew({ modle: "fast" });');
   expect(code).toBe(1);
   expect(stderr).toContain('CrewError: The options object of createCrew has an unknown key "modle".');

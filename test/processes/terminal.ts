@@ -11,15 +11,15 @@ export type Terminal = Readonly<{
   /** Pastes a text as a terminal with bracketed paste does. */
   paste(text: string): void;
   resize(columns: number, rows: number): void;
-  /** What is on the screen. */
+  /** The text on the screen. */
   screen(): string[];
-  /** Everything that was ever on it. */
+  /** Everything that was on the screen since the start. */
   history(): string;
   /** The same with its colours as escape sequences. */
   colors(): string;
-  /** What tmux knows of the terminal, such as `#{alternate_on}`. */
+  /** A value that tmux knows about the terminal, such as `#{alternate_on}`. */
   about(format: string): string;
-  /** Waits until the screen shows this. */
+  /** Waits until the screen shows this text. */
   until(text: string | RegExp): Promise<string[]>;
   close(): void;
 }>;
@@ -40,12 +40,12 @@ export function terminal(
     columns?: number;
     rows?: number;
     env?: Readonly<Record<string, string>>;
-    /** What the shell is told to do with the command. */
+    /** The shell line that runs the command. */
     script?: (line: string) => string;
   } = {},
 ): Terminal {
   number += 1;
-  const socket = `subcrew-${randomUUID()}`; // files are tested side by side in one process
+  const socket = `subcrew-${randomUUID()}`; // files are tested in parallel in one process
   const started = join(workspace, `.start-${number}.sh`);
   const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
   writeFileSync(
@@ -71,7 +71,7 @@ export function terminal(
     String(rows),
     "-c",
     workspace,
-    "/bin/sh", // as two words: as one, the login shell would stand between, and signals of the terminal would end it
+    "/bin/sh", // two words: with one, a login shell would be in between, and signals of the terminal would end it
     started,
   );
   const screen = (): string[] => server("capture-pane", "-p", "-t", "s").trimEnd().split("\n");

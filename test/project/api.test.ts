@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
-/** The doors of the package, and the file behind each. */
+/** The doors of the package, and the source file of each. */
 const doors: Readonly<Record<string, string>> = {
   ".": "../../src/index.ts",
   "./a2a": "../../src/doors/a2a.ts",

@@ -12,7 +12,7 @@ const span = (words: readonly string[]): number =>
 const knownFlags = (words: readonly string[]): boolean =>
   words.filter((word) => word.startsWith("--")).every((word) => flags.has(word));
 
-test("the systemd unit drains with SIGTERM and has longer than the grace time", () => {
+test("the systemd unit drains with SIGTERM and waits longer than the grace period", () => {
   const fields = Object.fromEntries(
     read("subcrew-worker.service")
       .split("\n")
@@ -25,7 +25,7 @@ test("the systemd unit drains with SIGTERM and has longer than the grace time", 
   expect(Number(fields["TimeoutStopSec"])).toBeGreaterThan(span(words) + 10);
 });
 
-test("the container file starts a worker that is not root and holds no address or key", () => {
+test("the container file starts a worker that is not root and contains no address or key", () => {
   const lines = read("Containerfile")
     .split("\n")
     .filter((line) => /^[A-Z]+ /.test(line));
@@ -72,7 +72,7 @@ const deployment = z.strictObject({
   }),
 });
 
-test("the Kubernetes example has the fields of deployments, and gives workers longer than the grace time", () => {
+test("the Kubernetes example has the fields of deployments, and gives workers longer than the grace period", () => {
   const documents = parseAllDocuments(read("kubernetes.yaml"));
   expect(documents).toHaveLength(2);
   for (const document of documents) {

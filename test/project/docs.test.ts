@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { withSources } from "../../scripts/coverage-sources.mjs";
 import { withGenerated } from "../../scripts/docs/config-page.mjs";
 
-test("marks that are missing are a mistake", () => {
+test("missing marks are an error", () => {
   expect(() => withGenerated("text", "x", "y")).toThrow("<!-- x -->");
 });
 
@@ -36,11 +36,11 @@ describe("docs/coverage.md", () => {
       "test/runtime/loop/a.test.ts › x; src/modes/race.test.ts › y; test/runtime/loop/b.test.ts › z",
       "`src/modes/race.ts`, `src/runtime/loop/`",
     ],
-  ])("names %s", (_, proof, where) => {
+  ])("lists %s", (_, proof, where) => {
     expect(withSources(row("by hand", proof), () => suite)).toBe(row(where, proof));
   });
 
-  test("says of an open row only that it is open", () => {
+  test("keeps an open row as it is", () => {
     expect(withSources(row("", "open: no way to it"), () => suite)).toBe(row("", "open: no way to it"));
   });
 });

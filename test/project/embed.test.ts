@@ -11,7 +11,7 @@ test("a prompt whose file name cannot be a property is refused", () => {
   expect(() => embedded([], [["2 tries", ""]])).toThrow("prompts/2 tries.md");
 });
 
-test("files in folders keep the folder, and a part is put where it is named", () => {
+test("files in folders keep the folder, and a part is inserted where it is named", () => {
   const files: [string, string][] = [
     ["_body", "Shared.\n"],
     ["a", "---\nname: a\n---\n<!-- include: _body.md -->\n"],

@@ -4,10 +4,10 @@ import { expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "../..");
 
-/** Folders of test/ that are not rooms of src/: what suites share, and suites about the whole program or its documents. */
+/** Folders of test/ that are not rooms of src/: shared code, and suites about the whole program or its documents. */
 const shared = ["conformance", "docs", "fuzz", "processes", "project", "simulation", "soak", "support"];
 
-/** The folders below `folder` that hold test files, without a fixture's own. */
+/** The folders below `folder` that contain test files, except those of fixtures. */
 function foldersWithTests(folder: string): string[] {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true });
   const found = files
@@ -25,11 +25,11 @@ const sourceFolders = new Set(
 const strays = (folders: readonly string[]): string[] =>
   folders.filter((folder) => !shared.includes(folder.split("/")[0]!) && !sourceFolders.has(folder));
 
-test("every folder of suites is named after the room of src/ it is about", () => {
+test("every folder of suites is named after the room of src/ that it tests", () => {
   expect(strays(foldersWithTests(join(root, "test")))).toEqual([]);
   expect(strays(foldersWithTests(join(root, "test/processes")))).toEqual([]);
 });
 
-test("a folder that is not in the table of rooms is found", () => {
+test("a folder that is not in the table of rooms is reported", () => {
   expect(strays(["runtime/loop", "runtime/lop", "soak/rounds", "helpers"])).toEqual(["runtime/lop", "helpers"]);
 });

@@ -19,7 +19,7 @@ export async function worth(list: readonly number[], more: Readonly<Record<strin
 }
 `;
 
-test("a file with all changes does the same while none is switched on, and another thing with each of them", async () => {
+test("a file with all mutations behaves the same while none is switched on, and differently with each of them", async () => {
   const { mutants, write } = mutantsOf(SOURCE);
   const world = globalThis as { subcrewMutant?: number };
   const load = async (text: string): Promise<(...given: unknown[]) => Promise<unknown>> => {
@@ -47,7 +47,7 @@ test("a file with all changes does the same while none is switched on, and anoth
     expect(changes).toContain(kind);
 });
 
-test("each change that is explained exists, once or more, and its file is in the table", () => {
+test("each explained mutation exists, once or more, and its file is in the table", () => {
   const known = Object.keys(suites).map((file) => [file, mutantsOf(readFileSync(join(root, file), "utf8"))] as const);
   const mutants = Object.fromEntries(known.map(([file, found]) => [file, found.mutants]));
   const gone = explained.filter((entry) => !mutants[entry.file]?.some((one) => covers(entry, one)));

@@ -7,11 +7,11 @@ beforeAll(async () => {
   bwrap = await needs("bwrap");
 }, needsTimeout);
 
-test("a program that a test asks for can be started", (ctx) => {
+test("a program that a test needs can be started", (ctx) => {
   if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
   expect(execFileSync(bwrap.path, ["--ro-bind", "/", "/", "echo", "inside"], { encoding: "utf8" })).toEqual("inside\n");
 });
 
-test("asking twice at once gives one answer", { timeout: needsTimeout }, async () => {
+test("two concurrent requests get one answer", { timeout: needsTimeout }, async () => {
   expect(await Promise.all([needs("bwrap"), needs("bwrap")])).toEqual([bwrap, bwrap]);
 });

@@ -10,7 +10,7 @@ import type { LanguageModel } from "../../../src/models/ai-sdk/is-language-model
 import { createModelRegistry } from "../../../src/models/registry/registry.ts";
 import { faultOf, look, provider, textOf, turn } from "../../support/talk.ts";
 
-/** A model object that plays these parts, of any version. */
+/** A model object of any version that plays these parts. */
 function object(specificationVersion: string, parts: readonly object[], asked: object[] = []): LanguageModel {
   return {
     specificationVersion,
@@ -48,7 +48,7 @@ test.each([
   ["v2", finishes.v2],
   ["v3", finishes.v3],
   ["v4", finishes.v3],
-])("a model object of version %s is a model", async (version, finish) => {
+])("a model object of version %s can be used as a model", async (version, finish) => {
   const asked: object[] = [];
   const x = object(version, [{ type: "stream-start", warnings: [] }, ...said, finish], asked);
   const found = await createModelRegistry({ models: { x } }).choose([{ by: "call", names: "x:high" }]);
@@ -56,7 +56,7 @@ test.each([
   const events = await turn(found.model, { thinking: "high", tools: [look] });
   expect(textOf(events)).toBe("hello");
   expect(events.at(-1)).toMatchObject({ type: "end", usage: { input: 5, output: 2, cacheRead: 4, reasoning: 1 } });
-  expect(events.at(-1)).not.toHaveProperty("cost"); // nobody knows its price
+  expect(events.at(-1)).not.toHaveProperty("cost"); // its price is unknown
   expect(asked).toHaveLength(1);
   if (version === "v4") expect(asked[0]).toMatchObject({ reasoning: "high" });
 });
@@ -65,7 +65,7 @@ test.each([
   ["anthropic.messages", { anthropic: { cacheCreationInputTokens: 3_000, usage: { input_tokens: 100 } } }],
   ["vertex.anthropic.messages", { anthropic: { usage: { cache_creation_input_tokens: 3_000 } } }],
   ["amazon-bedrock", { bedrock: { usage: { cacheWriteInputTokens: 3_000 } } }],
-])("version 2 of %s counts cached tokens beside the input", async (name, providerMetadata) => {
+])("version 2 of %s counts cached tokens in addition to the input", async (name, providerMetadata) => {
   const usage = { inputTokens: 100, outputTokens: 20, totalTokens: 120, cachedInputTokens: 4_000 };
   const parts = [...said, { type: "finish", finishReason: "stop", usage, providerMetadata }];
   const x: LanguageModel = { ...object("v2", parts), provider: name, modelId: "claude-haiku-4-5" };
@@ -77,7 +77,7 @@ test.each([
   if (name === "anthropic.messages") expect(end).toMatchObject({ cost: expect.closeTo(0.00435, 6) as number });
 });
 
-test("one that throws, breaks off or never answers is a fault, never an exception", async () => {
+test("a model object that throws, breaks off or never answers gives a fault, never an exception", async () => {
   const ask = async (x: LanguageModel, signal?: AbortSignal) => {
     const found = await createModelRegistry({ models: { x } }).choose([{ by: "call", names: "x" }], { retry: false });
     return "misses" in found ? [] : turn(found.model, {}, signal);
@@ -94,13 +94,13 @@ test("one that throws, breaks off or never answers is a fault, never an exceptio
   expect(faultOf(await ask(object("v2", [{ type: "error", error: "no" }])))).toMatchObject({
     code: "MODEL_OVERLOADED",
   });
-  // Asked when it is over already, it may throw as it likes: nobody is left to hear of it.
+  // When the turn was already aborted, an error of the model is ignored.
   expect(faultOf(await ask(throwing, AbortSignal.abort()))).toMatchObject({ message: "the turn was aborted" });
   const deaf: LanguageModel = { ...object("v3", []), doStream: () => new Promise(() => {}) };
   expect(faultOf(await ask(deaf, AbortSignal.timeout(20)))).toMatchObject({ message: "the turn was aborted" });
 });
 
-test("a crew runs on objects of the AI SDK's own packages", async () => {
+test("a crew runs on model objects from the packages of the AI SDK", async () => {
   const server = await provider(({ body }) =>
     JSON.stringify(body).includes("the file says 42")
       ? "It is 42."

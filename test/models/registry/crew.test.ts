@@ -43,7 +43,7 @@ async function events(run: AsyncIterable<Event>): Promise<Event[]> {
   return seen;
 }
 
-test("without any key the offline model runs, and with one the first provider that has it", async () => {
+test("without any key the offline model is used, and with keys the first provider that has one", async () => {
   const server = await provider(() => "hello");
   const ran = async (options: CrewOptions) => {
     const run = createCrew({ ...base, ...options }).run({ mode: "single", agent: "a", task: "hi" });
@@ -61,7 +61,7 @@ test("without any key the offline model runs, and with one the first provider th
   expect(await ran({ env: keyed, models: { mine: scripted("x") } })).toEqual(["mine", "the default is mine"]);
 });
 
-test("a model without its key is a mistake that is told before anything runs", async () => {
+test("a model without its key is refused before anything runs", async () => {
   const run = createCrew(base).run({ mode: "single", agent: "a", task: "hi", model: "sonnet" });
   await expect(run).rejects.toMatchObject({
     code: "MISSING_KEY",
@@ -75,7 +75,7 @@ test("a model without its key is a mistake that is told before anything runs", a
   );
 });
 
-test("an agent whose model is not there runs on the default, and that is said", async () => {
+test("an agent whose model is not available runs on the default, and this is reported", async () => {
   const fussy = defineAgent({ ...agent, name: "fussy", model: "opus" });
   const run = createCrew({ ...base, agents: [fussy] }).run({ mode: "single", agent: "fussy", task: "hi" });
   const warnings = (await events(run)).filter(({ type }) => type === "warning");
@@ -89,7 +89,7 @@ test("an agent whose model is not there runs on the default, and that is said", 
   ]);
 });
 
-test("a suffix of the model beats the field of its agent, and the call's field beats the agent's suffix", async () => {
+test("a thinking suffix of the model wins over the field of its agent, and the call's field wins over the agent's suffix", async () => {
   const model = scripted(...Array.from({ length: 3 }, () => "x"));
   const thoughtful = defineAgent({ ...agent, name: "t", model: "m:low", thinking: "high" });
   const crew = createCrew({ ...base, agents: [thoughtful], models: { m: model } });
@@ -99,7 +99,7 @@ test("a suffix of the model beats the field of its agent, and the call's field b
   expect(model.requests.map(({ thinking }) => thinking)).toEqual(["low", "medium", "off"]);
 });
 
-test("a rule of the task's own for trying again is kept to the letter", async () => {
+test("the task's own retry setting is followed exactly", async () => {
   const server = await provider(() => ({ fault: "overloaded" }));
   const crew = createCrew({ ...base, env: server.env });
   const retry = { maxAttempts: 3, backoffMs: 1 };
@@ -108,7 +108,7 @@ test("a rule of the task's own for trying again is kept to the letter", async ()
   expect(server.requests).toHaveLength(3);
 });
 
-test("what a turn cost is known for models with a price, nothing for local ones, and unknown otherwise", async () => {
+test("the cost of a turn is known for models with a price, zero for local ones, and unknown otherwise", async () => {
   const server = await provider(() => ({ text: "x", usage: { input: 1_000_000, output: 0 } }));
   const providers = { house: { baseURL: `${server.url}/v1` } };
   const crew = createCrew({ ...base, env: server.env, providers });

@@ -17,7 +17,7 @@ async function serve(script: ProviderScript): Promise<ProviderServer> {
   return server;
 }
 
-/** A crew on providers at these addresses, `local0` first. */
+/** A crew with providers at these addresses, `local0` first. */
 function crewAt(home: string, servers: readonly ProviderServer[], more: object = {}): Crew {
   const providers = Object.fromEntries(
     servers.map(({ url }, at) => [`local${at}`, { type: "openai", baseURL: `${url}/v1`, apiKey: KEY } as const]),
@@ -39,13 +39,13 @@ const one = { mode: "single", agent: "worker", task: "x" } as const;
 const many = (n: number) =>
   ({ mode: "parallel", tasks: Array.from({ length: n }, (_, i) => ({ agent: "worker", task: `${i}` })) }) as const;
 
-/** The first event of this type that a run tells. */
+/** The first event of this type in a run. */
 async function first(run: Run, type: KeptEvent["type"]): Promise<KeptEvent> {
   for await (const event of run) if (isKept(event) && event.type === type) return event;
   throw new Error(`${run.id} ended without ${type}`);
 }
 
-/** Follows a run in the background and counts what it tells. */
+/** Follows a run in the background and counts its events. */
 function counting(run: Run): Record<string, number> {
   const counts: Record<string, number> = {};
   void (async () => {
@@ -54,7 +54,7 @@ function counting(run: Run): Record<string, number> {
   return counts;
 }
 
-test("sixty tasks against a refused key make no more requests than were under way, and all fail of it", async () => {
+test("sixty tasks with a refused key send no more requests than were already running, and all fail because of it", async () => {
   const server = await serve(() => ({ fault: "unauthorized" }));
   const result = await crewAt(tempFolder(), [server]).run(many(60), { concurrency: 8 });
   expect(server.requests.length).toBeLessThanOrEqual(8);
@@ -62,7 +62,7 @@ test("sixty tasks against a refused key make no more requests than were under wa
   expect(faults.filter((code) => code === "MODEL_AUTH")).toHaveLength(60);
 });
 
-test("sixty tasks that park on a refused key are all parked after the requests that were under way", async () => {
+test("sixty tasks that park on a refused key are all parked after the requests that were already running", async () => {
   const home = tempFolder();
   const server = await serve(() => ({ fault: "unauthorized" }));
   const run = crewAt(home, [server]).run(many(60), { ...parks, concurrency: 8 });
@@ -78,7 +78,7 @@ test("sixty tasks that park on a refused key are all parked after the requests t
   expect(probes).toBeLessThanOrEqual(1);
 });
 
-test("tasks that wait for a common prefix to be written do not ask when its writer is refused", async () => {
+test("tasks that wait for a common prefix to be cached send no request when the first one is refused", async () => {
   const server = await serve(() => ({ fault: "unauthorized", delayMs: 300 }));
   const providers = { local0: { type: "anthropic", baseURL: server.url, apiKey: KEY } };
   const agents = [{ name: "worker", description: "Works.", instructions: "Work. ".repeat(2_000), tools: [] }];
@@ -95,7 +95,7 @@ test("the key is not in the file of the hold", async () => {
   expect(`${name} ${readFileSync(join(home, "holds", name), "utf8")}`).not.toContain(KEY);
 });
 
-test("a refusal in one run holds another one, and when the provider serves one task both go on", async () => {
+test("a refusal in one run holds another run, and both continue when the provider serves one task", async () => {
   const home = tempFolder();
   let open = false;
   const server = await serve(() => (open ? "done" : { fault: "unauthorized", retryAfter: "2" }));
@@ -131,12 +131,12 @@ test("after a 429 with Retry-After one task probes, and the others wait for its 
   expect(server.requests).toHaveLength(4 + 12);
   const early = times.slice(4).filter((at) => at < until);
   expect(early).toEqual([]);
-  // The probe took 400 ms: nobody else asked before it was answered.
+  // The probe took 400 ms: no other request was sent before it was answered.
   expect(times[5]! - times[4]!).toBeGreaterThanOrEqual(300);
   expect(counts["node.parked"]).toBeGreaterThanOrEqual(4);
 });
 
-test("without parking a 429 with Retry-After holds everybody, too, and one task asks first", async () => {
+test("without parking a 429 with Retry-After holds all tasks, too, and one task probes first", async () => {
   let limited = 0;
   const times: number[] = [];
   const server = await serve((_request, n) => {
@@ -151,7 +151,7 @@ test("without parking a 429 with Retry-After holds everybody, too, and one task 
   expect(times[5]! - times[4]!).toBeGreaterThanOrEqual(300);
 });
 
-test("a provider that is down parks its tasks, and they go on when it answers", async () => {
+test("tasks park while their provider is down, and continue when it answers", async () => {
   let down = 2;
   const server = await serve(() => ((down -= 1) >= 0 ? { fault: "unavailable", retryAfter: "1" } : "done"));
   const run = crewAt(tempFolder(), [server]).run(one, parks);
@@ -160,7 +160,7 @@ test("a provider that is down parks its tasks, and they go on when it answers", 
   expect(await run).toMatchObject({ status: "ok", usage: { turns: 1 } });
 });
 
-test("a fallback model is tried before anything parks", async () => {
+test("a fallback model is tried before a task parks", async () => {
   const refusing = await serve(() => ({ fault: "unauthorized" }));
   const serving = await serve(() => "done");
   const crew = crewAt(tempFolder(), [refusing, serving]);
@@ -171,13 +171,13 @@ test("a fallback model is tried before anything parks", async () => {
   expect(refusing.requests).toHaveLength(1);
 });
 
-test("another model of a key whose first model is overloaded is tried", async () => {
+test("when a model is overloaded, another model of the same key is tried", async () => {
   const server = await serve(({ model }) => (model === "big" ? { fault: "unavailable", retryAfter: "1" } : "done"));
   const run = crewAt(tempFolder(), [server]).run({ ...one, model: ["local0/big", "local0/small"] }, parks);
   expect(await run).toMatchObject({ status: "ok" });
 });
 
-test("when no model serves, the task parks, and the first that serves again is used", async () => {
+test("when no model is available, the task parks, and the first model that is available again is used", async () => {
   let open = false;
   const a = await serve(() => ({ fault: "no-credit" }));
   const b = await serve(() => (open ? "done" : { fault: "unauthorized", retryAfter: "1" }));
@@ -187,7 +187,7 @@ test("when no model serves, the task parks, and the first that serves again is u
   expect(await run).toMatchObject({ status: "ok", output: "done" });
 });
 
-test("a new run that does not park asks once, and believes nothing that it has not seen itself", async () => {
+test("a new run that does not park sends one request, whatever was recorded by other runs", async () => {
   const home = tempFolder();
   let open = false;
   const server = await serve(() => (open ? "done" : { fault: "no-credit" }));
@@ -199,7 +199,7 @@ test("a new run that does not park asks once, and believes nothing that it has n
   expect(await crewAt(home, [server]).run(many(9), { concurrency: 3 })).toMatchObject({ status: "ok" });
 });
 
-test("a run that is resumed asks at once, whatever time the provider gave", async () => {
+test("a resumed run sends a request at once, whatever wait the provider demanded", async () => {
   const home = tempFolder();
   let open = false;
   const server = await serve(() => (open ? "done" : { fault: "rate-limit", retryAfter: "3600" }));
@@ -222,7 +222,7 @@ test("a run that is resumed asks at once, whatever time the provider gave", asyn
   expect(server.requests.length - before).toBe(1 + 3);
 });
 
-test("a probe whose process died keeps nobody from asking", async () => {
+test("a probe whose process died does not prevent other requests", async () => {
   const home = tempFolder();
   let open = false;
   const server = await serve(() => (open ? "done" : { fault: "rate-limit", retryAfter: "1" }));
@@ -241,7 +241,7 @@ test.each([
   ["of another kind", `{"kind":"strange"}`],
   ["for ever", JSON.stringify({ ...JSON.parse(holdText(0)), probeAt: 9e15 })],
   ["of the future", JSON.stringify({ ...JSON.parse(holdText(0)), seen: 9e15 })],
-])("a hold that is %s holds nobody", async (_, text) => {
+])("a hold that is %s has no effect", async (_, text) => {
   const home = tempFolder();
   const server = await serve(() => "done");
   mkdirSync(join(home, "holds"));
@@ -255,7 +255,7 @@ function holdText(inMs: number): string {
   return JSON.stringify({ kind: "key", fault, seen: now, tries: 1, probeAt: now + inMs, models: ["m"] });
 }
 
-test("a hold of an hour in a good file holds a run that parks, and another key is free", async () => {
+test("a valid hold of an hour applies to a run that parks, and not to another key", async () => {
   const home = tempFolder();
   const server = await serve(() => "done");
   mkdirSync(join(home, "holds"));

@@ -6,7 +6,7 @@ import { tempFolder } from "../../support/temp-folder.ts";
 import { provider, request } from "../../support/talk.ts";
 
 const SIBLINGS = 50;
-/** About 5,000 tokens that all siblings are told. */
+/** About 5,000 tokens that all siblings share. */
 const context = "The house has a green door. ".repeat(720);
 
 async function fanOut(model: string): Promise<{ result: Result; bodies: readonly Record<string, unknown>[] }> {
@@ -30,7 +30,7 @@ test("50 siblings write their shared context to the cache of Anthropic about onc
   expect(result.status).toBe("ok");
   const prefix = Math.ceil(context.length / 4);
   expect(result.usage.cacheWrite).toBeGreaterThan(prefix);
-  expect(result.usage.cacheWrite).toBeLessThan(prefix * 2); // it was about 50 times the prefix
+  expect(result.usage.cacheWrite).toBeLessThan(prefix * 2); // without this, it was about 50 times the prefix
   expect(result.usage.cacheRead).toBeGreaterThan(prefix * (SIBLINGS - 1));
   expect(result.cost.saved).toBeGreaterThan(0);
   const [first] = (bodies[0] as { messages: { content: object[] }[] }).messages;
@@ -48,7 +48,7 @@ test.each(["openai/gpt-5.2", "openai-chat/gpt-4o"])(
   },
 );
 
-/** A model whose answers come when the test says so. */
+/** A model whose answers come when the test releases them. */
 function gated(): { model: Model; begun: string[]; answer(text: string): void } {
   const begun: string[] = [];
   const waiting = new Map<string, () => void>();
@@ -63,7 +63,7 @@ function gated(): { model: Model; begun: string[]; answer(text: string): void } 
 
 const ask = async (model: Model, system: string, prefix?: { key: string; chars: number }): Promise<void> => {
   for await (const _ of model(request({ system, ...(prefix && { prefix }) }), new AbortController().signal)) {
-    // only that it ends counts
+    // only its end matters
   }
 };
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -100,7 +100,7 @@ test("requests with a small prefix, another prefix or no prefix do not wait", as
   await Promise.all(all);
 });
 
-test("the wait is bounded: a first request without an answer does not block the others", async () => {
+test("the wait is limited: a first request without an answer does not block the others", async () => {
   const { model, begun, answer } = gated();
   const warming = warmingPrefix(model, { waitMs: 20 });
   const all = ["a", "b"].map((name) => ask(warming, name, large));

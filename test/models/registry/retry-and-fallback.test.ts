@@ -6,7 +6,7 @@ const haiku = "anthropic/claude-haiku-4-5";
 const notices = (events: readonly ModelEvent[]): string[] =>
   events.flatMap((event) => (event.type === "notice" ? [event.text] : []));
 
-test("a passing fault is tried again, announced, and then forgotten", async () => {
+test("a temporary fault is retried, announced, and then forgotten", async () => {
   const server = await provider([{ fault: "overloaded" }, "there"]);
   const events = await turn(await modelAt(server, haiku, { retry: true }));
   expect(textOf(events)).toBe("there");
@@ -16,7 +16,7 @@ test("a passing fault is tried again, announced, and then forgotten", async () =
 });
 
 test.each(["unauthorized", "too-long", "bad-request", "no-such-model", "no-credit"] as const)(
-  "%s is not tried again",
+  "%s is not retried",
   async (fault) => {
     const server = await provider(() => ({ fault }));
     faultOf(await turn(await modelAt(server, haiku, { retry: true })));
@@ -24,7 +24,7 @@ test.each(["unauthorized", "too-long", "bad-request", "no-such-model", "no-credi
   },
 );
 
-test("what was shown is not said twice", async () => {
+test("text that was already shown is not repeated", async () => {
   const server = await provider(() => ({ fault: "dropped", text: "so far" }));
   const events = await turn(await modelAt(server, haiku, { retry: true }));
   expect(textOf(events)).toBe("so far");
@@ -32,7 +32,7 @@ test("what was shown is not said twice", async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test("a provider is waited for as long as it asks, with some jitter", async () => {
+test("a retry waits as long as the provider demands, with some jitter", async () => {
   const server = await provider([{ fault: "rate-limit", retryAfter: "0.6" }, "there"]);
   const began = performance.now();
   const events = await turn(await modelAt(server, haiku, { retry: true, random: () => 1 }));
@@ -41,7 +41,7 @@ test("a provider is waited for as long as it asks, with some jitter", async () =
   expect(notices(events)[0]).toContain("Trying again in 750ms");
 });
 
-test("a provider that asks for more than a minute is not waited for", async () => {
+test("a provider that demands a wait of more than a minute is not retried", async () => {
   const server = await provider(() => ({ fault: "rate-limit", retryAfter: "3600" }));
   expect(faultOf(await turn(await modelAt(server, haiku, { retry: true })))).toMatchObject({ retryAfterMs: 3_600_000 });
   expect(server.requests).toHaveLength(1);
@@ -80,7 +80,7 @@ const choose = async (...args: Parameters<ReturnType<typeof registryAt>["choose"
   return { server, found };
 };
 
-test("the next of a list is asked when the first has too much to do, and from then on first", async () => {
+test("the second model of a list is used when the first one is overloaded, and from then on it comes first", async () => {
   const names = ["anthropic/claude-busy", "google/gemini-2.5-flash"];
   const { server, found } = await choose([{ by: "agent", names }], { retry: false });
   const events = await turn(found.model);
@@ -100,7 +100,7 @@ test("a model that does not exist falls back to the default, with a warning", as
   expect(notices(events)[0]).toContain("Continuing with ollama/spare");
 });
 
-test("the parent's model comes before the default", async () => {
+test("the parent's model is tried before the default", async () => {
   const wishes = [
     { by: "agent", names: "anthropic/claude-gone" },
     { by: "parent", names: "ollama/parent" },
@@ -110,7 +110,7 @@ test("the parent's model comes before the default", async () => {
 });
 
 test.each(["anthropic/claude-busy", "anthropic/claude-locked"])(
-  "the default does not stand in for %s",
+  "the default is not a fallback for %s",
   async (names) => {
     const { found, server } = await choose([{ by: "agent", names }], { retry: false });
     faultOf(await turn(found.model));
@@ -125,7 +125,7 @@ test("a refused key falls back to the next named model, with a warning", async (
   expect(events).toContainEqual({ type: "text", text: "I am other" });
 });
 
-test("each of a list thinks as much as its own name says", async () => {
+test("each model of a list has the thinking level of its own name", async () => {
   const names = "anthropic/claude-busy:high, ollama/qwen3:8b:low";
   const { server, found } = await choose([{ by: "agent", names }], { retry: false });
   await turn(found.model, { thinking: "off" });

@@ -7,7 +7,7 @@ import { faultOf, kinds, modelAt, provider, textOf, turn } from "../../support/t
 
 type Row = [name: string, turn: ProviderTurn, code: FaultCode, retryable: boolean, hint: RegExp];
 
-/** What each way of failing is called, whether it is worth another try, and what a person is told to do. */
+/** The name of each failure, whether it is retried, and the hint for a person. */
 const rows: readonly Row[] = [
   ["a key that is not accepted", { fault: "unauthorized" }, "MODEL_AUTH", false, /was not accepted|requires a key/],
   ["a key that may not", { fault: "forbidden" }, "MODEL_AUTH", false, /has no permission for this/],
@@ -33,7 +33,7 @@ const rows: readonly Row[] = [
 ];
 
 describe.each(kinds)("%s", (_, name) => {
-  test.each(rows)("%s is told apart", async (_what, script, code, retryable, hint) => {
+  test.each(rows)("%s is recognised", async (_what, script, code, retryable, hint) => {
     const server = await provider([script]);
     const fault = faultOf(await turn(await modelAt(server, name)));
     expect(fault).toMatchObject({ code, retryable });
@@ -41,14 +41,14 @@ describe.each(kinds)("%s", (_, name) => {
     expect(fault.message).toMatch(/\.$|…$|\w$/);
   });
 
-  test("an empty answer is an answer", async () => {
+  test("an empty answer is a valid answer", async () => {
     const server = await provider([{ fault: "empty" }]);
     const events = await turn(await modelAt(server, name));
     expect(textOf(events)).toBe("");
     expect(events.at(-1)?.type).toBe("end");
   });
 
-  test("what was said before the end is not lost", async () => {
+  test("text before a failure is not lost", async () => {
     const server = await provider([{ fault: "dropped", text: "so far" }]);
     expect(textOf(await turn(await modelAt(server, name)))).toBe("so far");
   });
@@ -56,12 +56,12 @@ describe.each(kinds)("%s", (_, name) => {
   test.each([
     ["seconds", "7", 7_000],
     ["a fraction", "0.5", 500],
-  ])("the wait that a provider asks for is read: %s", async (_how, retryAfter, ms) => {
+  ])("the wait that a provider demands is read: %s", async (_how, retryAfter, ms) => {
     const server = await provider([{ fault: "rate-limit", retryAfter }]);
     expect(faultOf(await turn(await modelAt(server, name))).retryAfterMs).toBe(ms);
   });
 
-  test("the wait that a provider asks for is read: a date", async () => {
+  test("the wait that a provider demands is read: a date", async () => {
     const retryAfter = new Date(Date.now() + 3_600_000).toUTCString();
     const server = await provider([{ fault: "overloaded", retryAfter }]);
     const { retryAfterMs = 0 } = faultOf(await turn(await modelAt(server, name)));
@@ -69,7 +69,7 @@ describe.each(kinds)("%s", (_, name) => {
     expect(retryAfterMs).toBeLessThanOrEqual(3_601_000);
   });
 
-  test("a key that the provider repeats is not shown", async () => {
+  test("a key that the provider repeats in an error is not shown", async () => {
     const key = "sk-canary-0123456789abcdefghij";
     const own = name.split("/")[0]!;
     const server = await provider([{ fault: "echo-key" }]);
@@ -90,7 +90,7 @@ describe.each(kinds)("%s", (_, name) => {
   });
 });
 
-test("an exhausted quota is not waited for, unless it resets", async () => {
+test("an exhausted quota is not retried, unless it resets", async () => {
   const server = await provider(() => ({
     fault: "no-quota",
     message: "You exceeded your current quota: see billing.",
@@ -100,7 +100,7 @@ test("an exhausted quota is not waited for, unless it resets", async () => {
   expect(await fault("google/gemini-2.5-flash")).toMatchObject({ code: "MODEL_RATE_LIMIT", retryable: true });
 });
 
-test("silence ends at some time", async () => {
+test("a silent connection times out", async () => {
   const server = await provider([{ fault: "hang" }]);
   const providers = { anthropic: { silenceMs: 50 } };
   const fault = faultOf(await turn(await modelAt(server, "anthropic/claude-haiku-4-5", { providers })));
@@ -119,7 +119,7 @@ test("a server that does not speak HTTP is named in the hint", async () => {
   expect(fault.hint).toContain(baseURL);
 });
 
-test("an https address of a server without TLS says so, and not that a certificate is not trusted", async () => {
+test("the error about an https address of a server without TLS says so, and does not blame the certificate", async () => {
   const server = await provider([]);
   const providers = { "openai-chat": { baseURL: `${server.url.replace("http:", "https:")}/v1` } };
   const fault = faultOf(await turn(await modelAt(server, "openai-chat/gpt-4o", { providers })));
@@ -130,7 +130,7 @@ test("an https address of a server without TLS says so, and not that a certifica
   });
 });
 
-test("a header with a line end is not sent, and the hint says where to look", async () => {
+test("a header with a line end is not sent, and the hint names its source", async () => {
   const server = await provider([]);
   const providers = { "openai-chat": { headers: { "x-team": "red\nx-admin: yes" } } };
   const fault = faultOf(await turn(await modelAt(server, "openai-chat/gpt-4o", { providers })));
@@ -139,7 +139,7 @@ test("a header with a line end is not sent, and the hint says where to look", as
   expect(server.requests).toEqual([]);
 });
 
-test("text of a stranger is one short line without control characters", async () => {
+test("an error text of a server becomes one short line without control characters", async () => {
   const message = `\u001b[31mred\u001b[0m\n${"long ".repeat(500)}`;
   const broken: FaultyTurn = { fault: "broken", message };
   const server = await provider([broken]);

@@ -3,7 +3,7 @@ import type { Message, ModelEvent } from "../../../src/core/model/model.ts";
 import type { WireName } from "../../../src/testing/wire.ts";
 import { kinds, look, modelAt, provider, textOf, turn } from "../../support/talk.ts";
 
-/** An image as each wire format spells it. */
+/** An image in the format of each wire. */
 const imagesOn: Readonly<Record<WireName, string>> = {
   anthropic: '{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}',
   "openai-chat": '{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}',
@@ -12,17 +12,17 @@ const imagesOn: Readonly<Record<WireName, string>> = {
 };
 
 describe.each(kinds)("%s", (_, name) => {
-  test("an answer comes in pieces, with its tokens", async () => {
+  test("an answer comes in pieces, with its token counts", async () => {
     const usage = { input: 7, output: 9, cacheRead: 3, reasoning: 2 };
     const server = await provider([{ text: ["Hel", "lo"], usage }]);
     const events = await turn(await modelAt(server, name));
     expect(textOf(events)).toBe("Hello");
     const end = events.at(-1) as Extract<ModelEvent, { type: "end" }>;
     expect(end).toMatchObject({ type: "end", usage: { input: 7, output: 9, cacheRead: 3 } });
-    if (name !== "anthropic/claude-haiku-4-5") expect(end.usage.reasoning).toBe(2); // that one does not say
+    if (name !== "anthropic/claude-haiku-4-5") expect(end.usage.reasoning).toBe(2); // Anthropic does not report them
   });
 
-  test("tools are offered, called side by side, and their results sent back", async () => {
+  test("tools are offered and called in parallel, and their results are sent back", async () => {
     const calls = [
       { name: "look", input: { path: "a.ts" } },
       { name: "look", input: { path: "b.ts" } },
@@ -56,7 +56,7 @@ describe.each(kinds)("%s", (_, name) => {
     for (const part of ["I look.", "a.ts", "b.ts", "a is good", "b is not there"]) expect(sent).toContain(part);
   });
 
-  test("an image is sent as the provider has it, beside the text", async () => {
+  test("an image is sent in the provider's format, beside the text", async () => {
     const server = await provider(["A cat."]);
     const images = [{ name: "cat.png", type: "image/png" as const, data: "AAAA" }];
     await turn(await modelAt(server, name), { messages: [{ role: "user", text: "What is this?", images }] });
@@ -66,7 +66,7 @@ describe.each(kinds)("%s", (_, name) => {
     expect(sent).toContain(imagesOn[wire]);
   });
 
-  test("arguments that are garbage become a call that can be answered", async () => {
+  test("invalid arguments become a call that can be answered", async () => {
     const server = await provider([{ calls: [{ name: "look", arguments: '{"path": ' }] }, "Sorry."]);
     const model = await modelAt(server, name);
     const events = await turn(model, { tools: [look] });
@@ -81,7 +81,7 @@ describe.each(kinds)("%s", (_, name) => {
     expect(textOf(await turn(model, { tools: [look], messages }))).toBe("Sorry.");
   });
 
-  test("a tool can be demanded", async () => {
+  test("a certain tool can be required", async () => {
     const server = await provider([{ calls: [{ name: "look", input: { path: "a" } }] }, "x"]);
     const model = await modelAt(server, name);
     await turn(model, { tools: [look], toolChoice: "required" });
@@ -97,19 +97,19 @@ describe.each(kinds)("%s", (_, name) => {
     expect(textOf(events)).toBe("Yes.");
   });
 
-  test("an answer that is cut at its greatest length says so", async () => {
+  test("an answer that is cut at the maximum length says so", async () => {
     const server = await provider([{ text: "and so", finish: "length" }]);
     const events = await turn(await modelAt(server, name));
     expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "MODEL_CUT" }));
     expect(events.at(-1)?.type).toBe("end");
   });
 
-  test("length, temperature and nucleus go along", async () => {
+  test("maximum length, temperature and top_p are sent", async () => {
     const server = await provider(["x"]);
     await turn(await modelAt(server, name), { maxOutputTokens: 77, temperature: 0.25, topP: 0.5 });
     const sent = JSON.stringify(server.requests[0]!.body);
     expect(sent).toContain("77");
-    if (name !== "openai/gpt-5.2") expect(sent).toMatch(/0\.25.*0\.5/); // a model that reasons is not sampled
+    if (name !== "openai/gpt-5.2") expect(sent).toMatch(/0\.25.*0\.5/); // a reasoning model has no sampling settings
   });
 
   test("an abort closes the connection", async () => {
@@ -147,7 +147,7 @@ describe.each(kinds)("%s", (_, name) => {
     expect(await server.requests[0]!.ended).toBe("hung up");
   });
 
-  test("an address and headers of one's own are used", async () => {
+  test("an own address and own headers are used", async () => {
     const server = await provider(["x"]);
     const own = name.split("/")[0]!;
     const baseURL = own === "google" ? `${server.url}/proxy/v1beta` : `${server.url}/proxy/v1`;
@@ -158,7 +158,7 @@ describe.each(kinds)("%s", (_, name) => {
   });
 });
 
-test("keys go where each provider looks for them", async () => {
+test("each provider gets its key in the header that it expects", async () => {
   const server = await provider(() => "x");
   for (const [, name] of kinds) await turn(await modelAt(server, name));
   const sent = server.requests.map(
@@ -173,7 +173,7 @@ test("keys go where each provider looks for them", async () => {
   ]);
 });
 
-test("a provider of one's own needs an address, a variable for its key, and nothing else", async () => {
+test("a custom provider needs only an address and a variable for its key", async () => {
   const server = await provider(["hello"]);
   const providers = { house: { baseURL: `${server.url}/v1`, apiKeyEnv: "HOUSE_KEY" } };
   const model = await modelAt(server, "house/big/one:free", { providers, env: { HOUSE_KEY: "open sesame" } });
@@ -181,14 +181,14 @@ test("a provider of one's own needs an address, a variable for its key, and noth
   expect(server.requests[0]).toMatchObject({ model: "big/one:free", headers: { authorization: "Bearer open sesame" } });
 });
 
-test("connections are used again", async () => {
+test("connections are reused", async () => {
   const server = await provider(() => "x");
   const model = await modelAt(server, "anthropic/claude-haiku-4-5");
   for (let i = 0; i < 5; i += 1) await turn(model);
   expect(await server.connections()).toBe(1);
 });
 
-test("1,000 turns at once all get their answer", async () => {
+test("1,000 concurrent turns all get their answer", async () => {
   const server = await provider(() => "x", { latencyMs: 20, record: false });
   const model = await modelAt(server, "anthropic/claude-haiku-4-5");
   const all = await Promise.all(Array.from({ length: 1_000 }, () => turn(model)));

@@ -3,7 +3,7 @@ import type { Message, ModelEvent } from "../../../src/core/model/model.ts";
 import type { Thinking } from "../../../src/core/vocabulary/thinking.ts";
 import { look, modelAt, provider, turn } from "../../support/talk.ts";
 
-/** What is sent for a level; only the fields that have to do with it. */
+/** The fields of a request that depend on the thinking level. */
 const rows: readonly [name: string, thinking: Thinking, sent: object][] = [
   [
     "anthropic/claude-haiku-4-5",
@@ -52,7 +52,7 @@ const rows: readonly [name: string, thinking: Thinking, sent: object][] = [
   ["mistral/mistral-large-latest", "high", { reasoning_effort: undefined, stream_options: undefined }],
 ];
 
-test.each(rows)("%s told to think %s", async (name, thinking, sent) => {
+test.each(rows)("%s with the thinking level %s", async (name, thinking, sent) => {
   const server = await provider(["x"]);
   const own = name.split("/")[0]!;
   const address =
@@ -75,17 +75,17 @@ test("without a thinking level the request has no thinking field", async () => {
   }
 });
 
-test("a demanded tool and thinking exclude each other at Anthropic", async () => {
+test("a required tool and thinking exclude each other at Anthropic", async () => {
   const server = await provider(() => ({ calls: [{ name: "look", input: {} }] }));
   const asked = { tools: [look], toolChoice: "required", thinking: "high" } as const;
   await turn(await modelAt(server, "anthropic/claude-haiku-4-5"), asked);
   expect(server.requests[0]!.body).toMatchObject({ tool_choice: { type: "any" } });
   expect(server.requests[0]!.body).not.toHaveProperty("thinking");
-  await turn(await modelAt(server, "anthropic/claude-opus-5-5"), asked); // cannot be made to, so it is only offered
+  await turn(await modelAt(server, "anthropic/claude-opus-5-5"), asked); // this model cannot be forced to call it, so the tool is only offered
   expect(server.requests[1]!.body).toMatchObject({ tool_choice: { type: "auto" } });
 });
 
-describe("what a provider wants to see again", () => {
+describe("reasoning that a provider needs in the next request", () => {
   const again = async (name: string): Promise<string> => {
     const server = await provider([
       { thinking: "Hm.", text: "I look.", calls: [{ name: "look", input: { path: "a" } }] },
@@ -97,7 +97,7 @@ describe("what a provider wants to see again", () => {
     const first = await turn(model, { tools: [look], thinking: "high" });
     const end = first.at(-1) as Extract<ModelEvent, { type: "end" }>;
     const calls = first.flatMap((event) => (event.type === "call" ? [event.call] : []));
-    const carry = JSON.parse(JSON.stringify(end.carry)) as NonNullable<typeof end.carry>; // it survives a journal
+    const carry = JSON.parse(JSON.stringify(end.carry)) as NonNullable<typeof end.carry>; // as if it were read from a journal
     const messages: Message[] = [
       { role: "user", text: "hi" },
       { role: "assistant", text: "I look.", calls, carry },
@@ -113,7 +113,7 @@ describe("what a provider wants to see again", () => {
     );
   });
 
-  test("OpenAI responses: the sealed reasoning", async () => {
+  test("OpenAI responses: the encrypted reasoning", async () => {
     expect(await again("openai/gpt-5.2")).toMatch(/"type":"reasoning".*"encrypted_content":"sealed-1"/);
   });
 
@@ -146,7 +146,7 @@ describe("what a provider wants to see again", () => {
   });
 });
 
-describe("the stable beginning of a talk is cached", () => {
+describe("the stable beginning of a conversation is cached", () => {
   const mark = { cache_control: { type: "ephemeral" } };
   const other = { ...look, name: "other" };
 
@@ -168,7 +168,7 @@ describe("the stable beginning of a talk is cached", () => {
     ]);
   });
 
-  test("the beginning is the same bytes in the next turn", async () => {
+  test("the beginning has the same bytes in the next turn", async () => {
     const server = await provider(() => "x");
     const model = await modelAt(server, "anthropic/claude-haiku-4-5");
     const first: Message = { role: "user", text: "hi" };
@@ -187,7 +187,7 @@ describe("the stable beginning of a talk is cached", () => {
     expect(two!.startsWith(one!.slice(0, one!.lastIndexOf("]}]")))).toBe(true);
   });
 
-  test("Anthropic behind OpenRouter: with the same marks", async () => {
+  test("Anthropic through OpenRouter: with the same cache marks", async () => {
     const server = await provider(["x"]);
     const providers = { openrouter: { apiKey: "k", baseURL: `${server.url}/v1` } };
     await turn(await modelAt(server, "openrouter/anthropic/claude-sonnet-5", { providers }));
@@ -197,7 +197,7 @@ describe("the stable beginning of a talk is cached", () => {
     ]);
   });
 
-  test("what was read from and written to the cache is counted", async () => {
+  test("tokens read from and written to the cache are counted", async () => {
     const server = await provider([{ text: "x", usage: { input: 4, output: 2, cacheRead: 100, cacheWrite: 50 } }]);
     const events = await turn(await modelAt(server, "anthropic/claude-haiku-4-5"));
     expect(events.at(-1)).toMatchObject({ usage: { input: 4, output: 2, cacheRead: 100, cacheWrite: 50 } });

@@ -11,7 +11,7 @@ type Message = Readonly<Record<string, unknown>> & {
   error?: { code: number; message: string };
 };
 
-/** An editor that writes lines of its own making to `subcrew acp`. */
+/** An editor that writes arbitrary lines to `subcrew acp`. */
 function editor(at: Place, args: readonly string[] = []) {
   const script = join(at.workspace, "script.json");
   const child = spawn(
@@ -78,7 +78,7 @@ test.each([
   ["no outcome", {}],
   ["nothing", null],
   ["a text", "once"],
-])("a permission that is answered with %s is not given, and the prompt ends", async (_, reply) => {
+])("a permission request that is answered with %s is not granted, and the prompt ends", async (_, reply) => {
   const at = place({ "script.json": writes });
   const { hello, session, prompt, onAsked, reply: answer } = editor(at);
   await hello();
@@ -90,7 +90,7 @@ test.each([
   expect(existsSync(join(at.workspace, "owned.txt"))).toBe(false);
 });
 
-test("a permission that is given after the prompt was cancelled has no effect", async () => {
+test("a permission that is granted after the prompt was cancelled has no effect", async () => {
   const at = place({ "script.json": writes });
   const { hello, session, prompt, onAsked, reply, write } = editor(at);
   await hello();
@@ -103,7 +103,7 @@ test("a permission that is given after the prompt was cancelled has no effect", 
   expect(existsSync(join(at.workspace, "owned.txt"))).toBe(false);
 });
 
-test("messages that are too deep, too long or no messages are answered, and the next one is served", async () => {
+test("messages that are nested too deeply, too long or invalid get an error, and the next message is served", async () => {
   const at = place({ "script.json": '["hello"]' });
   const { hello, session, prompt, request, write, child, ended } = editor(at);
   await hello();
@@ -129,7 +129,7 @@ test("messages that are too deep, too long or no messages are answered, and the 
   expect(await ended).toEqual({ code: 0, stderr: "" });
 }, 60_000);
 
-test("a folder that is relative, missing or a file is a mistake of the editor, and is named as one", async () => {
+test("a folder that is relative, missing or a file is reported as a mistake of the editor", async () => {
   const at = place({ "script.json": '["hello"]', "file.txt": "x" });
   const { hello, call } = editor(at);
   await hello();
@@ -149,7 +149,7 @@ test("a folder that is relative, missing or a file is a mistake of the editor, a
   }
 });
 
-test("of two prompts at once one is refused, and closing the connection leaves no run without its end", async () => {
+test("of two concurrent prompts one is refused, and closing the connection leaves no run without an end", async () => {
   const sleeps = JSON.stringify([{ calls: [{ name: "bash", input: { command: "sleep 60" } }] }, "done"]);
   const at = place({ "script.json": sleeps });
   const { hello, session, call, child, ended } = editor(at, ["--permission-mode", "bypass"]);

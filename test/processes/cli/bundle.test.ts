@@ -5,7 +5,7 @@ import { command } from "../command.ts";
 
 const folder = dirname(command);
 
-/** The files that Node reads before the first line of this one runs, itself included. */
+/** The files that Node reads before the first line of this file runs, including the file itself. */
 function loadedWith(file: string, found = new Set<string>()): Set<string> {
   if (found.has(file)) return found;
   found.add(file);
@@ -14,13 +14,13 @@ function loadedWith(file: string, found = new Set<string>()): Set<string> {
   return found;
 }
 
-test("the start of the command loads little", () => {
+test("the command loads few files at its start", () => {
   const files = [...loadedWith("main.js")];
   expect(files.length).toBeLessThan(6);
   expect(files.reduce((bytes, file) => bytes + statSync(join(folder, file)).size, 0)).toBeLessThan(180_000);
 });
 
-test("a command that looks at runs loads few files", () => {
+test("a command that shows runs loads few files", () => {
   const ps = readdirSync(folder).find((file) => /^ps-.*\.js$/.test(file))!;
   const files = loadedWith(ps);
   expect(files.size).toBeGreaterThan(2);

@@ -23,7 +23,7 @@ afterAll(() => {
   );
 });
 
-/** The project in which the commands of a page run: what Getting started tells the reader to have. */
+/** The project in which the commands of a page run, as Getting started describes it. */
 const project = {
   "src/login.ts": "export function checkPassword(given: string): boolean {\n  return given !== '';\n}\n",
   "src/prices.ts": "import { checkPassword } from './login.ts';\n\nexport const discount = 0.2;\nvoid checkPassword;\n",
@@ -57,7 +57,7 @@ async function runLine(line: string, { workspace, home, env, run }: Place): Prom
   });
 }
 
-/** What differs from run to run. */
+/** Replaces text that differs from run to run. */
 const steady = (text: string): string =>
   text
     .replaceAll(/run_[a-z0-9]{12}/g, "run_8k2m4x7q1z5c")
@@ -66,7 +66,7 @@ const steady = (text: string): string =>
     .trim();
 
 describe.each(pages.filter((page) => blocksOf(page).some(({ language }) => language === "sh")))("%s", (page) => {
-  test("its command lines run as written", async () => {
+  test("the command lines of the page run as written", async () => {
     const at = pagePlace();
     let last: Ended | undefined;
     for (const block of blocksOf(page)) {
@@ -104,7 +104,7 @@ describe.each(pages.filter((page) => blocksOf(page).some(({ language }) => langu
   });
 });
 
-/** What is wrong with the command and the flags of a line, against the definitions of the command. */
+/** The mistakes in the command and the flags of a line, according to the definitions of the command. */
 async function wrongWith(line: string): Promise<string | undefined> {
   const [, name = "", ...rest] = line.split(/\s+/);
   if (name === "" || name.startsWith("-") || /^[A-Z]/.test(name) || name === "help") return undefined;
@@ -122,7 +122,7 @@ async function wrongWith(line: string): Promise<string | undefined> {
       .join(" ")
       .replaceAll(/"[^"]*"|'[^']*'/g, "")
       .match(/(?<=\s|^)--?[a-z][\w-]*/g) ?? [];
-  // `--engine` goes with every command, before it is looked up.
+  // `--engine` works with every command and is handled before it.
   const unknown = flags.find(
     (flag) => !known.includes(flag) && !["--help", "--all", "--version", "-h", "--engine"].includes(flag),
   );
@@ -148,7 +148,7 @@ test.each(pages)("%s names only commands and flags that exist", async (page) => 
 const schemaFor = (file: string): SchemaName | undefined =>
   (["team", "plan", "config"] as const).find((name) => new RegExp(`(^|/|-)${name}\\.(ya?ml|json)$`).test(file));
 
-test.each(pages)("%s has data that can be read, and files that match their schema", async (page) => {
+test.each(pages)("%s has data that can be parsed, and files that match their schema", async (page) => {
   for (const block of blocksOf(page).filter(({ language }) => ["yaml", "json"].includes(language))) {
     const value: unknown = block.language === "json" ? JSON.parse(block.text) : parse(block.text);
     count.data += 1;
@@ -207,7 +207,7 @@ function node(args: readonly string[], cwd: string): Promise<Ended> {
   );
 }
 
-/** The anchors of a page, as code hosts make them of its headings. */
+/** The anchors of a page, as code hosts create them from its headings. */
 const anchorsOf = (page: string): Set<string> =>
   new Set(
     Array.from(
@@ -222,7 +222,7 @@ const anchorsOf = (page: string): Set<string> =>
     ),
   );
 
-test.each(pages)("the links of %s lead to something", (page) => {
+test.each(pages)("the links of %s have a target", (page) => {
   const text = textOf(page)
     .replaceAll(/^```.*?^```$/gms, "")
     .replaceAll(/`[^`]*`/g, "");
@@ -236,7 +236,7 @@ test.each(pages)("the links of %s lead to something", (page) => {
   }
 });
 
-test("what is generated is up to date: `npm run docs` writes it", async () => {
+test("the generated pages are up to date: `npm run docs` writes them", async () => {
   for (const [file, make] of Object.entries(await generatedPages(root))) {
     const text = textOf(file);
     expect(make(text) === text, `${file}: run \`npm run docs\``).toBe(true);

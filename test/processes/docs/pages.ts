@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 export const root = join(import.meta.dirname, "..", "..", "..");
 
-/** One fenced block of a page. `mark` is the comment before it: what it is, or why it cannot run here. */
+/** One fenced block of a page. `mark` is the comment before it: its kind, or why it cannot run here. */
 export type Block = Readonly<{ page: string; line: number; language: string; mark: string; text: string }>;
 
 /** Pages for contributors, whose commands are those of the project itself. */

@@ -20,7 +20,7 @@ beforeEach((context) => {
 
 const FAN = "run_chaos0000fan";
 const CHAIN = "run_chaos000line";
-/** 190 tasks side by side, and ten one after the other. */
+/** 190 parallel tasks, and ten one after the other. */
 const ids = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, at) => from + at);
 const fan = {
   nodes: {
@@ -64,7 +64,7 @@ test("200 tasks end exactly once while three processes are killed, one is frozen
     }, 12_000),
   );
   await progress(20);
-  second.child.kill("SIGKILL"); // a worker goes on with its run
+  second.child.kill("SIGKILL"); // a worker continues its run
   await progress(40);
   await postgres.server.crash();
   await progress(60);
@@ -77,7 +77,7 @@ test("200 tasks end exactly once while three processes are killed, one is frozen
   const outputs = new Map(all.flatMap((one) => [...one.outputs]));
   for (const task of ids(1, 200)) expect(outputs.get(`t${task}`), `task ${task}`).toBe(resultOf(task));
   const lines = site.lines();
-  expect(new Set(lines).size).toBe(lines.length); // a command that was in flight is not repeated
+  expect(new Set(lines).size).toBe(lines.length); // an interrupted command is not repeated
   const takenOver = all.reduce((sum, one) => sum + one.takenOver, 0);
   expect(takenOver).toBeGreaterThan(0);
   const unrecorded = all.reduce((sum, one) => sum + one.unrecorded, 0);
@@ -87,7 +87,7 @@ test("200 tasks end exactly once while three processes are killed, one is frozen
   expect(site.asked.length - unrecorded).toBe(400);
 }, 240_000);
 
-/** Resolves when a run has ended, whoever coordinates it. */
+/** Resolves when a run has ended, whichever process coordinates it. */
 async function isOver(run: string): Promise<void> {
   await expect
     .poll(async () => (await site.connection.store.last(run))?.type, { timeout: 120_000, interval: 200 })

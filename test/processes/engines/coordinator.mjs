@@ -1,4 +1,4 @@
-// Coordinates one run of the task `worker` on the local engine, and says how that ended.
+// Coordinates one run of the task `worker` on the local engine, and prints its end.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -24,7 +24,8 @@ const crew = createCrew({
     },
   ],
 });
-// A frozen performer is replaced when its time is up; one that lives with its coordinator, with that.
+// A frozen performer is replaced when its time limit is over; one in the process of its coordinator, together with that
+// process.
 const freezes = runner !== "local" && readFileSync(join(folder, "turns.json"), "utf8").includes("freeze_once");
 const limited = freezes ? { resourceLimits: { maxDurationMs: 6_000, graceMs: 100 } } : {};
 const input = { mode: "single", agent: "worker", task: "Go.", ...limited };

@@ -6,7 +6,7 @@ import { calls, lab, listen } from "./lab.ts";
 const single = { mode: "single" as const, agent: "lead", task: "Go." };
 
 test.each(["thread", "process"] as const)(
-  "a lead in a %s of its own delegates, hears of helpers, and speaks to them",
+  "a lead in its own %s delegates, receives messages from helpers, and sends them messages",
   async (runner) => {
     const agents = {
       lead: [

@@ -4,7 +4,7 @@ import { createCrew, defineAgent, listen } from "./lab.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { ourServer, PATH, workerCrew } from "../../a2a/lab.ts";
 
-test("a main agent, three children side by side, one of them over A2A and one in a process of its own: one run, one cost", async () => {
+test("a main agent with three parallel children, one over A2A and one in its own process, is one run with one cost", async () => {
   const turn = (text: string, cost: number) => ({ text, usage: { input: 10, output: 5 }, cost });
   const server = await ourServer(workerCrew([turn("from another machine", 0.25)]));
   const tasks = ["near", "far", "boxed"].map((agent) => ({ agent, task: `ask ${agent}`, name: agent }));
@@ -58,6 +58,6 @@ test("a main agent, three children side by side, one of them over A2A and one in
   const shell = events.find((event) => event.type === "tool.ended" && event.tool === "bash");
   expect(shell).toMatchObject({ error: false });
   expect(shell?.type === "tool.ended" && shell.text).not.toMatch(new RegExp(`\\b${process.pid}\\b`));
-  // What the others cost, here and there, is one sum.
+  // The local and remote costs of the others are one sum.
   expect(result.cost).toEqual({ usd: 0.0625 * 2 + 0.5 + 0.25 + 0.5 + 0.5, unpriced: 0 });
 });

@@ -18,11 +18,11 @@ export type Input = Library.RunInput;
 /** A turn that calls one tool. */
 export const calls = (name: string, input: object = {}, text = ""): Turn => ({ text, calls: [{ name, input }] });
 
-/** What is different in one experiment. */
+/** The settings of one experiment. */
 export type Experiment = Readonly<{
   /** The turns of each agent's model. */
   agents: Readonly<Record<string, readonly Turn[]>>;
-  /** What is different about an agent. */
+  /** The settings of an agent. */
   more?: Readonly<Record<string, object>>;
   runner?: RunnerName;
   options?: Library.CrewOptions;
@@ -65,7 +65,7 @@ export function lab({ agents, more = {}, runner, options = {} }: Experiment): {
   return { crew, mark, folder };
 }
 
-/** Listens to a run until its end. */
+/** Follows a run until its end. */
 export async function listen(
   run: Library.Run,
   heard: (event: Event) => void = () => {},
@@ -78,7 +78,7 @@ export async function listen(
   return { result: await run, events };
 }
 
-/** Who is alive of those that were started with this mark; Linux only. */
+/** The living processes that were started with this mark; Linux only. */
 export function alive(mark: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -98,12 +98,12 @@ function textOf(file: string): string {
   }
 }
 
-/** Waits until something is so; gives back how long that took. */
+/** Waits until a condition is true; returns how long that took. */
 export async function until(isSo: () => boolean, ms = 60_000): Promise<number> {
   const began = performance.now();
   while (!isSo()) {
     if (performance.now() - began > ms) throw new Error(`it is not so after ${ms} ms`);
-    await new Promise((resolve) => setTimeout(resolve, 50)); // a look at all processes takes a few milliseconds of processor time
+    await new Promise((resolve) => setTimeout(resolve, 50)); // reading the list of all processes takes a few milliseconds of processor time
   }
   return performance.now() - began;
 }

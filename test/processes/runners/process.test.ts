@@ -24,8 +24,8 @@ const linux = process.platform === "linux";
 const pidsIn = (events: readonly Event[]): string[] =>
   events.flatMap((event) => (event.type === "tool.ended" && event.tool === "where_am_i" ? [event.text] : []));
 
-describe.runIf(linux)("a task in a process of its own", () => {
-  test("runs in another process, by the word of its agent or of the task", async () => {
+describe.runIf(linux)("a task in its own process", () => {
+  test("runs in another process if its agent or the task says so", async () => {
     const agents = { lead: [calls("where_am_i"), "Here."] };
     const byAgent = await listen(lab({ agents, runner: "process" }).crew.run(single));
     const byTask = await listen(lab({ agents }).crew.run({ ...single, runner: "process" }));
@@ -89,7 +89,7 @@ describe.runIf(linux)("a task in a process of its own", () => {
     });
   });
 
-  test("PROC-11: with an uncaught exception fails alone, and the seven beside it finish", async () => {
+  test("PROC-11: with an uncaught exception fails alone, and the seven other tasks finish", async () => {
     const agents = { lead: [calls("throw_later"), "Never."], other: ["Done."] };
     const { crew } = lab({ agents, runner: "process", more: { other: { runner: "local" } } });
     const others = Array.from({ length: 7 }, (_, at) => ({ agent: "other", task: "Go.", name: `b${at}` }));
@@ -114,7 +114,7 @@ describe.runIf(linux)("a memory limit", () => {
   const resourceLimits = { maxMemoryMB: 250 };
 
   test.each(["hog", "fill_heap", "hog_elsewhere"])(
-    "moves a task into a process by itself and stops it there: %s",
+    "moves a task into its own process automatically and stops it there: %s",
     async (tool) => {
       const { crew, mark } = lab({ agents: { lead: [calls(tool, { megabytes: 2_000 }, "I had begun."), "Never."] } });
       const { result } = await listen(crew.run({ ...single, resourceLimits }));
@@ -140,7 +140,7 @@ describe.runIf(linux)("a memory limit", () => {
     expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "MEMORY", enforced: false }]);
   });
 
-  test("that is far away does not matter", async () => {
+  test("that is not reached has no effect", async () => {
     const { crew } = lab({ agents: { lead: [calls("sleep", { seconds: 0.5 }), "Done."] } });
     const { result, events } = await listen(
       crew.run({ ...single, resourceLimits: { maxMemoryMB: 2_000, maxCpuSeconds: 100 } }),
@@ -171,7 +171,7 @@ describe.runIf(linux)("in the sandbox", () => {
   });
 });
 
-describe.runIf(linux)("the five places of a limit", () => {
+describe.runIf(linux)("the five places where a limit can be set", () => {
   const lead: readonly [ReturnType<typeof calls>, string] = [calls("hog", { megabytes: 2_000 }), "Never."];
   const limits = { resourceLimits: { maxMemoryMB: 200 } };
   const wide = { resourceLimits: { maxMemoryMB: 4_000 } };
@@ -211,14 +211,14 @@ describe.runIf(linux)("the five places of a limit", () => {
     expect(result.nodes[node]).toMatchObject({ status: "failed", fault: { code: "MEMORY" } });
   });
 
-  test("an agent's own", async () => {
+  test("the limit in the definition of an agent", async () => {
     const { crew } = lab({ agents: { lead }, more: { lead: { limits: { maxMemoryMB: 200 } } } });
     expect((await listen(crew.run(single))).result).toMatchObject({ status: "failed", fault: { code: "MEMORY" } });
   });
 });
 
-describe.runIf(linux).each<RunnerName>(["process", "thread"])("time in the %s", (runner) => {
-  test("processor time has a limit", async () => {
+describe.runIf(linux).each<RunnerName>(["process", "thread"])("a time limit in the %s", (runner) => {
+  test("a limit of processor time", async () => {
     const { crew } = lab({ agents: { lead: [calls("spin", { ms: 250_000 }), "Never."] } });
     const { result, events } = await listen(crew.run({ ...single, runner, resourceLimits: { maxCpuSeconds: 1.5 } }));
     expect(result).toMatchObject({ status: "failed", fault: { code: "CPU" } });
@@ -242,13 +242,13 @@ describe.runIf(linux).each<RunnerName>(["process", "thread"])("time in the %s", 
     const run = crew.run(single);
     const over = listen(run);
     await until(() => alive(mark).some((pid) => commandLineOf(pid).includes("trap")));
-    await new Promise((resolve) => setTimeout(resolve, 500)); // by now one of the two stands still
+    await new Promise((resolve) => setTimeout(resolve, 500)); // by now one of the two processes is stopped
     run.cancel("enough");
     expect((await over).result.status).toBe("cancelled");
     await until(() => alive(mark).length === 0);
   });
 
-  test("a heap has a limit", async () => {
+  test("a limit of heap memory", async () => {
     const { crew } = lab({ agents: { lead: [calls("fill_heap", { megabytes: 2_000 }), "Never."] } });
     const { result } = await listen(crew.run({ ...single, runner, resourceLimits: { maxMemoryMB: 120 } }));
     expect(result).toMatchObject({ status: "failed", fault: { code: "MEMORY" } });
@@ -278,7 +278,7 @@ test.runIf(linux)("ten processes share one budget", async () => {
     crew.run({ mode: "parallel", tasks, maxConcurrency: 10 }, { budget: { maxToolCalls: 15 } }),
   );
   expect(events.filter(({ type }) => type === "tool.started")).toHaveLength(15);
-  // Whoever meets the limit gets one last turn; a script that calls a tool in it hands nothing in.
+  // A task at the limit gets one last turn; a script that calls a tool in it returns no result.
   expect(result.status).toBe("failed");
   const codes = events.flatMap((event) =>
     event.type === "node.ended" && /^t\d$/.test(event.path) && event.outcome.status === "failed"
@@ -288,7 +288,7 @@ test.runIf(linux)("ten processes share one budget", async () => {
   expect(new Set(codes)).toEqual(new Set(["MAX_TOOL_CALLS"]));
 });
 
-/** A program that starts a run with the built library and does what `then` says. */
+/** A program that starts a run with the built library and then runs `then`. */
 function program(agents: Readonly<Record<string, readonly unknown[]>>, then: string): { file: string; folder: string } {
   const files = Object.entries(agents).map(([name, turns]): [string, string] => [
     `${name}.json`,
@@ -306,7 +306,7 @@ function program(agents: Readonly<Record<string, readonly unknown[]>>, then: str
   return { file: join(folder, "program.mjs"), folder };
 }
 
-test.runIf(linux)("when the program is killed at once, nothing that it started is left", async () => {
+test.runIf(linux)("when the program is killed at once, no process that it started is left", async () => {
   const { file, folder } = program(
     { lead: [calls("stubborn"), "Never."], still: [calls("stand_still"), "Never."] },
     `
@@ -352,12 +352,12 @@ test.runIf(linux)("four tasks leave no descriptor and no process behind", async 
   const { process: processes, thread } = JSON.parse(text) as Record<string, { more: number; seen: string[] }>;
   for (const counted of [processes!, thread!]) {
     expect(counted.seen).toEqual(["ok"]);
-    expect(counted.more).toBeLessThan(4); // one for each task would be a leak; one that is being closed right now is none
+    expect(counted.more).toBeLessThan(4); // one for each task would be a leak; one that is just being closed is not
   }
   await until(() => alive(mark).length === 0);
 });
 
-test("the entry of a task is part of the library and of the command", () => {
+test("the entry file of a task is part of the library and of the command", () => {
   const dist = join(import.meta.dirname, "../../..", "dist");
   for (const file of ["task-child.js", "cli/task-child.js"])
     expect(readFileSync(join(dist, file), "utf8")).toContain("serveParent");

@@ -14,7 +14,7 @@ import {
   until,
 } from "./lab.ts";
 
-/** What every runner has to do in the same way. `elsewhere`: the task is not in this thread. */
+/** The behaviour that all runners share. `elsewhere` means that the task is not in this thread. */
 export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: boolean }): void {
   const play = async (experiment: Experiment, input: Input, heard?: (event: Event) => void) => {
     const { crew, folder } = lab({ runner, ...experiment });
@@ -23,7 +23,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
   const single = { mode: "single", agent: "lead", task: "Go." } as const;
 
   describe(`the ${runner} runner`, () => {
-    test("gives the same result and tells the same as one that runs here, with tools and delegation", async () => {
+    test("gives the same result and emits the same events as a task in this thread, with tools and delegation", async () => {
       const agents = {
         lead: [
           calls("read_file", { path: "notes.txt" }, "Let me see."),
@@ -40,7 +40,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       expect(shown(there.events)).toEqual(shown(here.events));
     });
 
-    test("asks again for a result that does not meet its schema", async () => {
+    test("requests a result again that does not match its schema", async () => {
       const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
       const finish = (n: unknown) => calls("complete_task", { result: { n } });
       const { result } = await play(
@@ -50,7 +50,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       expect(result).toMatchObject({ status: "ok", data: { n: 4 } });
     });
 
-    test("parks a task whose provider refuses it, gives its slot to others, and goes on with it", async () => {
+    test("parks a task whose provider refuses it, gives its slot to others, and continues it later", async () => {
       const error = { code: "MODEL_OVERLOADED", message: "refused", retryable: true };
       const { crew } = lab({ runner, agents: { lead: [{ error }, "Done."], other: ["Meanwhile."] } });
       const tasks = ["lead", "other"].map((agent) => ({ agent, task: "Go." }));
@@ -65,7 +65,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       expect(order[1]).toBeGreaterThan(meanwhile);
     });
 
-    test("hands over what was said to a task before its next turn", async () => {
+    test("delivers a message to a task before its next turn", async () => {
       const { crew } = lab({ runner, agents: { lead: [calls("sleep", { seconds: 0.3 }), "Heard."] } });
       const run = crew.run(single);
       let sent: Promise<boolean> | undefined;
@@ -75,10 +75,10 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       expect(await sent).toBe(true);
       const turns = events.filter(({ type }) => type === "turn.ended");
       const usage = turns.map((event) => (event.type === "turn.ended" ? event.usage.input : 0));
-      expect(usage[1]! - usage[0]!).toBeGreaterThan(15); // the second request holds the message, too
+      expect(usage[1]! - usage[0]!).toBeGreaterThan(15); // the second request contains the message, too
     });
 
-    test("asks a person and goes on with the answer", async () => {
+    test("asks a person and continues with the answer", async () => {
       const { crew } = lab({ runner, agents: { lead: [calls("ask", { question: "Which one?" }), "So be it."] } });
       const run = crew.run(single);
       const { result, events } = await listen(run, (event) => {
@@ -91,7 +91,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       });
     });
 
-    test("tells whoever started the task", async () => {
+    test("delivers a notification to the caller of the task", async () => {
       const { events } = await play({ agents: { lead: [calls("notify", { message: "half way" }), "Done."] } }, single);
       expect(events.find(({ type }) => type === "message.sent")).toMatchObject({ from: "lead", text: "half way" });
     });
@@ -100,11 +100,11 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       const agents = { lead: [calls("current_time"), calls("current_time"), "What I have.", "Never."] };
       const { crew } = lab({ runner, agents });
       const { result, events } = await listen(crew.run(single, { budget: { maxTurns: 2 } }));
-      expect(result).toMatchObject({ status: "ok", output: "What I have." }); // in the turn that is left for last words
+      expect(result).toMatchObject({ status: "ok", output: "What I have." }); // in the last turn that a task at its limit gets
       expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "MAX_TURNS" }]);
     });
 
-    test("keeps the limits of the task and hands in what there is", async () => {
+    test("enforces the limits of the task and returns its result so far", async () => {
       const resourceLimits = { maxTurns: 1 };
       const { result, events } = await play(
         { agents: { lead: [calls("current_time", {}, "So far."), "What I have."] } },
@@ -114,7 +114,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       expect(events.filter(({ type }) => type === "limit.reached")).toHaveLength(1);
     });
 
-    test("runs as many tool calls of a turn at once as it may", async () => {
+    test("runs as many tool calls of a turn at once as allowed", async () => {
       const crowd: Turn = { calls: Array.from({ length: 5 }, () => ({ name: "crowd", input: {} })) };
       const resourceLimits = { maxConcurrentToolCalls: 2 };
       const { events } = await play({ agents: { lead: [crowd, "Done."] } }, { ...single, resourceLimits });
@@ -123,7 +123,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       expect(Math.max(...seen)).toBe(2);
     });
 
-    test("is cancelled at once, with what it had said", async () => {
+    test("is cancelled at once, with its text so far", async () => {
       const { crew } = lab({ runner, agents: { lead: [calls("hang", {}, "I had begun."), "Never."] } });
       const run = crew.run(single);
       const { result, events } = await listen(run, ({ type }) => {
@@ -136,7 +136,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
     });
 
     if (elsewhere)
-      test("refuses a task that may use tools or models which were handed in as code", async () => {
+      test("refuses a task that may use tools or models which were passed in as code", async () => {
         const agents = { lead: ["Hello."] };
         const tools = [
           { name: "look", description: "looks", input: { type: "object" }, effect: "read" as const, run: () => "seen" },
@@ -182,7 +182,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
   });
 }
 
-/** The facts of a run, without what is different every time. */
+/** The facts of a run, without fields that are different every time. */
 function told(events: readonly Event[]): unknown[] {
   const kept = events.filter((event) => "seq" in event);
   return JSON.parse(JSON.stringify(kept), (key, value: unknown) => {
@@ -193,7 +193,7 @@ function told(events: readonly Event[]): unknown[] {
   }) as unknown[];
 }
 
-/** What was shown while it was written, by node. */
+/** The text that was shown while it was written, by node. */
 function shown(events: readonly Event[]): Record<string, string> {
   const texts: Record<string, string> = {};
   for (const event of events)

@@ -1,4 +1,4 @@
-// Tools of these tests, as a module: they exist wherever a task runs.
+// Tools of these tests, as a module: they exist in every process and thread of a task.
 import { spawn } from "node:child_process";
 
 const tool = (name, run, more = {}) => ({
@@ -51,12 +51,12 @@ export const spin = tool("spin", async ({ ms }) => {
   }
   return "dizzy";
 });
-/** Nothing goes on in its thread any more. */
+/** Blocks its thread for ever. */
 export const stand = tool("stand_still", () => {
   for (;;);
 });
 let [here, most] = [0, 0];
-/** Answers with how many of its calls were under way at the same time: two at least, and more if more may come. */
+/** Returns how many of its calls ran at the same time: two at least, and more if more are allowed. */
 export const crowd = tool("crowd", async () => {
   here += 1;
   most = Math.max(most, here);
@@ -66,7 +66,7 @@ export const crowd = tool("crowd", async () => {
   return String(most);
 });
 export const hang = tool("hang", () => new Promise(() => {}));
-/** Leaves the group and does not listen; whoever ends the task has to find it. */
+/** Leaves the process group and ignores signals; ending the task has to find it. */
 export const stubborn = tool("stubborn", (_, { env }) => {
   const child = spawn("/bin/sh", ["-c", "trap '' TERM; while :; do sleep 1; done"], {
     detached: true,

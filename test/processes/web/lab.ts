@@ -2,7 +2,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "playwrig
 import { needs } from "../../needs.ts";
 import { type Place, place, type Started } from "../command.ts";
 
-/** A page of `subcrew web` in a real browser, and everything that went wrong in it. */
+/** A page of `subcrew web` in a real browser, and all errors that occurred in it. */
 export type Tab = Readonly<{ page: Page; context: BrowserContext; faults: readonly string[] }>;
 
 export type TabOptions = Readonly<{
@@ -10,18 +10,18 @@ export type TabOptions = Readonly<{
   height?: number;
   dark?: boolean;
   hash?: string;
-  /** The clock of the page can be moved, as a machine that slept moves it. */
+  /** The clock of the page can be moved, as when a machine slept. */
   clock?: boolean;
 }>;
 
 export type Served = Readonly<{
   place: Place;
-  /** A fresh link with all rights, as `subcrew web` prints it. */
+  /** A new link with all permissions, as `subcrew web` prints it. */
   link(...flags: readonly string[]): Promise<string>;
   /** Kills the server without a warning. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Stops the process of the server, or lets it go on. */
+  /** Stops the process of the server, or continues it. */
   freeze(stopped: boolean): void;
   tab(options?: TabOptions): Promise<Tab>;
   close(): Promise<void>;
@@ -35,7 +35,7 @@ export async function openChromium(): Promise<Browser | Readonly<{ missing: stri
   return chromium.launch({ executablePath: found.path, args });
 }
 
-/** Serves the runs of a fresh place. */
+/** Serves the runs of a new place. */
 export async function serve(
   browser: Browser | undefined,
   files: Readonly<Record<string, string>>,

@@ -8,7 +8,7 @@ import { needsTimeout } from "../../needs.ts";
 import { script } from "../command.ts";
 import { openChromium, type Served, serve } from "./lab.ts";
 
-/** Text that would act in a page that takes it for HTML, a script, a link or an image. */
+/** Text that would act in a page that reads it as HTML, a script, a link or an image. */
 const hostile = [
   "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>",
   "[click](javascript:document.title='owned') ![pixel](http://203.0.113.9/pixel.png)",
@@ -115,7 +115,7 @@ test("a deep link opens the same task and turn, and the command can be copied", 
   expect(await page.evaluate(() => navigator.clipboard.readText())).toMatch(/^subcrew show run_/);
 });
 
-test("an approval is answered in place and the run goes on", async (context) => {
+test("an approval is answered in place and the run continues", async (context) => {
   if (missing !== undefined) context.skip(missing);
   const id = await background("team", "--input", "team.json", ...model("answer"));
   await at("#/needs");
@@ -127,7 +127,7 @@ test("an approval is answered in place and the run goes on", async (context) => 
   expect(stdout).toContain('"by":"the page"');
 });
 
-test("a call that needs permission is shown as the diff it would make, and a denial reaches the agent", async (context) => {
+test("a call that needs permission is shown as a diff, and a denial reaches the agent", async (context) => {
   if (missing !== undefined) context.skip(missing);
   await background("run", "general", "Write a file.", ...model("edit"), "--permission-mode", "default");
   await at("#/needs");
@@ -136,13 +136,13 @@ test("a call that needs permission is shown as the diff it would make, and a den
   const tops = await card
     .locator("pre.diff span")
     .evaluateAll((lines) => lines.map((line) => line.getBoundingClientRect().top));
-  expect(tops).toEqual([...new Set(tops)].toSorted((a, b) => a - b)); // each line below the one before
+  expect(tops).toEqual([...new Set(tops)].toSorted((a, b) => a - b)); // each line below the previous one
   await card.getByLabel("Your words, if any").fill("Not there.");
   await card.getByRole("button", { name: "Deny" }).click();
   await page.getByText("Nothing waits for you").waitFor();
 });
 
-test("output of a model that holds HTML, scripts and links stays text", async (context) => {
+test("output of a model that contains HTML, scripts and links stays text", async (context) => {
   if (missing !== undefined) context.skip(missing);
   const { stdout } = await served.place.run(
     [
@@ -195,7 +195,7 @@ test("a run is paused and resumed from the page, and another one is cancelled", 
   await actions.getByRole("button", { name: "pause" }).click();
   await chip("paused").waitFor();
   await actions.getByRole("button", { name: "resume" }).click();
-  await chip("done").waitFor(); // a command that was interrupted is not run again
+  await chip("done").waitFor(); // an interrupted command is not repeated
   await at(
     `#/run/${await background("run", "bash", "Wait.", ...model("held"), "--permission-mode", "bypass", "--sandbox", "off")}`,
   );
@@ -205,12 +205,12 @@ test("a run is paused and resumed from the page, and another one is cancelled", 
   await chip("cancelled").waitFor();
 });
 
-test("the page goes on without a gap or a duplicate after sleep and after the server was killed, and the run never notices", async (context) => {
+test("the page continues without a gap or a duplicate after sleep and after the server was killed, and the run is not affected", async (context) => {
   if (missing !== undefined) context.skip(missing);
   const id = await background("parallel", 'bash="Wait."', 'explore="x"', ...model("steps"), ...freely);
   await at(`#/run/${id}?view=events`);
   await page.locator(".log-row", { hasText: "tool.started" }).first().waitFor();
-  served.freeze(true); // the connection looks alive, and says nothing
+  served.freeze(true); // the connection looks alive, but nothing arrives
   await page.clock.fastForward(120_000); // the lid of the laptop was closed for two minutes
   writeFileSync(join(served.place.workspace, "woken"), "");
   await expect.poll(() => existsSync(join(served.place.workspace, "went")), { timeout: 60_000 }).toBe(true);
@@ -236,7 +236,7 @@ test("the page goes on without a gap or a duplicate after sleep and after the se
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test("a message reaches a task that works, a failed one is tried again, and an ended one is continued", async (context) => {
+test("a message reaches a running task, a failed task is retried, and an ended one is continued", async (context) => {
   if (missing !== undefined) context.skip(missing);
   const id = await background("run", "bash", "Wait.", ...model("hears"), ...freely, "--name", "Hears");
   await at(`#/run/${id}`);
@@ -263,7 +263,7 @@ test("a message reaches a task that works, a failed one is tried again, and an e
   await page.locator(".entry.note", { hasText: id }).waitFor();
 });
 
-test("changes that wait in a patch are looked at and applied", async (context) => {
+test("changes that are stored in a patch are shown and applied", async (context) => {
   if (missing !== undefined) context.skip(missing);
   const { workspace } = served.place;
   for (const words of [
@@ -290,7 +290,7 @@ test("changes that wait in a patch are looked at and applied", async (context) =
   expect(readFileSync(join(workspace, "made.txt"), "utf8")).toBe("one line\n");
 });
 
-test("the arms of a race are compared, and runs are found by words, state and project", async (context) => {
+test("the contenders of a race are compared, and runs are found by words, state and project", async (context) => {
   if (missing !== undefined) context.skip(missing);
   const words = [
     "race",
@@ -366,7 +366,7 @@ test("the cost page has a bar and a row for each agent", async (context) => {
   await page.getByRole("row", { name: /general/ }).waitFor();
 });
 
-test("everything is reached with the keyboard alone", async (context) => {
+test("everything can be reached with only the keyboard", async (context) => {
   if (missing !== undefined) context.skip(missing);
   await at("#/runs");
   await page.locator(".run-row").first().waitFor();
@@ -376,7 +376,7 @@ test("everything is reached with the keyboard alone", async (context) => {
   await page.keyboard.press("g");
   await page.keyboard.press("r");
   await page.getByRole("heading", { name: "Runs", exact: true }).waitFor();
-  await page.locator("[role=grid] .run-row").first().waitFor(); // the heading is there before the runs
+  await page.locator("[role=grid] .run-row").first().waitFor(); // the heading is shown before the runs
   for (
     let step = 0;
     step < 40 && !(await page.evaluate(() => document.activeElement?.getAttribute("role") === "grid"));
@@ -393,7 +393,7 @@ test("everything is reached with the keyboard alone", async (context) => {
     step += 1
   )
     await page.keyboard.press("Tab");
-  // The second key comes before the page has drawn what the first one changed.
+  // The second key is pressed before the page has drawn the change of the first one.
   await page.evaluate(() => {
     for (const key of ["ArrowDown", "2"])
       document.activeElement?.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
@@ -434,7 +434,7 @@ test("no page has a serious accessibility fault, at full width and on a phone, l
       await tab.page.locator(".wait").first().waitFor({ state: "detached" });
       const wide = await tab.page.evaluate(() => document.documentElement.scrollWidth);
       if (wide > width) found.push(`${width} ${hash}: the page is ${wide} wide`);
-      // The page allows no script from elsewhere, so the checker comes in beside it.
+      // The page allows no script from other origins, so the checker is injected separately.
       await tab.page.evaluate(AxeBuilder.source);
       const faulty = await tab.page.evaluate(async () => {
         const axe = (
@@ -459,7 +459,7 @@ test("no page has a serious accessibility fault, at full width and on a phone, l
   expect(found).toEqual([]);
 });
 
-test("a link for others can look and change nothing", async (context) => {
+test("a read-only link shows everything and can change nothing", async (context) => {
   if (missing !== undefined) context.skip(missing);
   const link = await served.link("--share-readonly");
   const guest = await browser!.newContext();

@@ -11,7 +11,7 @@ import { type SdkServer, sdkServer } from "../../a2a/sdk-server.ts";
 
 const SECRET = "s3cret-of-the-remote-agent";
 
-/** An agent that answers only those requests that this accepts. */
+/** An agent that answers only requests that this function accepts. */
 const guarded = (accepts: (request: IncomingMessage) => boolean, card: object = {}): Promise<SdkServer> =>
   sdkServer(({ text }, say) => say.message(text), {
     card,
@@ -59,7 +59,7 @@ test.each([
     { type: "bearer", token: `!echo noise >&2; printf %s ${SECRET}` },
     header("authorization", `Bearer ${SECRET}`),
   ],
-] as const)("signs in with %s, and the secret is nowhere to be seen", async (_, auth, accepts) => {
+] as const)("signs in with %s, and the secret is shown nowhere", async (_, auth, accepts) => {
   const server = await guarded(accepts);
   const crew = crewFor([server.host], {
     agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth })],
@@ -74,7 +74,7 @@ test.each([
   expect(textIn((await crew.kept.look(run.id)).place)).not.toContain(SECRET);
 });
 
-test("a secret that is refused is not in the message, even when the other side repeats it", async () => {
+test("a refused secret is not in the message, even when the server repeats it", async () => {
   const server = await guarded(() => false);
   const crew = crewFor([server.host], {
     agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth: { type: "bearer", token: SECRET } })],
@@ -97,7 +97,7 @@ test.each([
   ["a way that is not known", { type: "magic" }, "`type` has to be one of apiKey, http, bearer, basic, oauth"],
   ["Google's own way", { type: "google-credentials" }, "not supported"],
   ["a missing field", { type: "apiKey" }, "key:"],
-])("%s is said", async (_, auth, words) => {
+])("%s is reported", async (_, auth, words) => {
   const server = await guarded(() => false);
   const crew = crewFor([server.host], { agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth })] });
   const { nodes } = await crew.run({ mode: "single", agent: "it", task: "hello" });
@@ -107,7 +107,7 @@ test.each([
   });
 });
 
-test("credentials do not go along on a redirect to another origin", async () => {
+test("credentials are not sent on a redirect to another origin", async () => {
   const thief = await webServer({ "*": "{}" });
   const server = await webServer({
     "/card.json": (_, response) => response.writeHead(307, { location: thief.url("/") }).end(),
@@ -121,7 +121,7 @@ test("credentials do not go along on a redirect to another origin", async () => 
   expect(JSON.stringify([thief.requests, server.requests])).not.toContain(SECRET);
 });
 
-/** A small authorisation server: a token endpoint, and a page that sends the browser back with a code. */
+/** A small authorisation server: a token endpoint, and a page that redirects the browser with a code. */
 async function oauthServer(): Promise<WebServer & { valid: Set<string>; grants: URLSearchParams[] }> {
   const valid = new Set<string>();
   const grants: URLSearchParams[] = [];
@@ -166,7 +166,7 @@ async function oauthServer(): Promise<WebServer & { valid: Set<string>; grants: 
 
 const bearerOf = (request: IncomingMessage): string => (request.headers.authorization ?? "").replace("Bearer ", "");
 
-/** An agent elsewhere that takes tokens of a server of its own, and a crew that knows both. */
+/** A remote agent that accepts tokens of its own authorisation server, and a crew that knows both. */
 async function behindOauth(auth: (oauth: WebServer) => Readonly<Record<string, unknown>>) {
   const oauth = await oauthServer();
   const { host, cardUrl } = await guarded((request) => oauth.valid.has(bearerOf(request)));
@@ -178,7 +178,7 @@ async function behindOauth(auth: (oauth: WebServer) => Readonly<Record<string, u
   return { oauth, crew, ask };
 }
 
-/** Signed in to as a person. */
+/** Signs in as a person. */
 const byPerson = (oauth: WebServer) => ({ client_id: "app", authorization_url: oauth.url("/authorize") });
 
 test("OAuth as a program: one token for many tasks, and a new one when it is refused", async () => {
@@ -200,7 +200,7 @@ test("OAuth as a program: one token for many tasks, and a new one when it is ref
   expect(oauth.grants).toHaveLength(2);
 });
 
-test("what the file leaves out is taken from the card: where tokens come from, and how a key is called", async () => {
+test("fields that the file leaves out are taken from the card: the token address, and the name of a key", async () => {
   const oauth = await oauthServer();
   const flow = { tokenUrl: oauth.url("/token"), refreshUrl: "", scopes: { read: "reads" } };
   const scheme = {
@@ -241,7 +241,7 @@ test("what the file leaves out is taken from the card: where tokens come from, a
   expect(oauth.grants.map((form) => form.get("scope"))).toEqual(["read"]);
 });
 
-test("OAuth as a person: a browser brings the code back, PKCE proves who asked, and the sign-in is remembered", async () => {
+test("OAuth as a person: the browser returns a code, PKCE proves the client, and the sign-in is stored", async () => {
   const { oauth, ask } = await behindOauth(byPerson);
   const home = tempFolder();
   const browse = async (text: string): Promise<void> => void (await fetch(/http:\S+/.exec(text)![0]));
@@ -276,7 +276,7 @@ test("OAuth as a person fails in an unattended run, and a code with a wrong stat
   expect(oauth.grants).toHaveLength(0);
 });
 
-/** All that lies in a folder, as one text. */
+/** All files in a folder, as one text. */
 function textIn(folder: string): string {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

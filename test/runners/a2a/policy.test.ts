@@ -27,7 +27,7 @@ test.each([
   expect(server.connections()).toBe(0);
 });
 
-test("a person is asked with all that will be sent, to whom and with which secret, and once per server", async () => {
+test("a person is asked with everything that will be sent, the recipient and the secret, once per server", async () => {
   const server = await sdkServer(({ text }, say) => say.message(text));
   const auth = { type: "http", scheme: "Bearer", token: "$ECHO_TOKEN" };
   const crew = crewFor([server.host], {
@@ -48,7 +48,7 @@ test("a person is asked with all that will be sent, to whom and with which secre
   expect(run.state.outcome).toMatchObject({ status: "ok", output: "tell nobody" });
 });
 
-test("a no is a no, and a rule for the server is a yes", async () => {
+test("the answer no denies the task, and a rule for the server allows it", async () => {
   const server = await sdkServer(({ text }, say) => say.message(text));
   const agents = [remoteAgent("echo", { cardUrl: server.cardUrl })];
   const asked = crewFor([server.host], { agents, permissions: {} }).run({ mode: "single", agent: "echo", task: "a" });
@@ -63,7 +63,7 @@ test("a no is a no, and a rule for the server is a yes", async () => {
   expect(ruled).toMatchObject({ status: "ok", output: "b" });
 });
 
-test("a card that sends us to another server is asked about again, and a redirect is not followed there", async () => {
+test("a card that points to another server needs a new approval, and a redirect to it is not followed", async () => {
   const other = await webServer({ "*": "stolen" });
   const lured = await sdkServer(({ text }, say) => say.message(text), {
     card: {
@@ -93,7 +93,7 @@ test("a card that sends us to another server is asked about again, and a redirec
   expect(other.connections()).toBe(0);
 });
 
-test("a deny rule for a part of a server holds after the server was approved", async () => {
+test("a deny rule for a part of a server applies after the server was approved", async () => {
   const server = await rpcServer([], () => ({ url: server.url("/admin/rpc") }));
   const agents = [remoteAgent("old", { cardUrl: server.cardUrl })];
   const permissions = { allow: ["a2a"], deny: [`a2a(${server.url("/admin/*")})`] };

@@ -11,7 +11,7 @@ import { crewFor, listen, remoteAgent } from "../../a2a/lab.ts";
 import { rpcServer } from "../../a2a/rpc-server.ts";
 import { sdkServer, TaskState } from "../../a2a/sdk-server.ts";
 
-test("a message of a remote agent is the result", async () => {
+test("the message of a remote agent is its result", async () => {
   const server = await sdkServer(({ text }, say) => say.message(`you said ${text}`));
   const crew = crewFor([server.host], { agents: [remoteAgent("echo", { cardUrl: server.cardUrl })] });
 
@@ -22,7 +22,7 @@ test("a message of a remote agent is the result", async () => {
   expect(events.flatMap((event) => (event.type === "text.delta" ? [event.text] : [])).join("")).toBe("you said hello");
 });
 
-test("what a task makes comes in pieces and is one result, without its heading", async () => {
+test("an artifact that a task sends in pieces is one result, without its heading", async () => {
   const server = await sdkServer((_, say) => {
     say.task();
     say.status(TaskState.TASK_STATE_WORKING, "thinking");
@@ -41,7 +41,7 @@ test("what a task makes comes in pieces and is one result, without its heading",
   );
 });
 
-test("a card that is written into the file needs no address, and a base address leads to the card", async () => {
+test("a card inside of the file needs no address, and a base address leads to the card", async () => {
   const server = await sdkServer(({ text }, say) => say.message(text));
   const cardJson = await (await fetch(server.cardUrl)).text();
   const crew = crewFor([server.host], {
@@ -91,7 +91,7 @@ test("a remote agent is a member of a team like any other", async () => {
   expect(run.state.nodes.get("two")?.outcome).toMatchObject({ output: expect.stringContaining("b after <") });
 });
 
-test("a remote agent is a tool of its own, like one that runs here", async () => {
+test("a remote agent can be offered as its own tool, like a local one", async () => {
   const server = await sdkServer(({ text }, say) => say.message(`you said ${text}`));
   const crew = crewFor([server.host], { agents: [remoteAgent("echo", { cardUrl: server.cardUrl })] });
 
@@ -101,7 +101,7 @@ test("a remote agent is a tool of its own, like one that runs here", async () =>
   expect(text).toContain("you said hello");
 });
 
-describe("what it asks", () => {
+describe("a question of a remote agent", () => {
   const asking = (tasks: string[] = []) =>
     sdkServer(({ text, turn, taskId, contextId }, say) => {
       tasks.push(`${contextId}/${taskId}`);
@@ -111,7 +111,7 @@ describe("what it asks", () => {
       say.status(TaskState.TASK_STATE_COMPLETED);
     });
 
-  test("becomes a question, and the answer goes to the same task", async () => {
+  test("becomes a question to the person, and the answer goes to the same task", async () => {
     const tasks: string[] = [];
     const server = await asking(tasks);
     const crew = crewFor([server.host], { agents: [remoteAgent("painter", { cardUrl: server.cardUrl })] });
@@ -144,7 +144,7 @@ describe("what it asks", () => {
   });
 });
 
-test("cancelling a run cancels the task on the other side", async () => {
+test("cancelling a run cancels the remote task", async () => {
   const begun = deferred<void>();
   const server = await sdkServer(async (_, say) => {
     say.task();
@@ -163,7 +163,7 @@ test("cancelling a run cancels the task on the other side", async () => {
   expect(server.cancelled).toHaveLength(1);
 });
 
-test("a remote agent that loses a race is cancelled there", async () => {
+test("a remote agent that loses a race is cancelled remotely", async () => {
   const slow = await sdkServer(async (_, say) => {
     say.task(TaskState.TASK_STATE_WORKING);
     await new Promise(() => {});
@@ -185,7 +185,7 @@ test.each([
   ["failed", TaskState.TASK_STATE_FAILED, "AGENT_REPORTED", "failed: no luck"],
   ["rejected", TaskState.TASK_STATE_REJECTED, "REMOTE_REFUSED", "refused the task: no luck"],
   ["stopped", TaskState.TASK_STATE_CANCELED, "AGENT_REPORTED", "cancelled the task: no luck"],
-])("a task that ends %s is a failure with its words", async (_, state, code, words) => {
+])("a task that ends %s is a failure with its message", async (_, state, code, words) => {
   const server = await sdkServer((__, say) => {
     say.task();
     say.status(state, "no luck");
@@ -197,7 +197,7 @@ test.each([
   expect(nodes["unlucky"]).toMatchObject({ status: "failed", fault: { code, message: `unlucky ${words}` } });
 });
 
-test("an agent without streams that answers before it is done is asked until it is", async () => {
+test("an agent without streams that answers before it is done is polled until it is", async () => {
   const task = (state: string, more: object = {}): object => ({
     kind: "task",
     id: "t1",
@@ -218,7 +218,7 @@ test("an agent without streams that answers before it is done is asked until it 
   });
 });
 
-test("a stream that breaks off is not the end: the task is asked about", async () => {
+test("a stream that breaks off is not the end: the state of the task is requested", async () => {
   let broke = false;
   const gone = deferred<void>();
   const server = await sdkServer(
@@ -270,7 +270,7 @@ test("an answer that does not match the schema is requested again, and a structu
   expect(server.sent[1]!.contextId).toBe(server.sent[0]!.contextId || server.sent[1]!.contextId);
 });
 
-test("its usage is unknown unless it reports it, and a reported one is counted", async () => {
+test("the usage of a remote agent is unknown unless it reports it, and reported usage is counted", async () => {
   const server = await sdkServer(({ turn }, say) => {
     say.task();
     const usage = { input: 7, output: 5, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 7, turns: 2 };
@@ -289,7 +289,7 @@ test("its usage is unknown unless it reports it, and a reported one is counted",
   expect(told).toMatchObject({ cost: { usd: 0.5, unpriced: 0 }, usage: { input: 7, output: 5, turns: 2 } });
 });
 
-test("its reported usage counts against the budget of the run", async () => {
+test("the reported usage of a remote agent counts against the budget of the run", async () => {
   const server = await sdkServer((_, say) => {
     say.task();
     const usage = { input: 7, output: 5, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 7, turns: 1 };
@@ -331,7 +331,7 @@ describe("a conversation", () => {
     expect(server.sent.map(({ contextId }) => contextId).every((id, at, all) => all.indexOf(id) === at)).toBe(true);
   });
 
-  test("goes on when a task is continued", async () => {
+  test("continues when its task is continued", async () => {
     const server = await sdkServer(({ contextId }, say) => {
       say.task();
       say.status(TaskState.TASK_STATE_COMPLETED, contextId);
@@ -393,7 +393,7 @@ describe("a conversation", () => {
   });
 });
 
-describe("what goes wrong", () => {
+describe("errors", () => {
   const failing = async (answer: (response: ServerResponse, n: number) => void, options: object = {}) => {
     const server = await webServer({
       "/card.json": (_, response) => response.writeHead(200).end(JSON.stringify(oldCard(server.url("/rpc")))),
@@ -413,7 +413,7 @@ describe("what goes wrong", () => {
     [404, "REMOTE_CARD"],
     [429, "REMOTE_BUSY"],
     [500, "REMOTE_FAILED"],
-  ])("the status %i is %s", async (status, code) => {
+  ])("the status %i becomes %s", async (status, code) => {
     const { outcome } = await failing((response) => response.writeHead(status).end("no"));
     expect(outcome).toMatchObject({
       status: "failed",
@@ -425,7 +425,7 @@ describe("what goes wrong", () => {
     });
   });
 
-  test("a busy agent is tried again as the retry rule says", async () => {
+  test("a busy agent is retried as the retry rule says", async () => {
     const done = {
       result: { kind: "message", messageId: "m", role: "agent", parts: [{ kind: "text", text: "at last" }] },
     };
@@ -438,7 +438,7 @@ describe("what goes wrong", () => {
     expect(outcome).toMatchObject({ status: "ok", output: "at last" });
   });
 
-  test("an error of the protocol is told with its words", async () => {
+  test("an error of the protocol is reported with its message", async () => {
     const { outcome } = await failing((response) =>
       rpc(response, { error: { code: -32005, message: "no text here" } }),
     );
@@ -451,7 +451,7 @@ describe("what goes wrong", () => {
     });
   });
 
-  test("a connection that breaks after the message was sent is not tried again", async () => {
+  test("a connection that breaks after the message was sent is not retried", async () => {
     const { outcome, server } = await failing((response) => response.destroy(), {
       retry: { maxAttempts: 3, backoffMs: 1 },
     });
@@ -474,7 +474,7 @@ describe("what goes wrong", () => {
     expect(nodes["it"]).toMatchObject({ fault: { code: "REMOTE_NETWORK", retryable: true } });
   });
 
-  test("a task that takes too long is given up here and there", async () => {
+  test("a task that takes too long is cancelled locally and remotely", async () => {
     await patiently(async (times) => {
       const server = await sdkServer(async (_, say) => {
         say.task(TaskState.TASK_STATE_WORKING);
@@ -489,7 +489,7 @@ describe("what goes wrong", () => {
   });
 });
 
-/** A home in which only the journal of a run is left, as after a crash. */
+/** A home folder that contains only the journal of a run, as after a crash. */
 function afterCrash(folder: string, id: string): string {
   const home = tempFolder();
   mkdirSync(join(home, "runs", id), { recursive: true });

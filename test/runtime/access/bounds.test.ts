@@ -14,7 +14,7 @@ import { encodeLine } from "../../support/encode-line.ts";
 import { call, play } from "../../support/play.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-test("durations: a run and a task with a limit above 2^31 ms are carried out", async () => {
+test("durations: a run and a task with a limit above 2^31 ms run normally", async () => {
   const { outcome } = await play([call("list_files", {})], {
     input: { resourceLimits: { maxDurationMs: 40_000 * 60_000, maxIdleMs: 2 ** 40, graceMs: 2 ** 35 } },
   });
@@ -48,7 +48,7 @@ test("argument cap: more than 100,000 values are refused, and neither recorded n
 test.each([
   ["deleted", (runs: string) => rmSync(runs, { recursive: true, force: true })],
   ["renamed", (runs: string) => renameSync(runs, `${runs}-moved`)],
-])("run folder %s: the next effect is not carried out, and the run ends STATE_UNWRITABLE", async (_, lose) => {
+])("run folder %s: the next effect is not executed, and the run ends with STATE_UNWRITABLE", async (_, lose) => {
   const home = tempFolder();
   let done = 0;
   const act = defineTool({
@@ -116,7 +116,7 @@ test.each([
   expect({ asked, written: existsSync(join(cwd, "x.txt")) }).toEqual({ asked: !written, written });
 });
 
-test("gc: a run that did not end stays, however old the clock says it is, until a person says otherwise", async () => {
+test("gc: an unfinished run is kept, however old it seems by the clock, until a person deletes it", async () => {
   const home = tempFolder();
   const crew = createCrew({
     home,
@@ -131,7 +131,7 @@ test("gc: a run that did not end stays, however old the clock says it is, until 
   const again = await crew.run({ mode: "single", agent: "worker", task: "Go." });
   const journal = join(home, "runs", again.id, "journal.jsonl");
   const lines = execFileSync("head", ["-n", "2", journal]).toString("utf8");
-  writeFileSync(journal, lines); // as a crash leaves it
+  writeFileSync(journal, lines); // the state after a crash
   utimesSync(join(home, "runs", again.id), 1, 1);
   const now = Date.now() + 400 * 86_400_000;
   const ids = async (unfinished: boolean): Promise<string[]> =>
@@ -140,7 +140,7 @@ test("gc: a run that did not end stays, however old the clock says it is, until 
   expect(await ids(true)).toEqual([again.id]);
 });
 
-test("special files: a pipe or an endless device where we read is refused at once", async () => {
+test("special files: a pipe or an endless device in place of a file is refused at once", async () => {
   const folder = tempFolder();
   execFileSync("mkfifo", [join(folder, "pipe")]);
   mkdirSync(join(folder, "dir"));
@@ -150,7 +150,7 @@ test("special files: a pipe or an endless device where we read is refused at onc
   }
 });
 
-test("special files: a run whose journal is a pipe does not hang those who list runs", async () => {
+test("special files: a run whose journal is a pipe does not block lists of runs", async () => {
   const home = tempFolder();
   const folder = join(home, "runs", "run_aaaaaaaaaaaa");
   mkdirSync(folder, { recursive: true });
@@ -159,7 +159,7 @@ test("special files: a run whose journal is a pipe does not hang those who list 
   expect((await crew.kept.list().catch(() => [])).filter(({ life }) => life !== "damaged")).toEqual([]);
 });
 
-test("servers: with a valid token, a request that is not plainly for us is refused", () => {
+test("servers: with a valid token, a request that is not clearly for this server is refused", () => {
   const token = "t".repeat(32);
   const guard = createGuard({ tokens: { me: token }, port: 8080, hosts: [], bound: "127.0.0.1" });
   const authorization = `Bearer ${token}`;

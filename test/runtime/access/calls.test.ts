@@ -11,7 +11,7 @@ import { tempFolder } from "../../support/temp-folder.ts";
 
 const write = (path: string, content = "new"): ReturnType<typeof call> => call("write_file", { path, content });
 
-test("unattended, what would be asked is refused in words that name the rule which allows it", async () => {
+test("in an unattended run, a call that needs approval is refused, and the message names the rule that allows it", async () => {
   const { denied, cwd, outcome } = await play([
     write("a.txt"),
     call("bash", { command: "npm test" }),
@@ -31,7 +31,7 @@ test("unattended, what would be asked is refused in words that name the rule whi
   expect(outcome).toMatchObject({ status: "ok", output: "done" });
 });
 
-test("a yes is for this call alone, a no is told with its words", async () => {
+test("the answer yes applies only to this call, and the answer no reaches the model with its reason", async () => {
   const { questions, denied, ended, cwd } = await play([write("a.txt"), write("a.txt", "two"), write("b.txt")], {
     answer: (question) =>
       question.includes("a.txt") ? { approve: true } : { approve: false, text: "not that one", by: "the boss" },
@@ -48,7 +48,7 @@ test("a yes is for this call alone, a no is told with its words", async () => {
   ]);
 });
 
-test("TOOL-08: always is for what was shown and nothing else", async () => {
+test('TOOL-08: the answer "always" applies only to the call that was shown', async () => {
   const { questions, ended } = await play(
     [write("a.txt"), write("a.txt", "two"), write("sub/a.txt"), call("delete_file", { path: "a.txt" })],
     { answer: () => ({ approve: true, always: true }) },
@@ -61,7 +61,7 @@ test("TOOL-08: always is for what was shown and nothing else", async () => {
   expect(ended.every(({ error }) => !error)).toBe(true);
 });
 
-test("what is approved is what happens, and a question shows all of it", async () => {
+test("only the approved call is executed, and a question shows all of it", async () => {
   const content = `line\n\u001b[2K\r\u202e\u200bx${" ".repeat(5_000)}rm -rf\n${"y".repeat(20_000)}`;
   const { questions, cwd } = await play([write("a.txt", content)], { answer: () => ({ approve: true }) });
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe(content);
@@ -81,7 +81,7 @@ test("a late answer to one question does not answer another, also when the model
   expect(new Set(opened).size).toBe(2);
 });
 
-test("several calls of one turn are asked about one after the other", async () => {
+test("the approvals for several calls of one turn are requested one after the other", async () => {
   let open = 0;
   let most = 0;
   const turn = { calls: ["a", "b", "c"].map((name) => ({ name: "write_file", input: { path: name, content: name } })) };
@@ -99,7 +99,7 @@ test.each([
   ["plan", { read_file: "ok", write_file: "no", bash: "no" }],
   ["dontAsk", { read_file: "ok", write_file: "no", bash: "no" }],
   ["acceptEdits", { read_file: "ok", write_file: "ok", bash: "no" }],
-] as const)("mode %s, unattended", async (mode, want) => {
+] as const)("mode %s in an unattended run", async (mode, want) => {
   const cwd = tempFolder({ "a.txt": "a" });
   const calls = [call("read_file", { path: "a.txt" }), write("b.txt"), call("bash", { command: "touch c.txt" })];
   const { denied, ended } = await play(calls, { cwd, permissions: { mode } });
@@ -110,7 +110,7 @@ test.each([
   expect(got).toEqual(want);
 });
 
-test("rules: deny beats ask beats allow, and a pattern is about the argument", async () => {
+test("rules: deny wins over ask, ask over allow, and a pattern applies to the argument", async () => {
   const permissions = {
     allow: ["write_file(src/**)", "write_file(docs/*.md)"],
     ask: ["write_file(src/secret/**)"],
@@ -140,7 +140,7 @@ test("rules: deny beats ask beats allow, and a pattern is about the argument", a
   expect(paths.filter((path) => existsSync(join(cwd, path)))).toEqual(["src/a.ts", "src/x/y.ts", "docs/a.md"]);
 });
 
-test("a rule that names no tool is the caller's mistake, before anything runs", async () => {
+test("a rule that names no tool is reported as a mistake of the caller, before anything runs", async () => {
   await expect(play([], { permissions: { deny: ["wrte_file(x)"] } })).rejects.toMatchObject({
     code: "UNKNOWN_TOOL",
     hint: 'Did you mean "write_file"?',
@@ -163,7 +163,7 @@ const start = defineTool({
   },
 });
 
-test("TOOL-07, TOOL-10: with delegation: ceiling, what holds for a parent holds for whatever it starts, at every depth", async () => {
+test("TOOL-07, TOOL-10: with delegation: ceiling, the limits of a parent apply to all agents below it, at every depth", async () => {
   const { createCrew, defineAgent } = await import("../../../src/index.ts");
   const { scripted } = await import("../../../src/models/scripted/scripted.ts");
   const cwd = tempFolder();
@@ -207,7 +207,7 @@ test("TOOL-07, TOOL-10: with delegation: ceiling, what holds for a parent holds 
   ]);
 });
 
-test("SBX-12: an agent cannot send another one to a folder outside", async () => {
+test("SBX-12: an agent cannot start another one in a folder outside", async () => {
   const outside = tempFolder({ "secret.txt": "canary" });
   const { events } = await play([call("start", { agent: "worker", more: { cwd: outside } })], {
     tools: [start],
@@ -216,7 +216,7 @@ test("SBX-12: an agent cannot send another one to a folder outside", async () =>
   expect(JSON.stringify(events)).toContain("is outside of the folders this run may use");
 });
 
-test("two layers: forbidden, unknown, forbidden under an alias, and what the parent lacks are four refusals without effect", async () => {
+test("four refusals without effect: a forbidden tool, an unknown one, a forbidden one under an alias, and one that the parent lacks", async () => {
   const cwd = tempFolder();
   const model = scripted(
     call("start", { agent: "helper" }),
@@ -253,7 +253,7 @@ test("two layers: forbidden, unknown, forbidden under an alias, and what the par
   const events: Event[] = [];
   for await (const event of run) events.push(event);
   expect(await run).toMatchObject({ status: "ok", output: "done" });
-  expect(model.requests[1]!.tools.map(({ name }) => name)).toEqual(["read_file"]); // what it is shown
+  expect(model.requests[1]!.tools.map(({ name }) => name)).toEqual(["read_file"]); // the tools that it is shown
   const denied = events.filter((event) => event.type === "tool.denied");
   expect(denied.map(({ tool, rule }) => [tool, rule])).toEqual([
     ["delete_file", "tools of helper"],
@@ -289,7 +289,7 @@ test("an agent's own ask rules apply despite the user's allow rules, and deny in
   expect([asked.questions.length, asked.ended.length, asked.denied.length]).toEqual([1, 2, 1]);
 });
 
-test("an agent whose file limits a tool by its arguments has that much of it", async () => {
+test("an agent whose file limits a tool to some arguments may use it only with these", async () => {
   const { denied, ended } = await play(
     [
       write("docs/a.md"),
@@ -306,7 +306,7 @@ test("an agent whose file limits a tool by its arguments has that much of it", a
   expect(ended.map(({ tool }) => tool)).toEqual(["write_file", "bash"]);
 });
 
-test("TOOL-12: a tool that does not say what it touches is asked about unless it only reads", async () => {
+test("TOOL-12: a tool that does not declare its subjects needs approval unless it is read-only", async () => {
   const tool = (name: string, effect: "read" | "write") =>
     defineTool({ name, description: name, input: z.object({}), effect, run: () => "ran" });
   const { denied, ended } = await play([call("looks", {}), call("acts", {})], {
@@ -317,7 +317,7 @@ test("TOOL-12: a tool that does not say what it touches is asked about unless it
   expect(allowed.ended).toMatchObject([{ tool: "acts", text: "ran" }]);
 });
 
-test("other folders that may be written are reached by their absolute path, and rules call them so", async () => {
+test("other writable folders are addressed by their absolute path, also in rules", async () => {
   const other = tempFolder({ "a.txt": "a" });
   const calls = [
     write(`${other}/b.txt`),
@@ -336,7 +336,7 @@ test("other folders that may be written are reached by their absolute path, and 
   expect(readFileSync(join(other, "b.txt"), "utf8")).toBe("new");
 });
 
-test("a command that needs the network is asked about, and has it only when the answer says so", async (context) => {
+test("a command that needs the network needs approval, and gets the network only if the answer says so", async (context) => {
   const bwrap = await needs("bwrap");
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   const server = createServer((socket) => socket.end("hello\n"));
@@ -358,7 +358,7 @@ test("a command that needs the network is asked about, and has it only when the 
       answer: (question) => ({ approve: true, ...(question.includes("env -i") && { network: true }) }),
     },
   );
-  // Neither what a rule allows nor a plain yes gives a command the network.
+  // Neither a rule that allows a command nor a plain yes gives it the network.
   expect(ended.map(({ text, error }) => [error, text.includes("hello")])).toEqual([
     [true, false],
     [false, true],
@@ -370,7 +370,7 @@ test("a command that needs the network is asked about, and has it only when the 
   expect(events.filter((event) => event.type === "gate.opened" && event.offersNetwork)).toHaveLength(3);
 });
 
-test("a rule against the network is not opened by an answer", async () => {
+test("an answer does not override a rule against the network", async () => {
   const { questions, events } = await play([call("bash", { command: "curl http://127.0.0.1:1" })], {
     permissions: { deny: ["network"] },
     answer: () => ({ approve: true, network: true }),

@@ -63,7 +63,7 @@ test("commands cannot change such a file, and a new one is quarantined", async (
   expect(readFileSync(join(cwd, "dev/c.txt"), "utf8")).toBe("x\n");
 });
 
-test("a task in a worktree brings no such file back", async (context) => {
+test("a task in a worktree cannot bring back such a file", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   const cwd = workspace({ "make.sh": "mkdir -p dev; echo x > dev/git.cfg; echo b > b.txt" });
   const calls = [

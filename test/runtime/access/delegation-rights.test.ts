@@ -69,7 +69,7 @@ async function play({ coord, writer, runTools, asks, ...options }: Options = {})
   return { wrote: existsSync(join(cwd, "made.txt")), denied: of("tool.denied"), warnings: of("warning"), of };
 }
 
-test("a narrow coordinator starts a capable worker, which has the tools of its own file", async () => {
+test("a coordinator with few tools starts a worker, which has the tools of its own file", async () => {
   const { wrote, denied } = await play();
   expect([wrote, denied]).toEqual([true, []]);
 });
@@ -82,17 +82,17 @@ test.each<[string, Options]>([
   ["a read-only sandbox of the coordinator", { coord: { sandbox: "read-only" } }],
   ["the tools of the run", { runTools: ["read_file", "Task"] }],
   ["a denial of the user", { permissions: { mode: "acceptEdits", deny: ["write_file"] } }],
-])("%s bounds the worker", async (_, options) => {
+])("%s limits the worker", async (_, options) => {
   const { wrote } = await play(options);
   expect(wrote).toBe(false);
 });
 
-test("a coordinator starts only the agents that its spawns name", async () => {
+test("a coordinator starts only the agents in its spawns", async () => {
   const { wrote } = await play({ coord: { spawns: ["somebody"] } });
   expect(wrote).toBe(false);
 });
 
-test("a caller chooses another model unless the file or the settings lock it", async () => {
+test("a caller can choose another model unless the file or the settings lock it", async () => {
   const modelsOf = async (options: Options) =>
     (await play({ asks: "haiku", ...options })).of("agent.resolved").map(({ model }) => model);
   expect(await modelsOf({})).toEqual(["lead", "haiku"]);
@@ -109,7 +109,7 @@ const toml = (tools: string, body: string): string =>
   `name = "${body.includes("coord") ? "coord" : "worker"}"\ndescription = "d"\ndeveloper_instructions = "${body}"\n${tools}\n`;
 const writes = "tools: [Read, Write]";
 
-/** In each dialect a coordinator that reads and delegates, and a worker that reads and writes. */
+/** In each dialect, a coordinator that reads and delegates, and a worker that reads and writes. */
 const families: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   own: markdown(".subcrew/agents", ["tools: [read_file, task]", "tools: [read_file, write_file]"]),
   claude: markdown(".claude/agents", ["tools: Read, Agent(worker)", "tools: Read, Write"]),
@@ -157,7 +157,7 @@ const families: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** How the worker is asked through each delegation tool. */
+/** The call that starts the worker with each delegation tool. */
 const asking: Readonly<Record<string, object>> = {
   task: { agent: "worker", tasks: [{ id: "a", description: "write it", assignment: "Write it." }] },
   Task: { description: "write it now", prompt: "Write it.", subagent_type: "worker" },
@@ -173,7 +173,7 @@ const spelled: Readonly<Record<string, string>> = {
   subagent: "task",
 };
 
-/** What both were shown, and whether the file was written. */
+/** The tools that both were shown, and whether the file was written. */
 async function coordinate(files: Readonly<Record<string, string>>, options: CrewOptions = {}) {
   const shown: Record<string, string[]> = {};
   const turn: Script = ({ system, messages, tools }) => {
@@ -207,7 +207,7 @@ async function coordinate(files: Readonly<Record<string, string>>, options: Crew
 }
 
 test.each(Object.entries(families))(
-  "%s: a narrow coordinator starts a worker with the worker's own tools",
+  "%s: a coordinator with few tools starts a worker with the worker's own tools",
   async (_, files) => {
     const { shown, answers, wrote } = await coordinate(files);
     expect(shown["coord"]).not.toContain("write_file");

@@ -13,7 +13,7 @@ const lead = { tools: ["*", "task"] };
 const batch = (...ids: readonly string[]): Script =>
   call("task", { agent: "scout", tasks: ids.map((id) => ({ id, assignment: "go" })) });
 
-/** The file that a model was told of last. */
+/** The last file that was named to the model. */
 const toldIn = (request: ModelRequest): string =>
   [...JSON.stringify(request.messages).matchAll(/(?:full output:|all of it is in) ([^\]\s]+)\]/g)].at(-1)?.[1] ??
   "none";
@@ -34,7 +34,7 @@ test("the file that a truncated result names can be read by the task that got th
   expect(played.read("lead")[1]).toMatch(/^1\tsome line of a result\n[^]*\tthe very end$/);
 });
 
-test("so can the file with the whole of a long result of a tool of its own", async () => {
+test("a task can also read the file with the whole of a long result of its own tool", async () => {
   const speak = defineTool({
     name: "speak",
     description: "speaks",
@@ -61,7 +61,7 @@ test.each<[what: string, path: (told: string) => string]>([
   ],
   ["the folder of outputs", (told) => dirname(told)],
   ["the settings", (told) => join(dirname(dirname(dirname(dirname(dirname(told))))), "config.yaml")],
-])("nothing else is open: %s", async (_, path) => {
+])("no other file can be read: %s", async (_, path) => {
   const { events, read: answers } = await stage({
     lead: {
       ...lead,
@@ -81,7 +81,7 @@ test.each<[what: string, path: (told: string) => string]>([
   expect(events.filter(({ type }) => type === "tool.denied")).toHaveLength(1);
 });
 
-/** Things in the state folder that nobody was told of. */
+/** Creates files in the state folder that were never named to a model. */
 function plant(told: string): void {
   const run = dirname(dirname(dirname(told)));
   const other = join(dirname(run), "run_aaaaaaaaaaaa", "outputs");
@@ -97,7 +97,7 @@ test.each([
   ["edit_file", (path: string) => ({ path, oldText: "very", newText: "other" })],
   ["write_file", (path: string) => ({ path, content: "mine" })],
   ["delete_file", (path: string) => ({ path })],
-])("it can be read and nothing else: %s is refused", async (name, input) => {
+])("such a file can be read and nothing else: %s is refused", async (name, input) => {
   const { events } = await stage(
     {
       lead: {
@@ -131,7 +131,7 @@ test("helpers of the task that got the result may not read the file", async () =
   expect(answers("spy")[0]).toMatch(/^DENIED: .* is outside of the working folder/);
 });
 
-test("a link that was put in its place leads nowhere", async () => {
+test("a link that replaces the file is not followed", async () => {
   const { read: answers } = await stage({
     lead: {
       ...lead,
@@ -166,7 +166,7 @@ test("a resumed run may still read the files of its truncated results", async ()
   const journal = join(home, "runs", run.id, "journal.jsonl");
   const lines = readFileSync(journal, "utf8").split("\n");
   const told = lines.findIndex((line) => line.includes('"type":"tool.ended"'));
-  writeFileSync(journal, `${lines.slice(0, told + 1).join("\n")}\n`); // as if everything had stopped there
+  writeFileSync(journal, `${lines.slice(0, told + 1).join("\n")}\n`); // as if the process had stopped there
   const second = crewOf(read(asTold), "done");
   expect(await second.crew.resume(run.id)).toMatchObject({ status: "ok" });
   const last = second.model.requests.at(-1)!.messages.flatMap((one) => (one.role === "tool" ? one.results : []));

@@ -39,28 +39,31 @@ const inputs: Readonly<Record<string, object>> = {
   plan: { nodes: { only: { kind: "task", task: { agent: "worker", prompt: "Go." } } }, output: "only" },
 };
 
-test.each(Object.entries(inputs))("TOOL-10: plan mode reaches what is executed in %s", async (_mode, input) => {
-  const cwd = tempFolder({ "keep.txt": "kept" });
-  const model = scripted(...attempts, "APPROVED done");
-  const agent = (name: string) => defineAgent({ name, description: name, instructions: "Work." });
-  const crew = createCrew({
-    cwd,
-    home: tempFolder(),
-    env: { PATH: "/usr/bin:/bin" },
-    discover: false,
-    agents: [agent("worker"), agent("other")],
-    models: { m: model },
-    model: "m",
-    permissions: { mode: "plan", allow: ["write_file", "bash"] },
-    unattended: true,
-  });
-  const run = crew.run(input as never);
-  const denied: string[] = [];
-  for await (const event of run) if (event.type === "tool.denied") denied.push(event.rule);
-  await run;
-  expect(denied.length).toBeGreaterThanOrEqual(4);
-  expect(new Set(denied)).toEqual(new Set(["mode plan"]));
-  expect(readdirSync(cwd)).toEqual(["keep.txt"]);
-  const shown = model.requests.flatMap(({ tools }) => tools.map(({ name }) => name));
-  expect(["write_file", "bash", "move_file", "delete_file"].filter((name) => shown.includes(name))).toEqual([]);
-});
+test.each(Object.entries(inputs))(
+  "TOOL-10: plan mode applies to the execution of calls in %s",
+  async (_mode, input) => {
+    const cwd = tempFolder({ "keep.txt": "kept" });
+    const model = scripted(...attempts, "APPROVED done");
+    const agent = (name: string) => defineAgent({ name, description: name, instructions: "Work." });
+    const crew = createCrew({
+      cwd,
+      home: tempFolder(),
+      env: { PATH: "/usr/bin:/bin" },
+      discover: false,
+      agents: [agent("worker"), agent("other")],
+      models: { m: model },
+      model: "m",
+      permissions: { mode: "plan", allow: ["write_file", "bash"] },
+      unattended: true,
+    });
+    const run = crew.run(input as never);
+    const denied: string[] = [];
+    for await (const event of run) if (event.type === "tool.denied") denied.push(event.rule);
+    await run;
+    expect(denied.length).toBeGreaterThanOrEqual(4);
+    expect(new Set(denied)).toEqual(new Set(["mode plan"]));
+    expect(readdirSync(cwd)).toEqual(["keep.txt"]);
+    const shown = model.requests.flatMap(({ tools }) => tools.map(({ name }) => name));
+    expect(["write_file", "bash", "move_file", "delete_file"].filter((name) => shown.includes(name))).toEqual([]);
+  },
+);

@@ -21,7 +21,7 @@ const PATH = "/usr/local/bin:/usr/bin:/bin";
 /** One file in every secret place of a home folder. */
 const places: readonly string[] = [...secretHomeFolders.map((folder) => `${folder}/file`), ...secretHomeFiles];
 
-/** A folder that commands in the sandbox see: the one for temporary files is empty for them. */
+/** A folder that commands in the sandbox can see: the folder for temporary files is empty for them. */
 function outsideOfTmp(): string {
   const cache = join(import.meta.dirname, "../../../.cache");
   mkdirSync(cache, { recursive: true });
@@ -44,10 +44,10 @@ function homeWithSecrets(): string {
   return home;
 }
 
-/** Everything that the model, the journal and a person got to see. */
+/** Everything that the model, the journal and a person could see. */
 const seen = ({ events }: Pick<Played, "events">): string => JSON.stringify(events);
 
-/** Every tool that reads, on one path. */
+/** A call of every reading tool with one path. */
 const readers = (path: string): { name: string; input: object }[] => [
   { name: "read_file", input: { path } },
   { name: "get_file_info", input: { path } },
@@ -100,13 +100,13 @@ test("reading secrets: listing, globbing and searching the home folder shows non
   expect(found.every((each) => each.startsWith("[no match for"))).toBe(true);
 });
 
-test("reading secrets: neither an absolute path, a way around, another case nor a link gets there", async () => {
+test("reading secrets: neither an absolute path, `..`, another case nor a link reaches one", async () => {
   const home = homeWithSecrets();
   symlinkSync(join(home, ".ssh"), join(home, "notes/dir"));
   symlinkSync("../.netrc", join(home, "notes/file"));
   linkSync(join(home, ".ssh/file"), join(home, "notes/hard"));
   linkSync(join(home, ".netrc"), join(home, "notes/hard2"));
-  // A secret place that is itself a link closes what it leads to.
+  // A secret place that is itself a link also protects its target.
   plant(home, ["dotfiles/aws/credentials"]);
   rmSync(join(home, ".aws"), { recursive: true });
   symlinkSync("dotfiles/aws", join(home, ".aws"));
@@ -130,7 +130,7 @@ test("reading secrets: neither an absolute path, a way around, another case nor 
   expect(seen(played)).not.toContain(CANARY);
 });
 
-test("reading secrets: a folder that holds one is neither moved nor deleted as a whole", async () => {
+test("reading secrets: a folder that contains one is neither moved nor deleted as a whole", async () => {
   const home = homeWithSecrets();
   const played = await play(
     [
@@ -170,7 +170,7 @@ test("reading secrets: a workspace above the home folder, and the home folders o
   ).toEqual([".ssh", ".netrc", ".aws", undefined, "/proc"]);
 });
 
-test("reading secrets: the whole disk as workspace does not show what the kernel knows of processes", async () => {
+test("reading secrets: a workspace that is the whole disk does not show the data of processes in /proc", async () => {
   const played = await play(
     [
       {
@@ -185,7 +185,7 @@ test("reading secrets: the whole disk as workspace does not show what the kernel
   expect(played.denied.filter(({ tool }) => tool === "read_file")).toHaveLength(4);
 });
 
-test("reading secrets: a place that a variable names is one of them", async () => {
+test("reading secrets: a place that a variable names is secret, too", async () => {
   const cwd = tempFolder();
   plant(cwd, ["cluster/kube.yaml", "keys/a.json", "ok.txt"]);
   const env = {
@@ -318,7 +318,7 @@ describe("the state folder in the workspace", () => {
     return cwd;
   }
 
-  test("reading secrets: no tool reads or writes it, by no path, under no rule", async () => {
+  test("reading secrets: no tool reads or writes it, by any path, under any rule", async () => {
     const cwd = workspace();
     const ways = [
       ...inside,
@@ -357,7 +357,7 @@ describe("the state folder in the workspace", () => {
     expect(played.ended.find(({ tool }) => tool === "list_files")?.text).not.toContain("config.yaml");
   });
 
-  test("reading secrets: a run that works in the state folder itself reads and writes nothing of it", async () => {
+  test("reading secrets: a run that works in the state folder itself reads and writes none of its files", async () => {
     const cwd = workspace();
     const played = await play(
       [call("grep_files", { pattern: "canary" }), { calls: ["config.yaml", "mcp-logins/x.json"].flatMap(readers) }],
@@ -405,7 +405,7 @@ describe("the state folder in the workspace", () => {
 });
 
 describe("worktrees", () => {
-  test("reading secrets: copies of secrets in a worktree of the home folder are as closed as the files themselves", async () => {
+  test("reading secrets: copies of secrets in a worktree of the home folder are as protected as the files themselves", async () => {
     const home = homeWithSecrets();
     shell(home, "git init -q . && git add -A -f && git commit -qm x && git rm -rq --cached .aws && git commit -qm y");
     const played = await play(
@@ -427,7 +427,7 @@ describe("worktrees", () => {
   });
 });
 
-test("reading secrets: a rule names a place by its literal name", () => {
+test("reading secrets: a rule opens a place only by its literal name", () => {
   expect(
     [".ssh/**", "./.aws", "home/me/.config/gcloud/x", "/etc/shadow"].map((each) => secretNamed(each) !== undefined),
   ).toEqual([true, true, true, true]);

@@ -43,7 +43,7 @@ async function asks(crew: Crew): Promise<{ run: string; path: string; question: 
   throw new Error("nobody asked anything");
 }
 
-test("a run in the foreground is answered by another process of the user", async () => {
+test("a run in the foreground can be answered by another process of the user", async () => {
   const where = home();
   const run = crewAt(where, "done").run(gated);
   const other = crewAt(where);
@@ -57,7 +57,7 @@ test("a run in the foreground is answered by another process of the user", async
   expect(await run).toMatchObject({ status: "ok" });
 });
 
-test("the first answer wins on all channels, and the other one is told who answered", async () => {
+test("the first answer wins on all channels, and the second one is told who answered", async () => {
   const where = home();
   const run = crewAt(where, "done").run(gated);
   const other = crewAt(where);
@@ -76,7 +76,7 @@ test("the first answer wins on all channels, and the other one is told who answe
   expect(run.state.nodes.get("ok")).toMatchObject({ status: "ok" });
 });
 
-test("an answer that comes after the end of the run is told so, and is not left for a run that will never read it", async () => {
+test("an answer after the end of the run is refused with this reason, and is not stored for a run that will never read it", async () => {
   const where = home();
   const run = crewAt(where, "done").run(gated);
   const other = crewAt(where);
@@ -116,7 +116,7 @@ test("an answer to an interrupted run waits until it is resumed", async () => {
   const { path, question } = await asks(crewAt(where));
   first.cancel("as if it had crashed");
   await first;
-  // As a crash leaves it: without an end.
+  // The state after a crash: without an end.
   const folder = join(where, "runs", first.id);
   const { events } = await readJournal(folder);
   const opened = events.findIndex(({ type }) => type === "gate.opened") + 1;
@@ -137,7 +137,7 @@ test("an answer to an interrupted run waits until it is resumed", async () => {
   expect(await crew.resume(first.id)).toMatchObject({ status: "ok" });
 });
 
-test("what is asked about a call is answered from outside, with the words that were given", async () => {
+test("a question about a call can be answered by another process, with a reason", async () => {
   const where = home();
   const run = crewAt(where, { text: "", calls: [{ name: "ask", input: { question: "Which one?" } }] }, "Thanks.").run({
     mode: "single",
@@ -152,7 +152,7 @@ test("what is asked about a call is answered from outside, with the words that w
     { do: "answer", ...asked, answer: { approve: true, text: "The second." }, run: "another" } as never,
     { waitMs: 60_000, signal: never },
   );
-  expect(receipt).toMatchObject({ done: false }); // a command with something else in it is not read
+  expect(receipt).toMatchObject({ done: false }); // a command with other fields is not read
   const { path, question, call } = asked;
   const taken = await other.kept.tell(
     run.id,
@@ -169,7 +169,7 @@ test("what is asked about a call is answered from outside, with the words that w
   expect(await run).toMatchObject({ status: "ok", output: "Thanks." });
 });
 
-test("a question in a terminal is withdrawn when it is answered elsewhere", async () => {
+test("a question in a terminal is withdrawn when another process answers it", async () => {
   const run: Run = crewAt(home(), "done").run(gated);
   const said: string[] = [];
   const ask = (_: unknown, signal: AbortSignal): Promise<undefined> => {
@@ -185,7 +185,7 @@ test("a question in a terminal is withdrawn when it is answered elsewhere", asyn
   expect(said).toEqual(["ok: already approved by the inbox"]);
 });
 
-test("decisions about calls become rules for exactly what was asked", async () => {
+test("answers about calls become rules for exactly the calls that were shown", async () => {
   const at = { run: "run_x", path: "w", at: 1 };
   const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 0, turns: 1 };
   const calls = [
@@ -209,7 +209,7 @@ test("decisions about calls become rules for exactly what was asked", async () =
   ]);
 });
 
-test("nothing is left in the control folder of a run that has ended", async () => {
+test("no file is left in the control folder of a run that has ended", async () => {
   const where = home();
   const run = crewAt(where, "done").run(gated);
   const other = crewAt(where);
@@ -219,7 +219,7 @@ test("nothing is left in the control folder of a run that has ended", async () =
   expect(readdirSync(join(where, "runs", run.id, "control"))).toEqual([]);
 });
 
-test("always, for this project: the same call needs no approval in the next run, any other call does", async () => {
+test('the answer "always in this project": the same call needs no approval in the next run, any other call does', async () => {
   const where = home();
   const write = (path: string): Script => ({
     text: "",

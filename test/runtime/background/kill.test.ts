@@ -17,7 +17,7 @@ const crewAt = (home: string, ...turns: readonly Script[]): Crew =>
   });
 const task = { mode: "single", agent: "scout", task: "Look." } as const;
 
-test("a run that is killed in a process with others is interrupted, the others go on, and it can be resumed", async () => {
+test("a killed run in a process with other runs is interrupted, the others continue, and it can be resumed", async () => {
   const home = tempFolder();
   const server = crewAt(home, slow, slow);
   const [one, other] = [server.run(task), server.run(task)];
@@ -26,7 +26,7 @@ test("a run that is killed in a process with others is interrupted, the others g
   await until(works(other.id));
 
   const elsewhere = crewAt(home, "found");
-  expect(await elsewhere.kept.owner(one.id)).toEqual({ pid: process.pid }); // not there for this run alone
+  expect(await elsewhere.kept.owner(one.id)).toEqual({ pid: process.pid }); // its process does not serve only this run
   const receipt = await elsewhere.kept.tell(
     one.id,
     { do: "kill", pid: process.pid },
@@ -42,7 +42,7 @@ test("a run that is killed in a process with others is interrupted, the others g
   await other;
 });
 
-test("a kill that was meant for an earlier process does not hit the next one", async () => {
+test("a kill that was meant for an earlier process does not affect the next one", async () => {
   const home = tempFolder();
   const run = crewAt(home, slow).run(task);
   const elsewhere = crewAt(home);

@@ -57,7 +57,7 @@ function repository(cwd: string, files: Readonly<Record<string, string>>): void 
 const results = (files: readonly Readonly<{ name: string; result: string }>[]): Record<string, string> =>
   Object.fromEntries(files.map(({ name, result }) => [name, result]));
 
-test("a diff shows each file once, from before the run to after it", async () => {
+test("a diff shows each file once, from its state before the run to the state after it", async () => {
   const { crew, id } = await worked(
     [
       write("new/deep/a.txt", "one\n"),
@@ -84,7 +84,7 @@ test("a diff shows each file once, from before the run to after it", async () =>
   expect(files[0]?.diff).toBe("--- b.txt\n+++ b.txt\n@@ -1,2 +1,2 @@\n-w\n+z\n y");
 });
 
-test("undo restores content, mode, links, moved and deleted folders, and removes what the run made", async () => {
+test("undo restores content, mode, links, moved and deleted folders, and deletes files that the run created", async () => {
   const { crew, id, cwd, at, read } = await worked(
     [
       write("new/deep/a.txt", "one\n"),
@@ -123,7 +123,7 @@ test("undo restores content, mode, links, moved and deleted folders, and removes
   expect(new Set((await crew.undo(id)).map(({ result }) => result))).toEqual(new Set(["same"]));
 });
 
-test("a file that was changed since is refused, and the others are restored", async () => {
+test("undo refuses a file that was changed since the run, and restores the others", async () => {
   const { crew, id, at, read } = await worked(
     [write("a.txt", "run"), write("b.txt", "run"), write("c.txt", "run"), write("made/d.txt", "run")],
     (cwd) => {
@@ -164,7 +164,7 @@ test("only the named files are undone, and a name that the run did not change is
   });
 });
 
-test("a folder that became a link does not lead the undo elsewhere", async () => {
+test("undo does not follow a folder that became a link", async () => {
   const { crew, id, at } = await worked([write("dir/a.txt", "run")], (cwd) => {
     mkdirSync(join(cwd, "dir"));
     writeFileSync(join(cwd, "dir/a.txt"), "before");
@@ -236,7 +236,7 @@ test("the changes of a task in a worktree are recorded when they are applied", a
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("before\n");
 });
 
-test("a call that failed changed nothing, whatever was recorded ahead of it", async () => {
+test("a failed call changed nothing, whatever was recorded before it", async () => {
   const { crew, id, read } = await worked(
     [write("ro/a.txt", "run"), { tool: "edit_file", input: { path: "b.txt", oldText: "none", newText: "x" } }],
     (cwd) => {

@@ -20,14 +20,14 @@ const agentFile = (name: string, more = ""): string =>
 const namesIn = ({ agents }: Discovery): string[] => agents.map(({ name }) => name);
 const trust = { project: (): boolean => true };
 
-test("bundled agents are there where no file is", async () => {
+test("bundled agents exist without any file", async () => {
   const found = await discover({ cwd: "/nowhere/at/all", home: "/nowhere", dialects, bundled: readBundledAgents() });
   expect(namesIn(found)).toEqual(expect.arrayContaining(["explore", "general"]));
   expect(findAgent(found, "bundled:explore")?.agent.tools).toContain("grep_files");
   expect([found.problems, found.sources]).toEqual([[], []]);
 });
 
-test("a damaged bundled agent is fatal", () => {
+test("an invalid bundled agent is a fatal error", () => {
   expect(() => readBundledAgents({ bad: "---\nname: bad\n---\n" })).toThrow(
     expect.objectContaining({ code: "BAD_AGENT" }),
   );
@@ -35,7 +35,7 @@ test("a damaged bundled agent is fatal", () => {
 });
 
 describe("a second discovery with the same cache", () => {
-  test("reads only what changed, and tells what came, went and changed", async () => {
+  test("reads only changed files, and reports added, removed and changed agents", async () => {
     const home = tempFolder({
       ".claude/agents/same.md": agentFile("same"),
       ".claude/agents/other.md": agentFile("other"),
@@ -64,7 +64,7 @@ describe("a second discovery with the same cache", () => {
     expect(findAgent(second, "same")?.agent).toBe(findAgent(first, "same")?.agent);
   });
 
-  test("two caches know nothing of each other", async () => {
+  test("two caches are independent", async () => {
     const home = tempFolder({ ".claude/agents/a.md": agentFile("a") });
     const where = { cwd: "/nowhere/p", home, dialects };
     await discover({ ...where, cache: createDiscoveryCache() });
@@ -72,7 +72,7 @@ describe("a second discovery with the same cache", () => {
   });
 });
 
-describe("what the caller chooses", () => {
+describe("options of the caller", () => {
   const layout = {
     "home/.claude/agents/x.md": agentFile("x", "model: user\n"),
     "home/.claude/agents/u.md": agentFile("u"),
@@ -93,26 +93,26 @@ describe("what the caller chooses", () => {
     expect(namesIn(found)).toEqual(names);
   });
 
-  test("a disabled agent is listed, and the next of its name does not take its place by accident", async () => {
+  test("a disabled agent is listed, and the next one of its name does not silently replace it", async () => {
     const found = await discover({ ...where(tempFolder(layout)), dialects, trust, disabled: ["x"] });
     expect(namesIn(found)).toEqual(["p", "u"]);
     expect(found.disabled.map(({ agent }) => agent.model)).toEqual(["project", "user"]);
   });
 
-  test("settings say the last word about a file, and may switch an agent off", async () => {
+  test("settings override a file, and may disable an agent", async () => {
     const settings = { x: { model: "mine", limits: { maxTurns: 2 } }, p: { enabled: false } };
     const found = await discover({ ...where(tempFolder(layout)), dialects, trust, settings });
     expect(findAgent(found, "x")?.agent).toMatchObject({ model: "mine", limits: { maxTurns: 2 } });
     expect(found.disabled.map(({ name }) => name)).toEqual(["p"]);
   });
 
-  test("an agent given by the caller stands before every file", async () => {
+  test("an agent given by the caller has precedence over every file", async () => {
     const [inline] = readBundledAgents({ x: agentFile("x", "model: given\n") });
     const found = await discover({ ...where(tempFolder(layout)), dialects, trust, inline: [inline!] });
     expect(findAgent(found, "x")?.agent).toMatchObject({ model: "given", source: { kind: "inline" } });
   });
 
-  test("a shadowed agent is reached by a qualified name", async () => {
+  test("a shadowed agent can be named by its qualified name", async () => {
     const found = await discover({ ...where(tempFolder(layout)), dialects, trust });
     expect(["x", "project:x", "user:x", "claude:x"].map((name) => findAgent(found, name)?.agent.model)).toEqual([
       "project",
@@ -127,7 +127,7 @@ describe("what the caller chooses", () => {
     expect(findAgent(found, "X")).toBeUndefined();
   });
 
-  test("two of a name in one directory are worth a warning, in two they are not", async () => {
+  test("two agents of one name in one directory give a warning, and in two directories they do not", async () => {
     const root = tempFolder({ ...layout, "home/.claude/agents/y.md": agentFile("u") });
     const found = await discover({ ...where(root), dialects, trust });
     expect(found.problems.map(({ code, file }) => [code, file])).toEqual([
@@ -136,8 +136,8 @@ describe("what the caller chooses", () => {
   });
 });
 
-describe("where a project ends", () => {
-  test("the nearest directory of each family counts, up to the repository", async () => {
+describe("the boundary of a project", () => {
+  test("the nearest directory of each family is used, up to the root of the repository", async () => {
     const root = tempFolder({
       ".claude/agents/above.md": agentFile("above"),
       "repo/.git/HEAD": "",
@@ -182,13 +182,13 @@ describe("presets", () => {
     ["gemini", ["gemini"]],
     ["pegasus", []],
     ["unified", ["subcrew", "omp", "pi", "gen", "claude", "gemini"]],
-  ] as const)("%s looks where its system looks", async (preset, names) => {
+  ] as const)("%s looks in the same places as its system", async (preset, names) => {
     const root = tempFolder(everywhere);
     const found = await discover({ cwd: root, home: join(root, "home"), dialects, preset });
     expect(namesIn(found)).toEqual(names);
   });
 
-  test("a SUBAGENT.md in each folder of the built-in and the user's root is a type", async () => {
+  test("a SUBAGENT.md in a folder of the built-in or the user's root defines a type", async () => {
     const root = tempFolder({
       "subagents/dig/SUBAGENT.md": agentFile("dig"),
       "data/subagents/own/SUBAGENT.md": agentFile("own"),
@@ -202,7 +202,7 @@ describe("presets", () => {
     }
   });
 
-  test("gemini gives no tools to an agent that names none", async () => {
+  test("gemini gives no tools to an agent that lists none", async () => {
     const root = tempFolder(everywhere);
     const found = await discover({ cwd: root, home: join(root, "home"), dialects, preset: "gemini" });
     expect(found.agents[0]).toMatchObject({ agent: { tools: [] }, origins: { tools: { from: "default" } } });
@@ -214,7 +214,7 @@ describe("presets", () => {
   });
 });
 
-test("each field knows where it came from: the file and its line, the base, the settings, a default", async () => {
+test("each field records its source: the file and its line, the base, the settings, a default", async () => {
   const home = tempFolder({
     ".pi/agent/agents/base.md": agentFile("base", "tools: read\nmodel: small\nthinking: low\n"),
     ".pi/agent/agents/kid.md": agentFile("kid", "extends: base\ntools: grep\n"),

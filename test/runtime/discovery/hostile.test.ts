@@ -13,7 +13,7 @@ const good = (name: string, more = ""): string => `---\nname: ${name}\ndescripti
 const everything: Trust = { project: () => true };
 const PLACE = ".claude/agents";
 
-/** Files of a user's directory beside one that is fine. */
+/** Files in a user's directory, next to a valid one. */
 async function userFiles(files: Readonly<Record<string, string>>): Promise<Discovery> {
   const home = tempFolder({ [`${PLACE}/zz-fine.md`]: good("fine") });
   mkdirSync(join(home, PLACE), { recursive: true });
@@ -33,7 +33,7 @@ function bomb(): string {
   return text;
 }
 
-describe("a hostile file is refused quickly and hides no other", () => {
+describe("a hostile file is refused quickly and does not hide another one", () => {
   const big = "x".repeat(70_000);
   const keys = Array.from({ length: 1001 }, (_, index) => `k${index}: 1`).join("\n");
   test.each<[id: string, what: string, text: string, code: string]>([
@@ -55,18 +55,18 @@ describe("a hostile file is refused quickly and hides no other", () => {
   ])("%s %s", async (_id, _what, text, code) => {
     const start = performance.now();
     const found = await userFiles({ "bad.md": text });
-    expect(performance.now() - start).toBeLessThan(60_000); // aliases that grow would take all time and memory there is
+    expect(performance.now() - start).toBeLessThan(60_000); // growing aliases would otherwise use up all time and memory
     expect(namesIn(found)).toEqual(["fine"]);
     expect(codesIn(found)).toEqual([code]);
   });
 });
 
-test("PARSE-03 a tag builds nothing: the file is read as text or not at all", async () => {
+test("PARSE-03 a YAML tag constructs nothing: the file is read as text or not at all", async () => {
   const found = await userFiles({ "bad.md": good("bad", "x: !!js/function 'return 1'\ntools: Read\n") });
   expect(findAgent(found, "bad")?.read.raw["x"]).toEqual(expect.any(String));
 });
 
-test("PARSE-04 keys of prototypes are plain keys, and no field comes from them", async () => {
+test("PARSE-04 keys such as __proto__ are plain keys, and no field comes from a prototype", async () => {
   const found = await userFiles({
     "bad.md": good(
       "bad",
@@ -90,7 +90,7 @@ test("PARSE-05 a merge key gives the same tools as in other YAML parsers", async
   ]);
 });
 
-describe("PARSE-06 the tools key, by one table", () => {
+describe("PARSE-06 the forms of the tools key", () => {
   test.each<[written: string, tools: readonly string[] | undefined]>([
     ["", undefined],
     ["tools: Read, Grep", ["read_file", "grep_files"]],
@@ -120,13 +120,13 @@ describe("PARSE-06 the tools key, by one table", () => {
     expect(findAgent(found, "a")?.agent.tools).toEqual(tools);
   });
 
-  test("a record that switches tools off takes them away", async () => {
+  test("a record that switches tools off removes them", async () => {
     const found = await userFiles({ "a.md": good("a", "tools: { write: false, bash: false, read: true }\n") });
     expect(findAgent(found, "a")?.agent.disallowedTools).toEqual(["write_file", "bash"]);
   });
 });
 
-describe("PARSE-07 broken YAML never gives more than its tools line names", () => {
+describe("PARSE-07 invalid YAML never gives more tools than its tools line names", () => {
   const broken = "description: Use it when: something: else\n";
   test.each<[what: string, frontmatter: string, tools: readonly string[] | undefined]>([
     ["a tools line", `name: a\n${broken}tools: Read, Grep\n`, ["read_file", "grep_files"]],
@@ -162,7 +162,7 @@ test("PARSE-08 a byte order mark, CRLF and a missing last newline do no harm", a
 });
 
 describe("an untrusted project", () => {
-  test("is listed and neither runs nor shadows; a link out of it is not read", async () => {
+  test("is listed, but its agents neither run nor shadow others; a link out of it is not read", async () => {
     const root = tempFolder({
       "outside.md": good("outside", "tools: Bash\n"),
       "home/.claude/agents/x.md": good("x"),
@@ -194,7 +194,7 @@ describe("an untrusted project", () => {
     expect(namesIn(await discover({ ...where, trust: everything }))).toEqual(["a"]);
   });
 
-  test("TRUST-03 TRUST-12 content that changed since it was agreed to does not count", async () => {
+  test("TRUST-03 TRUST-12 a file that changed since it was trusted is not used", async () => {
     const cwd = tempFolder({ [`${PLACE}/a.md`]: good("a") });
     const agreed = new Set<string>();
     const where = { cwd, home: "/nowhere", dialects };
@@ -206,7 +206,7 @@ describe("an untrusted project", () => {
     expect([namesIn(changed), changed.untrusted.map(({ name }) => name)]).toEqual([[], ["a"]]);
   });
 
-  test("TRUST-04 the repository it is in is what is asked for, not the one around it", async () => {
+  test("TRUST-04 trust is requested for the innermost repository, not for the one around it", async () => {
     const root = tempFolder({
       "outer/.git/HEAD": "",
       [`outer/${PLACE}/outer.md`]: good("outer"),
@@ -221,7 +221,7 @@ describe("an untrusted project", () => {
   });
 });
 
-describe("TRUST-07 a base is never less trusted than what extends it", () => {
+describe("TRUST-07 a base is never less trusted than the agent that extends it", () => {
   test("a user's agent takes the user's base, not the project's of the same name", async () => {
     const root = tempFolder({
       "home/.claude/agents/base.md": good("base", "tools: Read\n"),
@@ -234,7 +234,7 @@ describe("TRUST-07 a base is never less trusted than what extends it", () => {
     expect(findAgent(found, "own")?.agent.tools).toEqual(["bash", "grep_files"]);
   });
 
-  test("what has no base is left out alone, and hides nothing", async () => {
+  test("only an agent without its base is left out, and it hides no other", async () => {
     const root = tempFolder({
       "home/.pi/agent/agents/lost.md": good("lost", "extends: ghost\n"),
       "home/.pi/agent/agents/ring.md": good("ring", "extends: ring\n"),
@@ -245,7 +245,7 @@ describe("TRUST-07 a base is never less trusted than what extends it", () => {
     expect(codesIn(found)).toEqual(["unknown-base", "unknown-base"]);
   });
 
-  test("to extend one's own name means the definition it stands before", async () => {
+  test("an agent that extends its own name extends the definition that it shadows", async () => {
     const root = tempFolder({
       "home/.pi/agent/agents/a.md": good("a", "extends: a\ntools: Grep\n"),
       "home/.claude/agents/a.md": good("a", "tools: Read\nmodel: m\n"),
@@ -255,7 +255,7 @@ describe("TRUST-07 a base is never less trusted than what extends it", () => {
   });
 });
 
-test("TRUST-09 a plugin's manifest leads nowhere but into the plugin", async () => {
+test("TRUST-09 paths in a plugin's manifest cannot leave the plugin", async () => {
   const root = tempFolder({
     "plugin/.claude-plugin/plugin.json": '{"agents":["../outside","./more"]}',
     "plugin/more/in.md": good("in"),
@@ -277,24 +277,27 @@ describe("TRUST-10 invisible characters", () => {
     ["zero width", "\u200b"],
     ["tags", "\u{e0041}"],
     ["escape", "\u001b[31m"],
-  ])("%s: flagged with its place, and not loaded from a project without an explicit yes", async (_what, character) => {
-    const text = `---\nname: a\ndescription: d\n---\nOne\nTwo ${character}three\n`;
-    const cwd = tempFolder({ [`${PLACE}/a.md`]: text });
-    const where = { cwd, home: "/nowhere", dialects };
-    const found = await discover({ ...where, trust: everything });
-    expect(namesIn(found)).toEqual([]);
-    expect(found.untrusted[0]?.problems).toMatchObject([{ code: "hidden-characters", line: 6 }]);
-    const yes = await discover({ ...where, trust: { project: () => true, file: ({ hidden }) => hidden } });
-    expect(namesIn(yes)).toEqual(["a"]);
-  });
+  ])(
+    "%s: reported with its position, and not loaded from a project without an explicit approval",
+    async (_what, character) => {
+      const text = `---\nname: a\ndescription: d\n---\nOne\nTwo ${character}three\n`;
+      const cwd = tempFolder({ [`${PLACE}/a.md`]: text });
+      const where = { cwd, home: "/nowhere", dialects };
+      const found = await discover({ ...where, trust: everything });
+      expect(namesIn(found)).toEqual([]);
+      expect(found.untrusted[0]?.problems).toMatchObject([{ code: "hidden-characters", line: 6 }]);
+      const yes = await discover({ ...where, trust: { project: () => true, file: ({ hidden }) => hidden } });
+      expect(namesIn(yes)).toEqual(["a"]);
+    },
+  );
 
-  test("pictures joined to one, and letters of all languages, are nothing hidden", async () => {
+  test("joined emoji, and letters of all languages, do not count as hidden", async () => {
     const cwd = tempFolder({ [`${PLACE}/a.md`]: good("a", "x: 👨‍💻 naïve 日本語 🏴󠁧󠁢󠁥󠁮󠁧󠁿 ✔️\n") });
     expect(namesIn(await discover({ cwd, home: "/nowhere", dialects, trust: everything }))).toEqual(["a"]);
   });
 });
 
-test("TRUST-11 a directory full of junk still gives its good files, in order, each skip with its reason", async () => {
+test("TRUST-11 a directory full of junk still gives its valid files, in order, and each skipped file has a reason", async () => {
   const home = tempFolder();
   const dir = join(home, PLACE);
   mkdirSync(dir, { recursive: true });
@@ -321,7 +324,7 @@ test("TRUST-11 a directory full of junk still gives its good files, in order, ea
   ]);
 });
 
-test("files that begin with _ are drafts in our own directories and in Gemini's, and nowhere else", async () => {
+test("files that begin with _ are drafts in subcrew's own directories and in Gemini's, and nowhere else", async () => {
   const home = tempFolder({
     ".subcrew/agents/_a.md": good("a"),
     ".gemini/agents/_b.md": good("b"),

@@ -23,7 +23,7 @@ test.each([
   expect(dialectPlaceOf(path)).toMatchObject({ dialect, relative });
 });
 
-test("the agents of a plugin are known by what lies beside them", () => {
+test("the agents of a plugin are recognised by the files next to them", () => {
   const root = tempFolder({
     "plug/.claude-plugin/plugin.json": "{}",
     "plug/agents/x.md": claudeFile,
@@ -33,7 +33,7 @@ test("the agents of a plugin are known by what lies beside them", () => {
   expect(dialectPlaceOf(join(root, "other/agents/y.md"))).toBeUndefined();
 });
 
-test("problems have a file, a line, a code and what to do", () => {
+test("problems have a file, a line, a code and a fix", () => {
   const root = tempFolder({ ".claude/agents/a.md": claudeFile });
   const { files, problems } = lintPaths([join(root, ".claude")], dialects);
   expect(files).toEqual([join(root, ".claude/agents/a.md")]);
@@ -49,7 +49,7 @@ test("problems have a file, a line, a code and what to do", () => {
   ]);
 });
 
-test("a folder holds files of many dialects, each read as its path says", () => {
+test("a folder can contain files of many dialects, each read by its path", () => {
   const root = tempFolder({
     ".claude/agents/a.md": "---\nname: a\ndescription: d\n---\nText\n",
     ".gemini/agents/b.md": "---\nname: b\ndescription: d\nmaxTurns: 3\n---\nText\n",
@@ -69,7 +69,7 @@ test("a folder holds files of many dialects, each read as its path says", () => 
   ]);
 });
 
-test("files outside of known folders are read in our own dialect, or in the one that is named", () => {
+test("files outside of known folders are read in subcrew's own dialect, or in the one that is named", () => {
   const root = tempFolder({ "mine/x.md": "---\ndescription: d\n---\n", "mine/notes.txt": "" });
   expect(lintPaths([join(root, "mine")], dialects).problems).toMatchObject([{ code: "missing-prompt" }]);
   expect(lintPaths([join(root, "mine")], dialects, "claude").problems.map(({ code }) => code)).toContain(
@@ -79,7 +79,7 @@ test("files outside of known folders are read in our own dialect, or in the one 
   expect(() => lintPaths([join(root, "nothing")], dialects)).toThrow("There is no");
 });
 
-test("everything that is found is looked at, untrusted and broken files too, and bases are checked", async () => {
+test("all files that are found are checked, also untrusted and invalid ones, and so are bases", async () => {
   const root = tempFolder({
     "work/.claude/agents/a.md": claudeFile,
     "home/.agents/agents/kid.md": "---\nname: kid\ndescription: d\nextends: nobody\n---\nText\n",
@@ -97,7 +97,7 @@ test("everything that is found is looked at, untrusted and broken files too, and
   );
 });
 
-test("SARIF has what 2.1.0 asks for, and nothing it does not know", () => {
+test("SARIF output has all required fields of 2.1.0, and no unknown ones", () => {
   const log = sarif([
     { code: "bad-yaml", severity: "error", message: "Broken.", file: "a b/ü.md", line: 3, hint: "Mend it." },
     { code: "no-effect", severity: "info", message: "So what." },

@@ -11,7 +11,7 @@ import { tempFolder } from "../../support/temp-folder.ts";
 /** `*` stands for the name of an agent; a place without it is one file with all of them. */
 type Place = string;
 
-/** DESIGN 1 and SPEC C5, written out: one family per row, its project places and then its user places. */
+/** DESIGN 1 and SPEC C5 as a table: one family per row, its project places and then its user places. */
 const families: readonly (readonly [project: readonly Place[], user: readonly Place[]])[] = [
   [
     ["project/.subcrew/agents/*.md", "project/.agents/agents/*.md"],
@@ -75,14 +75,14 @@ describe.each(Object.entries(orders))("%s", (order, places) => {
     expect(seen).toEqual(pairs);
   });
 
-  test("all of them at once stand in that order", async () => {
+  test("all places at once are used in that order", async () => {
     const { agents, shadowed } = await withAgents(new Map(places.map((place) => [place, ["same"]])), order as Order);
     const seen = [...agents, ...shadowed.map(({ found }) => found)].map(({ agent }) => agent.description);
     expect(seen).toEqual(places);
   });
 });
 
-test("an untrusted project stands before nothing", async () => {
+test("an untrusted project shadows nothing", async () => {
   const [[project], [user]] = families[4]!;
   const held = new Map([project!, user!].map((place) => [place, ["same"]]));
   const { agents, untrusted, shadowed } = await withAgents(held, "family-first", false);
@@ -126,7 +126,7 @@ const toml = (name: string, says: string): string =>
   `name = "${name}"\ndescription = ${quoted(says)}\ndeveloper_instructions = "Body"\n`;
 const recipe = (_name: string, says: string): string => `title: T\ndescription: ${quoted(says)}\nprompt: Body\n`;
 
-/** How the files are written that hold all agents of a place. */
+/** The format of files that contain all agents of a place. */
 function together(place: Place): (names: readonly string[], says: string) => string {
   if (place.endsWith("config.toml"))
     return (names, says) => names.map((name) => `[agents.${name}]\ndescription = ${quoted(says)}\n`).join("");

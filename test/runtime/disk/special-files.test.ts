@@ -19,7 +19,7 @@ import { createFolderStore } from "../../../src/runtime/store/folder-store.ts";
 import { firstEvent, lastEvent } from "../../../src/runtime/store/journal-ends.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-// That every other reader goes the same way is what test/architecture.test.ts checks.
+// test/architecture.test.ts checks that all other readers use the same function.
 test.each<[name: string, file: string, read: (folder: string, file: string) => unknown]>([
   ["a recording", "x.json", (_, file) => readCassette(file)],
   ["tokens of a server", "x", (_, file) => tokensIn(file)],
@@ -35,7 +35,7 @@ test.each<[name: string, file: string, read: (folder: string, file: string) => u
   ["the last record", "journal.jsonl", (folder) => lastEvent(folder)],
   ["input of a command", "plan.json", (_, file) => readText(file)],
   ["the owner of a run", "owner.1.json", (folder) => ownerOf(folder)],
-])("a pipe in place of %s hangs nobody", async (_, name, read) => {
+])("a pipe in place of %s blocks nothing", async (_, name, read) => {
   const folder = tempFolder();
   execFileSync("mkfifo", [join(folder, name)]);
   await Promise.resolve()
@@ -43,7 +43,7 @@ test.each<[name: string, file: string, read: (folder: string, file: string) => u
     .catch(() => {});
 });
 
-test("a pipe in place of the request of a run does not hang a command", async () => {
+test("a pipe in place of the request of a run does not block a command", async () => {
   const store = createFolderStore(tempFolder());
   mkdirSync(store.place(RUN), { recursive: true });
   execFileSync("mkfifo", [join(store.place(RUN), "request.json")]);

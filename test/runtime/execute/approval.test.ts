@@ -16,7 +16,7 @@ type Approved = Readonly<{
   cwd: string;
 }>;
 
-/** A team with one task that needs approval, and the answers it gets. */
+/** A team with one task that needs approval, and the answers that it gets. */
 async function approve(
   turns: readonly Script[],
   answers: readonly Answer[],
@@ -53,7 +53,7 @@ async function approve(
     events.push(event);
     if (event.type !== "gate.opened") continue;
     questions.push(event.question);
-    expect(existsSync(join(cwd, "a.txt"))).toBe(false); // nothing was changed before somebody approved
+    expect(existsSync(join(cwd, "a.txt"))).toBe(false); // nothing was changed before the approval
     await run.answer(event.path, answers[questions.length - 1]!, event.call);
   }
   return { result: await run, model, events, questions, cwd };
@@ -63,7 +63,7 @@ const toolsOf = (model: ScriptedModel, turn: number): readonly string[] =>
   model.requests[turn]!.tools.map(({ name }) => name);
 
 test.each([false, true])(
-  "a plan is approved first, and the same conversation goes on with all tools (kept: %s)",
+  "a plan is approved first, and the same conversation continues with all tools (kept: %s)",
   async (home) => {
     const turns = ["My plan: write a.txt.", write("done\n"), "Wrote it."];
     const { result, model, questions, cwd } = await approve(turns, [{ approve: true, text: "go ahead" }], { home });
@@ -88,7 +88,7 @@ test("a writing call before the approval is denied", async () => {
   expect(existsSync(join(cwd, "a.txt"))).toBe(false);
 });
 
-test("a plan that is rejected with words is revised, and rejected without any it ends the task", async () => {
+test("a plan that is rejected with a reason is revised, and a rejection without one ends the task", async () => {
   const again = await approve(
     ["Plan A.", "Plan B.", write("b\n"), "Did B."],
     [{ approve: false, text: "smaller" }, { approve: true }],
@@ -110,7 +110,7 @@ test("without writing tools the approved output is the result, and no further tu
   expect(model.requests).toHaveLength(1);
 });
 
-test("approved work is reviewed, and the reviewer is told the task", async () => {
+test("approved work is reviewed, and the reviewer reads the task", async () => {
   const { result } = await approve(
     ["Plan.", write("one\n"), "First.", write("two\n"), "Second."],
     [{ approve: true }],
@@ -125,7 +125,7 @@ test.each([
   ["the approval had ended", "node.ended", "build.1/approval"],
   ["the work had begun", "node.started", "build.1/work"],
   ["the first turn of the work was asked for", "turn.started", "build.1/work"],
-])("a crash after %s: the approved plan is carried out, and nobody is asked again", async (_when, type, path) => {
+])("a crash after %s: the approved plan is executed, and no person is asked again", async (_when, type, path) => {
   const [home, cwd] = [tempFolder(), tempFolder()];
   const crewWith = (model: ScriptedModel): Crew =>
     createCrew({
@@ -154,7 +154,7 @@ test.each([
   const opened: string[] = [];
   for await (const event of resumed) if (event.type === "gate.opened") opened.push(event.path);
   expect(await resumed).toMatchObject({ status: "ok", output: "Wrote it." });
-  expect(opened).toEqual(["build.1/approval"]); // the recorded one, which is told again
+  expect(opened).toEqual(["build.1/approval"]); // the recorded event, which is published again
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("done\n");
   expect(toolsOf(model, 0)).toEqual(["write_file"]);
   expect(model.requests[0]!.messages).toEqual(first.requests[1]!.messages);

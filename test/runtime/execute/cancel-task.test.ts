@@ -46,7 +46,7 @@ test("a helper can be stopped, and its parent continues", async () => {
   expect(run.cancelTask("lead/helper")).toBe(false);
 });
 
-test("a task that waits for its slot can be stopped, too, and the others end as ever", async () => {
+test("a task that waits for its slot can be stopped, too, and the others end as usual", async () => {
   const crew = crewOf(scripted("done"));
   const run = crew.run({
     mode: "parallel",
@@ -70,7 +70,7 @@ test("a task that waits for its slot can be stopped, too, and the others end as 
 
 const leads = () => scripted({ calls: [{ name: "hand_on", input: { to: "helper" } }] }, "I go on without it.");
 
-test("a task that is cancelled while it stops for a pause ends as cancelled, with the reason of the person", async () => {
+test("a task that is cancelled while it stops for a pause ends as cancelled, with the person's reason", async () => {
   const run = crewOf(scripted("done")).run({ mode: "single", agent: "helper", task: "Wait." });
   for await (const event of run)
     if (event.type === "tool.started") {

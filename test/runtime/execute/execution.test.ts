@@ -33,7 +33,7 @@ describe("slots", () => {
   });
 
   test.each([[[0]], [[1]], [[0, 0, 1]], [[0, 1, 1, 1, 0, 0]]])(
-    "a tool that asks for help while another's slot is being taken again neither loses nor keeps one (%j)",
+    "a tool that delegates while the slot of another tool is being taken again neither loses nor keeps a slot (%j)",
     async (choices) => {
       const help = single("h");
       const seen = await observe({
@@ -55,7 +55,7 @@ describe("slots", () => {
     },
   );
 
-  test("a plan of its own with fewer slots holds those of the run, too", async () => {
+  test("a nested plan with fewer slots also uses slots of the run", async () => {
     const many = {
       nodes: { a: task("a"), b: task("b"), c: task("c"), all: all("a", "b", "c") },
       output: "all",
@@ -165,7 +165,7 @@ describe("retries", () => {
     expect(seen.performed).toEqual(["a#1"]);
   });
 
-  test("a cancel during the wait ends it at once, and the task was cancelled, not failed", async () => {
+  test("a cancel during the wait ends it at once, and the task counts as cancelled, not failed", async () => {
     const seen = await observe({
       plan: plan({ a: task("a", retry) }),
       act: () => bad("try again"),
@@ -278,7 +278,7 @@ describe("loops", () => {
     expect(seen.executed.outcomeOf("build")).toMatchObject({ status: "failed", fault: { message: "gave up" } });
   });
 
-  test("a body whose output never ran ends with the reason", async () => {
+  test("a loop whose output node never ran ends with the reason", async () => {
     const body: Body = {
       nodes: { first: task("first"), work: task("work", {}, ["first"]), decide: task("decide", {}, ["work"]) },
       output: "work",
@@ -290,7 +290,7 @@ describe("loops", () => {
     expect(seen.executed.outcome).toMatchObject({ status: "failed", fault: { message: "at once" } });
   });
 
-  test("a body may refer to what is around it: to an output and to what a task was asked", async () => {
+  test("a loop body may refer to nodes around it: to an output and to the prompt of a task", async () => {
     const asked: string[] = [];
     const body: Body = {
       nodes: {
@@ -356,7 +356,7 @@ describe("gates", () => {
     });
   });
 
-  test("a gate that nobody can answer fails and is never approved", async () => {
+  test("a gate that no person can answer fails and is never approved", async () => {
     const seen = await observe({ plan: gated, act, unattended: true });
     expect(outcomes(seen)).toMatchObject({
       plan: { status: "failed", fault: { code: "NEEDS_ANSWER" } },
@@ -378,7 +378,7 @@ describe("gates", () => {
     });
   });
 
-  test("an approval that depends on something that failed is not an approval", async () => {
+  test("an approval that depends on a failed node is not an approval", async () => {
     const body: Body = {
       nodes: {
         work: task("work"),
@@ -423,7 +423,7 @@ describe("plan changes", () => {
       if (step === when) control.change(change);
     };
 
-  test("a new task is carried out and gathered by the output", async () => {
+  test("a new task is executed, and the output includes it", async () => {
     const seen = await observe({
       plan: base,
       act: ({ path }) => ok(path),
@@ -436,7 +436,7 @@ describe("plan changes", () => {
     expect(Object.keys(seen.state.plan!.nodes)).toEqual(["a", "b", "end", "c"]);
   });
 
-  test("a task that waits gets other dependencies, and what is handed over to it follows", async () => {
+  test("a waiting task gets other dependencies, and the results that are attached to it follow", async () => {
     const handed: unknown[] = [];
     const team2 = team({
       mode: "team",
@@ -461,7 +461,7 @@ describe("plan changes", () => {
     expect(started(seen.events)).toEqual(["a", "b", "c"]);
   });
 
-  test("what a prompt refers to stays needed, whatever the new dependencies are", async () => {
+  test("a node that a prompt refers to stays a dependency, whatever the new dependencies are", async () => {
     const referring = plan({
       a: task("a"),
       b: task("b"),
@@ -543,7 +543,7 @@ describe("plan changes", () => {
   });
 });
 
-describe("delegation and a crash", () => {
+describe("delegation after a crash", () => {
   const lead = plan({ lead: task("lead") });
   const ask = (prompt: string, agent = "scout") => ({ mode: "single", task: prompt, agent });
 
@@ -565,7 +565,7 @@ describe("delegation and a crash", () => {
     expect(other.performed).toEqual(["lead#1", "lead.2/scout#1"]);
   });
 
-  test("of a chain that is asked for again, the steps up to the first that is another are used", async () => {
+  test("when a chain is requested again, its steps up to the first changed one are reused", async () => {
     const chain = (last: string) => ({
       mode: "chain",
       chain: [{ task: "a" }, { task: "b {previous}" }, { task: `${last} {previous}` }, { task: "d" }],

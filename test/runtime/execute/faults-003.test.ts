@@ -91,7 +91,7 @@ describe("limits", () => {
   const fake = (): void => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const slow = speaker(() => new Promise((resolve) => setTimeout(() => resolve("late, but good"), 8 * 60_000)));
 
-  /** Plays a single task in made-up time until it has ended. */
+  /** Runs a single task in simulated time until it has ended. */
   async function played(models: Record<string, Model>, resourceLimits: object) {
     fake();
     const run = crewOf({ models }).run({ mode: "single", task: "x", resourceLimits });
@@ -108,7 +108,7 @@ describe("limits", () => {
     return { outcome: await run, events };
   }
 
-  test("003 fault: the time that is the default is never applied", async () => {
+  test("003 fault: the default time limit is never applied", async () => {
     const chatty: Model = async function* (_request, signal) {
       while (!signal.aborted) {
         await new Promise((resolve) => setTimeout(resolve, 60_000));
@@ -125,7 +125,7 @@ describe("limits", () => {
     ]);
   });
 
-  test("003 fault: the duration is enforced even when limits are not to be enforced", async () => {
+  test("003 fault: the duration is enforced even when limits should not be enforced", async () => {
     const { outcome, events } = await played(
       { slow },
       { maxDurationMs: 60_000, maxIdleMs: 20 * 60_000, enforceLimits: false },
@@ -136,7 +136,7 @@ describe("limits", () => {
 
   const looker = defineAgent({ name: "looker", description: "looks", instructions: "Look.", tools: ["look"] });
 
-  test("003 fault: the limit of parallel tool calls is never looked at", async () => {
+  test("003 fault: the limit of parallel tool calls is never used", async () => {
     let active = 0;
     let most = 0;
     const look = defineTool({
@@ -219,7 +219,7 @@ describe("teams", () => {
     });
   });
 
-  test("003 fault: what hangs on a blocked task stays pending", async () => {
+  test("003 fault: dependents of a blocked task stay pending", async () => {
     const tasks: TeamTask[] = [
       { id: "a", task: "a" },
       { id: "b", task: "b", depends: ["a"] },
@@ -231,7 +231,7 @@ describe("teams", () => {
     expect(order).toEqual(["a"]);
   });
 
-  test("003 fault: tasks are carried out in batches, and each waits for the slowest of the one before", async () => {
+  test("003 fault: tasks run in batches, and each batch waits for the slowest task of the one before", async () => {
     const next = deferred<void>();
     const tasks: TeamTask[] = [
       { id: "slow", task: "slow" },
@@ -241,7 +241,7 @@ describe("teams", () => {
     const { order } = await dag(tasks, {
       runAgent: async (given) => {
         if (given.id === "next") next.resolve();
-        if (given.id === "slow") await next.promise; // hangs where there are batches
+        if (given.id === "slow") await next.promise; // would hang if tasks ran in batches
         return result(given);
       },
     });
@@ -297,7 +297,7 @@ describe("teams", () => {
     expect(readFileSync((await crew.outputFile(id, "a")) ?? "", "utf8")).toBe("the whole answer\n");
   });
 
-  test("003 fault: changing tasks while they run exists only in tests of literal objects", async () => {
+  test("003 fault: changing tasks during a run exists only in tests of literal objects", async () => {
     const running = deferred<RunningDag>();
     const { statuses, order, nodes, results } = await dag(
       [
@@ -364,7 +364,7 @@ describe("texts and references", () => {
     expect(model.prompts[1]).toBe("got found found found");
   });
 
-  test("003 fault: a name that begins with a digit is taken for a position", async () => {
+  test("003 fault: a name that begins with a digit is mistaken for a position", async () => {
     const model = speaker((prompt) => `<${prompt}>`);
     await crewOf({ models: { model } }).run({
       tasks: [
@@ -376,7 +376,7 @@ describe("texts and references", () => {
     expect(model.prompts[2]).toBe("<second> <zero> {task:9}");
   });
 
-  test("003 fault: a parallel task that failed shows no output and hides its error", async () => {
+  test("003 fault: a failed parallel task shows no output and hides its error", async () => {
     const model = speaker(() => ({ error: { code: "MODEL_REFUSED", message: "the model said no", retryable: false } }));
     const outcome = await crewOf({ models: { model } }).run({ tasks: [{ task: "a", name: "A" }] } as never);
     expect(outcome).toMatchObject({ status: "failed", output: "(failed) the model said no" });
@@ -388,7 +388,7 @@ describe("texts and references", () => {
     ["race", { race: { task: "x", models: ["model"] } }],
     ["parallel", { tasks: [{ task: "x" }] }],
     ["team", { team: { tasks: [{ id: "x", task: "x" }] } }],
-  ])("003 fault: %s ignores the context it is given", async (_mode, input) => {
+  ])("003 fault: %s ignores the given context", async (_mode, input) => {
     const cwd = tempFolder({ "notes.txt": "from the file" });
     const model = speaker(() => "done");
     await crewOf({ cwd, models: { model } }).run({
@@ -419,7 +419,7 @@ describe("races and retries", () => {
     expect(heard).toBe(true);
   });
 
-  test("003 fault: a race cannot be run among agents", async () => {
+  test("003 fault: a race between agents is not possible", async () => {
     const model: Model = (request, signal) =>
       request.system.includes("I am slow") ? never(request, signal) : scripted("I won")(request, signal);
     const agent = (name: string) => defineAgent({ name, description: name, instructions: `I am ${name}` });
@@ -433,7 +433,7 @@ describe("races and retries", () => {
     });
   });
 
-  test("003 fault: the wait between two tries does not hear an abort", async () => {
+  test("003 fault: the wait between two attempts ignores an abort", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const controller = new AbortController();
     const options: ExecutorOptions = {

@@ -20,23 +20,23 @@ import { createLeases } from "../../../src/runtime/execute/leases.ts";
 import { createMailbox } from "../../../src/runtime/execute/mailbox.ts";
 import type { NodeWorktrees, PlanOutcome } from "../../../src/runtime/execute/scope.ts";
 
-/** What a task of an experiment does: moments go by, others are asked for help, and then it ends. */
+/** The behaviour of a task in an experiment: it lets moments pass, delegates, and then ends. */
 export type Act = Readonly<{
   moments?: number;
-  /** One after the other; a list inside is asked at the same time. */
+  /** One after the other; the plans of an inner list are delegated at the same time. */
   delegates?: readonly (AnyInput | Plan | readonly (AnyInput | Plan)[])[];
-  /** Several tools at once: each lets moments go by and asks for help, as it likes. */
+  /** Several tools at once: each lets moments pass and delegates, in this order. */
   tracks?: readonly (readonly ("moment" | AnyInput | Plan)[])[];
-  /** Asked for, and not waited for. */
+  /** Started, and not waited for. */
   abandons?: readonly (AnyInput | Plan)[];
-  /** It takes one more moment to stop once it is told to. */
+  /** It needs one more moment to stop after the abort. */
   slowToStop?: boolean;
-  /** At its end it claims a winner's place of its race, and applies its changes for so many moments. */
+  /** At its end it claims a winner's place of its race, and applies its changes for this many moments. */
   claims?: number;
   ends: "throws" | Outcome;
 }>;
 
-/** The hands of the experimenter. */
+/** The controls of an experiment. */
 export type Control = Readonly<{
   cancel(reason?: string): void;
   change(change: Change): void;
@@ -47,52 +47,52 @@ export type Control = Readonly<{
   resume(path: string): void;
 }>;
 
-/** An experiment: nothing happens by time. One thing after the other does, and `choices` say which is next. */
+/** An experiment without a clock. One thing happens after the other, and `choices` decide which is next. */
 export type Experiment = Readonly<{
   plan: Body;
   act(call: Call): Act;
   answer?(path: string): Answer;
   slots?: number;
   choices?: readonly number[];
-  /** The events of an earlier life. */
+  /** The events of an earlier process of the run. */
   past?: readonly KeptEvent[];
   retryFailed?: boolean;
   unattended?: boolean;
   maxDepth?: number;
-  /** Single tasks can be paused; called with those that are when nothing else is left to do. */
+  /** Single tasks can be paused; called with the paused ones when nothing else is left to do. */
   idle?(paths: readonly string[], control: Control): void;
-  /** Makes the worktrees of nodes; `moment` waits until it is their turn. */
+  /** Creates the worktrees of nodes; `moment` waits until it is their turn. */
   worktrees?(moment: () => Promise<void>): NodeWorktrees;
   /** The run is cancelled before the plan begins. */
   cancelled?: boolean;
-  /** Recording takes until this is resolved. */
+  /** Recording waits until this is resolved. */
   durable?: Promise<void>;
   /** Called before each thing that happens, and right after the start with 0. */
   before?(step: number, control: Control): void;
-  /** Called inside of every emit: the worst place to do anything. */
+  /** Called inside of every emit, which is the most difficult place for a change. */
   heard?(event: KeptEvent, control: Control): void;
 }>;
 
-/** What was seen. */
+/** The observations of an experiment. */
 export type Observed = Readonly<{
   executed: PlanOutcome;
-  /** The events of this life. */
+  /** The events of this process. */
   events: readonly KeptEvent[];
-  /** Those of the earlier life and of this one. */
+  /** The events of the earlier process and of this one. */
   journal: readonly KeptEvent[];
   /** `path#attempt` of every call that was performed, in order. */
   performed: readonly string[];
-  /** The most tasks that were at work at once; one that waits for helpers is not. */
+  /** The highest number of tasks that worked at once; a task that waits for helpers does not count. */
   mostAtOnce: number;
   steps: number;
   /** The fold of the whole journal. */
   state: State;
-  /** What is left once the plan has ended: tasks that could be stopped, and listeners of the run's signal. */
+  /** What is left after the plan has ended: tasks that could be stopped, and listeners of the run's signal. */
   left: Readonly<{ stoppable: number; listeners: number }>;
   control: Control;
 }>;
 
-/** Carries out one experiment to its end. What can go on no more and is not over is stuck, and that throws. */
+/** Runs one experiment to its end. Throws if nothing can happen any more before the plan has ended. */
 export async function observe(experiment: Experiment): Promise<Observed> {
   const { plan, act, answer, slots = 8, choices = [0], past = [], maxDepth = 5 } = experiment;
   const pending: (() => void)[] = [];
@@ -120,7 +120,7 @@ export async function observe(experiment: Experiment): Promise<Observed> {
     journal.push(event);
     experiment.heard?.(event, control);
   };
-  /** Waits until it is this one's turn, or the signal aborts. */
+  /** Waits until it is the turn of this caller, or the signal aborts. */
   const moment = (signal?: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
       if (signal?.aborted) return resolve();
@@ -252,22 +252,22 @@ export async function observe(experiment: Experiment): Promise<Observed> {
   return { executed, events, journal, performed, mostAtOnce, steps: step, state, left, control };
 }
 
-/** An event in one line, for messages and for comparing. */
+/** An event in one line, for messages and for comparisons. */
 export function line(event: KeptEvent): string {
   const { seq: _seq, run: _run, at: _at, path, type, ...rest } = event;
   return `${type} ${path} ${type === "run.started" ? "" : JSON.stringify(rest)}`;
 }
 
-/** An act that ends well. */
+/** A task that succeeds. */
 export const ok = (output = "done", more: Omit<Act, "ends"> = {}): Act => ({ ...more, ends: { status: "ok", output } });
 
-/** An act that ends badly. */
+/** A task that fails. */
 export const bad = (message = "boom", more: Omit<Act, "ends"> = {}): Act => ({
   ...more,
   ends: failed("CRASHED", message),
 });
 
-/** A task node in one call. */
+/** Creates a task node. */
 export const task = (
   prompt: string,
   more: Record<string, unknown> = {},

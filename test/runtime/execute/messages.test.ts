@@ -15,11 +15,11 @@ test.each([
   ["scout", "elsewhere", undefined],
   ["lead", "lead", undefined],
   ["nobody", "lead", undefined],
-])("%s said by %s means %s", (to, from, path) => {
+])("the address %s used by %s means %s", (to, from, path) => {
   expect(addressee(to, { from, there })).toBe(path);
 });
 
-test("helpers speak to each other while they work, and get receipts", async () => {
+test("helpers send messages to each other while they work, and get receipts", async () => {
   let listening = false;
   const { models, read, events } = await stage({
     lead: {

@@ -7,7 +7,7 @@ import { tempFolder } from "../../support/temp-folder.ts";
 
 const files = (folder: string): string[] => readdirSync(folder, { recursive: true }).map(String);
 
-test("tasks and agents are called, shown and addressed as they are typed, in any script", async () => {
+test("tasks and agents are named, shown and addressed as they are typed, in any script", async () => {
   const home = tempFolder();
   const cwd = tempFolder();
   mkdirSync(join(cwd, ".subcrew", "agents"), { recursive: true });

@@ -22,7 +22,7 @@ const experiment = (world: World, flavour: Flavour = everything): Experiment => 
   choices: world.choices,
 });
 
-/** What holds whenever a plan has ended, however it went. */
+/** Rules that hold whenever a plan has ended, however it went. */
 function checkEnd(seen: Observed, plan: Body, slots: number): void {
   expect(seen.mostAtOnce, "tasks at work").toBeLessThanOrEqual(slots);
   checkEndings(seen.events);
@@ -34,7 +34,7 @@ function checkEnd(seen: Observed, plan: Body, slots: number): void {
   for (const view of seen.state.nodes.values()) expect(view.outcome, `${view.path} is open`).toBeDefined();
 }
 
-/** Every node ends exactly once, and begins nothing after its end. */
+/** Every node ends exactly once, and starts nothing after its end. */
 function checkEndings(events: readonly KeptEvent[]): void {
   const ended = new Set<string>();
   const begun = new Set<string>();
@@ -56,7 +56,7 @@ function checkEndings(events: readonly KeptEvent[]): void {
   for (const path of begun) expect(ended.has(path), `${path} never ended`).toBe(true);
 }
 
-/** Nothing starts before all that it needs has succeeded. */
+/** No node starts before all its dependencies have succeeded. */
 function checkOrder(journal: readonly KeptEvent[], plan: Body): void {
   const good = new Set<string>();
   for (const event of journal) {
@@ -67,15 +67,15 @@ function checkOrder(journal: readonly KeptEvent[], plan: Body): void {
   }
 }
 
-describe("over random plans", () => {
-  test("the plans of these tests are plans", () => {
+describe("with random plans", () => {
+  test("the random plans are valid", () => {
     fc.assert(
       fc.property(worlds(), ({ plan }) => checkPlan(plan)),
       { numRuns: RUNS },
     );
   });
 
-  test("slots are kept, every node ends once and after its needs, nothing stays pending, and the fold says what the executor says", async () => {
+  test("slots are respected, every node ends once and after its dependencies, none stays pending, and the folded state equals the executor's", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), async (world) => checkEnd(await observe(experiment(world)), world.plan, world.slots)),
       { numRuns: RUNS * 2 },
@@ -96,7 +96,7 @@ describe("over random plans", () => {
     );
   });
 
-  test("cancelling at any moment ends everything, begins nothing more and takes nothing back", async () => {
+  test("cancelling at any moment ends everything, starts nothing more and reverts nothing", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), fc.nat(25), async (world, when) => {
         const whole = await observe(experiment(world));
@@ -123,7 +123,7 @@ describe("over random plans", () => {
     );
   });
 
-  test("cancelling before anything began performs nothing", async () => {
+  test("cancelling before the start performs nothing", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), async (world) => {
         const seen = await observe({
@@ -138,7 +138,7 @@ describe("over random plans", () => {
     );
   });
 
-  test("cancelling in the middle of being told something ends everything, too", async () => {
+  test("cancelling inside of an event handler ends everything, too", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), fc.integer({ min: 2, max: 40 }), async (world, when) => {
         const seen = await observe({
@@ -217,7 +217,7 @@ describe("over random plans", () => {
   });
 });
 
-test("whatever the tools of one turn ask for at the same time, no slot is lost or kept for too long", async () => {
+test("whatever the tools of one turn delegate at the same time, no slot is lost or kept for too long", async () => {
   const part = fc.constantFrom("moment" as const, "help" as const);
   const turns = fc.record({
     tracks: fc.array(fc.array(part, { maxLength: 5 }), { minLength: 1, maxLength: 4 }),
@@ -228,7 +228,7 @@ test("whatever the tools of one turn ask for at the same time, no slot is lost o
   await fc.assert(
     fc.asyncProperty(turns, async ({ tracks, others, slots, choices }) => {
       const ids = ["lead", ...Array.from({ length: others }, (_, n) => `o${n}`)];
-      // One after the other, so that somebody comes into the line again and again.
+      // One after the other, so that a new task joins the queue again and again.
       const after = (index: number): string[] => (index > 1 ? [ids[index - 1]!] : []);
       const plan: Body = {
         nodes: {
@@ -253,8 +253,8 @@ test("whatever the tools of one turn ask for at the same time, no slot is lost o
   );
 });
 
-describe("taken up again after any prefix of its events", () => {
-  /** What the journal says was carried out or tried to the end: none of it may be performed again. */
+describe("a run that is resumed after any prefix of its events", () => {
+  /** Nodes that the journal records as performed or as failed for good: none of them may be performed again. */
   const doneIn = (past: readonly KeptEvent[]): Set<string> => {
     const attempts = new Map<string, number>();
     const done = new Set<string>();
@@ -289,7 +289,7 @@ describe("taken up again after any prefix of its events", () => {
     }
   };
 
-  /** Of several needs that failed, which one was first is a matter of speed; all else is not. */
+  /** Which of several failed dependencies was first depends on speed; everything else does not. */
   const outcomesOf = ({ state }: Observed): Record<string, string> =>
     Object.fromEntries(
       [...state.nodes]
@@ -302,7 +302,7 @@ describe("taken up again after any prefix of its events", () => {
         ]),
     );
 
-  test("only what is missing is performed, and the result is the same", async () => {
+  test("only missing nodes are performed, and the result is the same", async () => {
     await fc.assert(
       fc.asyncProperty(worlds({ races: false }), async (world) => {
         await cuts(world, everything, (whole, rest) => expect(outcomesOf(rest)).toEqual(outcomesOf(whole)));
@@ -311,7 +311,7 @@ describe("taken up again after any prefix of its events", () => {
     );
   });
 
-  test("also when it breaks off a second time", async () => {
+  test("also after a second interruption", async () => {
     await fc.assert(
       fc.asyncProperty(worlds({ races: false }), fc.nat(1000), fc.nat(1000), async (world, first, second) => {
         const whole = await observe(experiment(world));
@@ -328,7 +328,7 @@ describe("taken up again after any prefix of its events", () => {
     );
   });
 
-  test("where the faster one wins, the fold still says what the executor says", async () => {
+  test("where the faster task wins, the folded state still equals the executor's", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), async (world) => {
         await cuts(world, {}, (_whole, rest) => {
@@ -340,7 +340,7 @@ describe("taken up again after any prefix of its events", () => {
     );
   });
 
-  test("resuming an ended run only publishes again which tasks never began", async () => {
+  test("resuming an ended run publishes again only which tasks never began", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), async (world) => {
         const whole = await observe(experiment(world));
@@ -355,7 +355,7 @@ describe("taken up again after any prefix of its events", () => {
     );
   });
 
-  test("a run that was cancelled goes on to where it would have come", async () => {
+  test("a cancelled run continues to the result that it would have had", async () => {
     await fc.assert(
       fc.asyncProperty(worlds({ races: false }), fc.nat(20), async (world, when) => {
         const flavour = { delegation: false };
@@ -398,7 +398,7 @@ describe("plans that change while they run", () => {
     }>;
   }>;
 
-  /** Some of these fit and some do not: unknown ids, cycles, nodes that have begun. */
+  /** Some of these changes are valid and some are not: unknown ids, cycles, nodes that have begun. */
   const changeOf = ({ when, part: { adds = [], into, rewire, fail } }: Spec, plan: Body): Change => {
     const size = Object.keys(plan.nodes).length;
     const name = (n: number): string => (n > 11 ? "nobody" : n > 9 ? `x${when}_${n - 10}` : `n${n % size}`);
@@ -438,7 +438,7 @@ describe("plans that change while they run", () => {
     },
   });
 
-  test("all that holds for a plan holds for one that grew, and what was taken in is in the journal", async () => {
+  test("all rules for a plan hold for one that grew, and accepted changes are in the journal", async () => {
     let applied = 0;
     let refused = 0;
     await fc.assert(
@@ -464,7 +464,7 @@ describe("plans that change while they run", () => {
     expect(refused).toBeGreaterThan(RUNS / 2);
   });
 
-  test("a change in the middle of being told something is as good as any", async () => {
+  test("a change inside of an event handler works like any other", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), spec, async (world, one) => {
         let open = true;
@@ -489,7 +489,7 @@ describe("plans that change while they run", () => {
     );
   });
 
-  test("a change that does not fit leaves everything as it was", async () => {
+  test("an invalid change leaves everything as it was", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), spec, async (world, one) => {
         const tried: Tried = { applied: [], refused: 0 };
@@ -502,7 +502,7 @@ describe("plans that change while they run", () => {
     );
   });
 
-  test("taken up again after any prefix, the changes are still there", async () => {
+  test("when a run is resumed after any prefix, the changes are still there", async () => {
     await fc.assert(
       fc.asyncProperty(
         worlds({ races: false }),

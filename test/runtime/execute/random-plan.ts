@@ -5,11 +5,11 @@ import type { Body, Node, Plan } from "../../../src/core/plan/plan.ts";
 import type { Call } from "../../../src/core/task/engine.ts";
 import type { Act } from "./lab.ts";
 
-/** A plan, and what everybody in it does: all of it follows from the same numbers. */
+/** A plan, and the behaviour of all its tasks: both follow from the same numbers. */
 export type World = Readonly<{ plan: Body; seed: number; slots: number; choices: readonly number[] }>;
 
 export type Flavour = Readonly<{
-  /** False: everything is wanted to the end, so that nothing depends on who is faster. */ races?: boolean;
+  /** False: all nodes are needed to the end, so that nothing depends on speed. */ races?: boolean;
   delegation?: boolean;
 }>;
 
@@ -65,7 +65,7 @@ type Spec = Readonly<{
   exhausted: "accept" | "fail";
 }>;
 
-/** The last node is the output, and whatever nobody else needs, it does. */
+/** The last node is the output, and needs all nodes that no other node needs. */
 function planOf(specs: readonly Spec[]): Body {
   const nodes: Record<string, Node> = {};
   const unused = new Set<string>();
@@ -107,7 +107,7 @@ function nodeOf({ kind, count, attempts, refers, judge, exhausted }: Spec, needs
   };
 }
 
-/** The same numbers give the same number, whenever and in whichever life they are asked. */
+/** The same arguments always give the same number, in any process. */
 export function roll(seed: number, ...parts: readonly (string | number)[]): number {
   let hash = (seed ^ 0x811c9dc5) >>> 0;
   for (const char of parts.join("|")) hash = Math.imul(hash ^ char.charCodeAt(0), 0x01000193) >>> 0;
@@ -115,7 +115,7 @@ export function roll(seed: number, ...parts: readonly (string | number)[]): numb
   return (hash ^ (hash >>> 13)) >>> 0;
 }
 
-/** What a task of a world does. */
+/** The behaviour of a task in a world. */
 export function actOf({ seed }: World, { delegation = false }: Flavour = {}): (call: Call) => Act {
   return ({ path, attempt, depth }) => {
     const dice = (what: string, sides: number): number => roll(seed, path, attempt, what) % sides;
@@ -145,7 +145,7 @@ function helpersOf(seed: number, who: string, n: number): Plan {
   return { nodes: { ...nodes, all: { kind: "join", needs: Object.keys(nodes), pick: "settled" } }, output: "all" };
 }
 
-/** What people say to gates. */
+/** The answers of people to gates. */
 export function answerOf({ seed }: World): (path: string) => Answer {
   return (path) => {
     const fate = roll(seed, path, "answer") % 4;

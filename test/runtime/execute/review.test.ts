@@ -67,14 +67,14 @@ test("a structured verdict `correct` approves in the first round", async () => {
   expect([worker.requests.length, reviewer.requests.length]).toEqual([1, 1]);
 });
 
-test("a structured verdict `incorrect` asks for another draft with the reviewer's words", async () => {
+test("a structured verdict `incorrect` requests another draft with the reviewer's feedback", async () => {
   const { result, worker } = await review([verdict("incorrect", "no tests"), verdict("correct")]);
   expect(result).toMatchObject({ status: "ok", output: "draft 2" });
   expect(JSON.stringify(worker.requests[1]!.messages)).toContain("no tests");
   expect(result.nodes["build"]).toMatchObject({ approved: true, reviews: [{ approved: false }, { approved: true }] });
 });
 
-test("a reviewer with fields that answers APPROVED as plain text has approved, in one turn", async () => {
+test("a reviewer with a schema that answers APPROVED as plain text has approved, in one turn", async () => {
   const { result, reviewer, warnings } = await review(["APPROVED"]);
   expect(result.nodes["build"]).toMatchObject({ status: "ok", approved: true });
   expect(reviewer.requests).toHaveLength(1);
@@ -93,7 +93,7 @@ test("a reviewer is told how to give its verdict: in its fields, or as the last 
   expect(asked).toContain("exactly one word: APPROVED");
 });
 
-test("work that no round approved is taken, and says so", async () => {
+test("work that no round approved is accepted, and this is reported", async () => {
   const no = "again\nREVISION_NEEDED";
   const { result, warnings } = await review([no, no, no], { structured: false });
   expect(result).toMatchObject({ status: "ok", output: "draft 3", approved: false });
@@ -111,14 +111,14 @@ test("with reviewExhausted: fail, work that no round approved fails and is kept"
 
 const broken: Script = { error: { code: "MODEL_BAD_ANSWER", message: "garbage", retryable: true } };
 
-test("a review that broke is tried once more", async () => {
+test("a failed review is retried once", async () => {
   const { result, warnings } = await review([broken, "APPROVED"], { structured: false });
   expect(result.nodes["build"]).toMatchObject({ status: "ok", approved: true });
   expect(result.nodes["build.1/review"]).toMatchObject({ status: "ok" });
   expect(warnings).not.toContain("REVIEW_FAILED");
 });
 
-test("a review that broke twice is reported, and the work is not approved", async () => {
+test("a review that failed twice is reported, and the work is not approved", async () => {
   const { result, warnings } = await review([broken, broken], { structured: false });
   expect(result).toMatchObject({ status: "ok", output: "draft 1", approved: false });
   expect(result.nodes["build"]).toMatchObject({ approved: false, reviews: [] });

@@ -22,7 +22,7 @@ const agents = (spawns: "*" | readonly string[] | undefined) => [
   defineAgent({ name: "root", description: "may do all", instructions: "Work.", ...helper }),
 ];
 
-/** A tool as a user of the library writes it: it starts what it likes. */
+/** A tool as a user of the library writes it: it starts any agent. */
 const starts = (what: AnyInput | Plan, background: HelperNotice | undefined) =>
   defineTool({
     name: "start",
@@ -84,7 +84,7 @@ const REFUSED = (agent: string, allowed: string) =>
   `DENIED: "lead" may not start the agent "${agent}". The \`spawns\` list of the agent behind "lead" allows: ${allowed}.`;
 const NONE = "none (spawns disabled for this agent)";
 
-describe("a tool of a library user that delegates", () => {
+describe("a library user's tool that delegates", () => {
   test.each<[title: string, spawns: Spawns, what: AnyInput | Plan, told: string]>([
     ["starts nobody for an agent that may start nobody", [], single("scout"), REFUSED("scout", NONE)],
     ["starts whom the agent may start", ["scout"], single("scout"), "ok"],
@@ -170,7 +170,7 @@ describe("a tool of a library user that delegates", () => {
     else expect(result.asked).toBe(1);
   });
 
-  test("starts no agent in the background either, and a refusal costs no spawn", async () => {
+  test("starts no forbidden agent in the background either, and a refusal does not count as a spawn", async () => {
     const refused = await play(["scout"], single("root"), { background: "result" });
     expect(refused).toEqual({ told: REFUSED("root", "scout"), started: [], asked: 0 });
     expect((await play(["scout"], single("scout"), { background: "result" })).told).toBe("started");
@@ -182,14 +182,14 @@ describe("a tool of a library user that delegates", () => {
     expect(asked).toBe(0);
   });
 
-  test("starts no other agent as a helper that outlives the run", async () => {
+  test("starts no forbidden agent as a helper that outlives the run", async () => {
     const { crew, model } = crewOf(["scout"], single("root"), { background: "ending" });
     const { told } = await seen(crew.run({ mode: "single", agent: "lead", task: "Go." }, { outliving: {} }));
     expect(told).toBe(REFUSED("root", "scout"));
     expect(model.requests).toEqual([]);
   });
 
-  test("is held to the recorded agent when the run is resumed, whatever its file says by then", async () => {
+  test("is limited to the spawns of the recorded agent when the run is resumed, whatever its file says by then", async () => {
     const home = tempFolder();
     const first = crewOf([], single("root"), { home, models: { lead: never, helper: scripted("helped") } });
     const run = first.crew.run({ mode: "single", agent: "lead", task: "Go." });
@@ -199,7 +199,7 @@ describe("a tool of a library user that delegates", () => {
     expect(model.requests).toEqual([]);
   });
 
-  test("is not widened by a person who adds nodes to the plan, who may add any agent", async () => {
+  test("gets no more agents when a person, who may add any agent, adds nodes to the plan", async () => {
     const { crew, model } = crewOf(["scout"], single("root"));
     const run = crew.run({
       mode: "parallel",

@@ -9,7 +9,7 @@ import { tempFolder } from "../../support/temp-folder.ts";
 const lastUser = (messages: readonly Message[]): string =>
   messages.flatMap((message) => (message.role === "user" ? [message.text] : [])).at(-1) ?? "";
 
-/** Plans first, then writes a file of its own; a task without an approval writes at once. */
+/** Plans first, then writes its own file; a task without an approval writes at once. */
 const worker = (request: Parameters<ReturnType<typeof scripted>>[0]) => {
   const asked = request.messages.map((message) => ("text" in message ? message.text : "")).join("\n");
   const id = /Make (t\d+)/.exec(asked)![1]!;
@@ -29,7 +29,7 @@ test.each(["foreground", "kept on disk"])(
       const id = /Make (t\d+)/.exec(lastUser(request.messages))![1]!;
       const times = (seen.get(id) ?? 0) + 1;
       seen.set(id, times);
-      if (id === "t3") return "never good enough\nREVISION_NEEDED"; // is taken without an approval
+      if (id === "t3") return "never good enough\nREVISION_NEEDED"; // is accepted without an approval
       return times === 1 ? { text: `{"verdict": "incorrect", "explanation": "${id} again"}` } : "Verdict: correct";
     };
     const many = <T>(script: T): readonly T[] => Array.from({ length: 100 }, () => script);
@@ -82,7 +82,7 @@ test.each(["foreground", "kept on disk"])(
         run.change({ newTasks: { t13: { kind: "task", task: { agent: "dev", prompt: "Make t13." } } } });
         grown = true;
       }
-      // t5 is approved, t6 rejected once with words and then approved, t10 rejected for good.
+      // t5 is approved, t6 rejected once with a reason and then approved, t10 rejected without one.
       const again = id === "t6" && event.path.startsWith("t6.1/");
       await run.answer(
         event.path,

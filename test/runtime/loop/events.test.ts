@@ -26,7 +26,7 @@ async function eventsOf(run: Run): Promise<readonly Event[]> {
   return events;
 }
 
-test("a call with invalid arguments is an event with the reason, and nothing was run", async () => {
+test("a call with invalid arguments is an event with the reason, and is not run", async () => {
   done.splice(0);
   const worker = defineAgent({ name: "worker", description: "d", instructions: "i", model: "m" });
   const m = scripted(call("leave", { line: 4 }), "gave up");
@@ -40,7 +40,7 @@ test("a call with invalid arguments is an event with the reason, and nothing was
   expect(done).toEqual([]);
 });
 
-test("a writing call that a crash cut off is an event of the resumed run, once", async () => {
+test("a writing call that a crash interrupted is an event of the resumed run, once", async () => {
   const home = tempFolder();
   const worker = defineAgent({ name: "worker", description: "d", instructions: "i", model: "m" });
   const crewWith = (...turns: readonly Script[]) =>
@@ -68,7 +68,7 @@ test("a writing call that a crash cut off is an event of the resumed run, once",
   expect(whole.match(/"tool\.unknown"/g)).toHaveLength(1);
 });
 
-test("a helper that gets fewer tools than its file names says which, and why", async () => {
+test("a helper with fewer tools than its file names reports them with the reason", async () => {
   const lead = defineAgent({
     name: "lead",
     description: "d",
@@ -107,7 +107,7 @@ test("a helper that gets fewer tools than its file names says which, and why", a
   expect(reduced).toEqual([expect.objectContaining({ agent: "scribe", lost: ["write_file"] })]);
 });
 
-test("an agent from a file that had to be repaired says that it may only read", async () => {
+test("an agent from a file that had to be repaired reports that it may only read", async () => {
   const cwd = tempFolder();
   mkdirSync(join(cwd, ".subcrew", "agents"), { recursive: true });
   writeFileSync(

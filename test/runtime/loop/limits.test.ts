@@ -19,7 +19,7 @@ import { provider } from "../../support/talk.ts";
 import { patiently } from "../../support/patiently.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-/** What of this area is proved where it was built: the file, and the words of its test. */
+/** Cases of this area that other files test: the file, and the title of its test. */
 const elsewhere = {
   "LIM-03": ["test/processes/runners/process.test.ts", "a memory limit"],
   "LIM-06 at the cap": [
@@ -32,15 +32,15 @@ const elsewhere = {
   ],
   "LIM-08 a cancel": [
     "test/runtime/execute/execution.test.ts",
-    "a cancel during the wait ends it at once, and the task was cancelled, not failed",
+    "a cancel during the wait ends it at once, and the task counts as cancelled, not failed",
   ],
   "LIM-08 Retry-After": [
     "test/models/registry/retry-and-fallback.test.ts",
-    "a provider is waited for as long as it asks, with some jitter",
+    "a retry waits as long as the provider demands, with some jitter",
   ],
 } as const;
 
-test.each(Object.entries(elsewhere))("%s is proved elsewhere", (_, [file, title]) => {
+test.each(Object.entries(elsewhere))("%s is tested in another file", (_, [file, title]) => {
   expect(readFileSync(join(import.meta.dirname, "../../..", file), "utf8")).toContain(title);
 });
 
@@ -76,7 +76,7 @@ const single = (more: object): { mode: string } =>
   ({ mode: "single", agent: "worker", task: "Do it.", ...more }) as { mode: string };
 const call = (name: string, n = 0): Script => ({ calls: [{ name, input: { n } }] });
 
-test("LIM-01: an agent that always wants one more call stops after seven turns and its grace turn", async () => {
+test("LIM-01: an agent that always makes one more call stops after seven turns and its grace turn", async () => {
   const server = await provider((_, n) => ({ calls: [{ name: "look", input: { n } }] }));
   const options = { env: server.env, model: "ollama/m" };
   const { result } = await play(options, single({ resourceLimits: { maxTurns: 7 } }));
@@ -84,7 +84,7 @@ test("LIM-01: an agent that always wants one more call stops after seven turns a
   expect(server.requests).toHaveLength(8);
 });
 
-test("the limits of a task are 100 turns and 30 minutes, told with its first turn, and said when they are near", async () => {
+test("the limits of a task are 100 turns and 30 minutes; the first turn states them, and a later one warns when they are near", async () => {
   const calls = { calls: [{ name: "look", input: {} }] };
   const turns: Script[] = Array.from({ length: 9 }, (_, n) => ({ calls: [{ name: "look", input: { n } }] }));
   const look = defineTool({
@@ -133,7 +133,7 @@ test("the limits of a task are 100 turns and 30 minutes, told with its first tur
   ]);
 });
 
-test("LIM-02: a command that takes ten minutes ends with its time, with all that it started, and what was said is kept", async () => {
+test("LIM-02: a command that takes ten minutes ends at its timeout, with all its processes, and its output is kept", async () => {
   const command = "sleep 600 & echo $! > inner; echo $$ > next; mv next outer; wait";
   await patiently(async (times) => {
     const cwd = tempFolder();
@@ -164,13 +164,13 @@ test("LIM-04: a long result is cut between two characters, with a marker, and al
   expect(readFileSync(file, "utf8").trimEnd()).toBe(text);
 });
 
-test("LIM-05: of a hundred tasks eight work at once, never nine, and all of them end", async () => {
+test("LIM-05: of a hundred tasks eight run at once, never nine, and all of them end", async () => {
   let [active, peak] = [0, 0];
   const full = deferred<void>();
   const model: Model = async function* () {
     peak = Math.max(peak, (active += 1));
     if (active === 8) full.resolve();
-    await full.promise; // with fewer than eight at once nobody gets on
+    await full.promise; // with fewer than eight at once no task would continue
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
     active -= 1;
     yield { type: "text", text: "done" };
@@ -198,7 +198,7 @@ describe("LIM-06: agents that start agents", () => {
   test.each([
     ["one that starts itself", "a", "a"],
     ["two that start each other", "a", "b"],
-  ])("%s come to an end at the depth that is set", async (_, one, other) => {
+  ])("%s stop at the configured depth", async (_, one, other) => {
     const endless = (name: string): Model =>
       async function* ({ messages }) {
         const last = messages.at(-1);
@@ -249,7 +249,7 @@ test.each([
       },
     },
   ],
-])("LIM-07: a budget of tokens is passed by one call at most: %s", async (_, input) => {
+])("LIM-07: a token budget is exceeded by one call at most: %s", async (_, input) => {
   let n = 0;
   const model: Model = async function* () {
     yield { type: "call", call: { id: "1", name: "look", input: { n: (n += 1) } } };
@@ -265,7 +265,7 @@ test.each<[fault: FaultName, attempts: number]>([
   ["bad-request", 1],
   ["unauthorized", 1],
   ["forbidden", 1],
-])("LIM-08: a retry rule of three attempts against %s comes to %i", async (fault, attempts) => {
+])("LIM-08: a retry rule of three attempts against %s makes %i", async (fault, attempts) => {
   const server = await provider(() => ({ fault }));
   const { result } = await play(
     { env: server.env, model: "ollama/m" },
@@ -286,7 +286,7 @@ test.each<[what: string, turn: ProviderTurn, code: string]>([
   ["JSON of another kind", { fault: "wrong-shape" }, "MODEL_BAD_ANSWER"],
   ["events that are no JSON", { fault: "not-json" }, "MODEL_BAD_ANSWER"],
   ["silence", { fault: "hang" }, "TIMEOUT"],
-])("LIM-09: %s ends with its own code, and half an answer is never a whole one", async (_, turn, code) => {
+])("LIM-09: %s ends with its own code, and half an answer never counts as a whole one", async (_, turn, code) => {
   const server = await provider([turn, turn]);
   const silent = code === "TIMEOUT";
   const limits = {
@@ -295,7 +295,7 @@ test.each<[what: string, turn: ProviderTurn, code: string]>([
   };
   const { result } = await play({ env: server.env, model: "ollama/m" }, single(limits));
   expect(result).toMatchObject({ status: "failed", fault: { code } });
-  // Of a question that is given up nobody may have heard.
+  // A request that was aborted may not have reached the server.
   if (silent) expect(server.requests.length).toBeLessThanOrEqual(1);
   else expect(server.requests).toHaveLength(1);
 });
@@ -307,7 +307,7 @@ test("LIM-10: the same call with the same result is noticed long before the turn
   expect(model.requests.length).toBeLessThan(10);
 });
 
-test("LIM-11: eight tools that answer with 50 MB are not looked through in one go", async () => {
+test("LIM-11: the results of eight tools with 50 MB each are not searched in one go", async () => {
   const text = "All work and no play makes a dull log. ".repeat((6.25 * 1_024 * 1_024) / 39);
   const model: Model = async function* ({ messages }) {
     if (messages.length === 1) yield { type: "call", call: { id: "1", name: "look", input: {} } };

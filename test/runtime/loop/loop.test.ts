@@ -36,13 +36,13 @@ async function play(
 }
 const calls = (...ats: string[]): Script => ({ calls: ats.map((at) => ({ name: "look", input: { at } })) });
 
-test("the last words are the result of an agent without a schema", async () => {
+test("the last message is the result of an agent without a schema", async () => {
   const { result, requests } = await play(["All done."]);
   expect(result).toMatchObject({ status: "ok", output: "All done." });
   expect(requests[0]?.tools.map(({ name }) => name)).not.toContain("complete_task");
 });
 
-test("an empty answer is asked for once more, and then fails with its own code", async () => {
+test("an empty answer is requested once more, and then fails with its own code", async () => {
   expect((await play(["", "here"])).result).toMatchObject({ status: "ok", output: "here" });
   expect((await play(["", ""])).result).toMatchObject({ status: "failed", fault: { code: "EMPTY" } });
 });
@@ -50,12 +50,12 @@ test("an empty answer is asked for once more, and then fails with its own code",
 const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"], additionalProperties: false };
 const finish = (result: unknown, name = "complete_task"): Script => ({ calls: [{ name, input: { result } }] });
 
-test("with a schema the finish tool is checked, and its data is the result", async () => {
+test("with a schema the finish tool's input is validated, and its data is the result", async () => {
   const { result } = await play([finish({ n: 4 })], { more: { output: schema } });
   expect(result).toMatchObject({ status: "ok", data: { n: 4 } });
 });
 
-test.each(["complete_task", "submit_result", "yield"])("the finish tool is known as %s", async (name) => {
+test.each(["complete_task", "submit_result", "yield"])("the finish tool can be called %s", async (name) => {
   expect((await play([finish({ data: { n: 1 } }, name)], { more: { output: schema } })).result).toMatchObject({
     status: "ok",
     data: { n: 1 },
@@ -79,7 +79,7 @@ test.each([
     "{}",
     prompts.remindJson.split("{problem}")[0]!,
   ],
-])("an answer that is %s is asked for again with the reason", async (_what, more, first, reminder) => {
+])("an answer that is %s is requested again with the reason", async (_what, more, first, reminder) => {
   const { requests, result } = await play([first, '{"n": 1}'], { more });
   expect(result.status).toBe("ok");
   const last = requests[1]?.messages.at(-1);
@@ -92,7 +92,7 @@ test("an agent that stops without the finish tool is reminded with that tool alo
   expect(requests[1]).toMatchObject({ toolChoice: "required", tools: [{ name: "complete_task" }] });
 });
 
-test("a second finish call of one turn is ignored, the first counts", async () => {
+test("a second finish call of one turn is ignored, and the first one counts", async () => {
   const both: Script = {
     calls: [
       { name: "complete_task", input: { result: "one" } },
@@ -102,7 +102,7 @@ test("a second finish call of one turn is ignored, the first counts", async () =
   expect((await play([both], { more: { completion: "tool" } })).result).toMatchObject({ status: "ok", output: "one" });
 });
 
-test("hitting the turn limit gives one grace turn in which only handing in is possible", async () => {
+test("reaching the turn limit gives one grace turn in which only the finish tool is offered", async () => {
   const { result, requests, types } = await play([calls("a"), calls("b"), "what I have"], {
     task: { resourceLimits: { maxTurns: 2 } },
   });
@@ -111,14 +111,14 @@ test("hitting the turn limit gives one grace turn in which only handing in is po
   expect(types).toContain("limit.reached");
 });
 
-test("a grace turn that hands in nothing fails with the limit's code and keeps what was said", async () => {
+test("a grace turn without a result fails with the limit's code and keeps the text so far", async () => {
   const { result } = await play([{ text: "so far so good", calls: [{ name: "look", input: { at: "a" } }] }, ""], {
     task: { resourceLimits: { maxTurns: 1 } },
   });
   expect(result).toMatchObject({ status: "failed", fault: { code: "MAX_TURNS" }, output: "so far so good" });
 });
 
-test("a limit that is not enforced is reported once and the work goes on", async () => {
+test("a limit that is not enforced is reported once and the work continues", async () => {
   const { result, events } = await play([calls("a"), calls("b"), "done"], {
     task: { resourceLimits: { maxTurns: 1, enforceLimits: false } },
   });

@@ -31,7 +31,7 @@ const message = (text: string): object => ({
   message: { kind: "message", messageId: "m", role: "user", parts: [{ kind: "text", text }] },
 });
 
-test("subcrew a2a serves; a task that was under way when it was killed goes on with the next one", async () => {
+test("subcrew a2a serves agents; a task that ran when it was killed continues with the next server", async () => {
   const there = place({
     ".subcrew/agents/worker.md": worker,
     "turns.json": JSON.stringify([{ text: "never", delayMs: 600_000 }]),
@@ -72,13 +72,13 @@ test.each([
   ["nothing named", [], "No agent given"],
   ["a name that means nothing", ["--agents", "nobody"], 'There is no agent "nobody"'],
   ["an address that is not ours", ["--agents", "explore", "--host", "203.0.113.1"], "Cannot listen on 203.0.113.1"],
-])("subcrew a2a with %s is a mistake, and nothing is served", async (_, args, words) => {
+])("subcrew a2a with %s is refused, and nothing is served", async (_, args, words) => {
   const { code, stderr } = await place().run(["a2a", ...args]);
   expect(code).toBe(2);
   expect(stderr).toContain(words);
 });
 
-test("a remote agent of a file is listed as one, and explained without its secret", async () => {
+test("a remote agent in a file is listed as one, and explained without its secret", async () => {
   const there = place();
   const remote =
     "---\nkind: remote\nname: far\ndescription: far away\nagent_card_url: https://example.com/card.json\nauth:\n  type: apiKey\n  key: do-not-show-this-key\n---\n";

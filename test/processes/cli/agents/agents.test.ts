@@ -13,7 +13,7 @@ function inHome({ home }: Place, file: string, text: string): string {
   return path;
 }
 
-/** A project with an agent of its own, one that is broken, and one in the home folder that another stands before. */
+/** A project with its own agent, an invalid one, and one in the home folder that is shadowed by another. */
 function project(): Place {
   const there = place({
     ".git/HEAD": "",
@@ -54,7 +54,7 @@ describe("subcrew agents", () => {
     expect(text.stdout).toMatch(/\nUntrusted\ncritic +\S+\.claude\/agents\/critic\.md +the project/);
   });
 
-  test("sources lists every place in order, and what was there", async () => {
+  test("sources lists every place in order, with the files that were found there", async () => {
     const there = project();
     const { stdout } = await there.run(["agents", "sources", "--json"]);
     const rows = rowsOf(stdout);
@@ -74,7 +74,7 @@ describe("subcrew agents", () => {
     expect(text.stdout).toMatch(/^qwen +user +~\/\.qwen\/agents +-$/m);
   });
 
-  test("a preset finds agents as one system does", async () => {
+  test("a preset finds the same agents as its system", async () => {
     const { stdout } = await project().run(["agents", "--preset", "pi-parallel", "--json"]);
     expect(rowsOf(stdout)).toEqual([]);
     const wrong = await project().run(["agents", "--preset", "pie"]);
@@ -90,7 +90,7 @@ describe("subcrew agents", () => {
 });
 
 describe("one agent", () => {
-  test("show prints its definition, also of one that cannot run", async () => {
+  test("show prints the definition of an agent, also of one that cannot run", async () => {
     const there = project();
     const shown = await there.run(["agents", "show", "critic"]);
     expect(shown.stdout).toBe(
@@ -108,12 +108,12 @@ describe("one agent", () => {
     });
   });
 
-  test("hidden characters are written out", async () => {
+  test("hidden characters are shown as escapes", async () => {
     const there = place({ ".agents/agents/x.md": agentFile("x").replace("Text", "Te\u202ext\u200b") });
     expect((await there.run(["agents", "show", "x"])).stdout).toContain("Te<U+202E>xt<U+200B> of x.");
   });
 
-  test("explain --as-tool tells what models read about an agent, in bytes", async () => {
+  test("explain --as-tool prints the text about an agent that models read, with its size", async () => {
     const there = project();
     const { code, stdout } = await there.run(["agents", "explain", "explore", "--as-tool"]);
     expect(code).toBe(0);
@@ -128,7 +128,7 @@ describe("one agent", () => {
     expect(json.delegates.map(({ tool }) => tool)).toEqual(["task"]);
   });
 
-  test("explain tells everything, for people and for programs", async () => {
+  test("explain prints everything, for people and for programs", async () => {
     const there = project();
     const { stdout } = await there.run([
       "agents",
@@ -170,7 +170,7 @@ describe("subcrew agents lint", () => {
     expect(await there.run(["agents", "lint", "nowhere"])).toMatchObject({ code: 2, stdout: "" });
   });
 
-  test("speaks JSON and SARIF", async () => {
+  test("prints JSON and SARIF", async () => {
     const there = place({ ".gemini/agents/a.md": agentFile("a", "nonsense: 1\n") });
     const json = JSON.parse((await there.run(["agents", "lint", ".", "--format", "json"])).stdout) as {
       errors: number;
@@ -204,7 +204,7 @@ describe("subcrew agents convert", () => {
     expect(stderr).toMatch(/dropped +hooks/);
   });
 
-  test("into a folder it goes where the other tool looks, and never over a file", async () => {
+  test("into a folder: the file is written where the other tool looks, and no file is overwritten", async () => {
     const there = place(files);
     const args = ["agents", "convert", ".claude/agents/critic.md", "--to", "codex", "--out", "."];
     expect(await there.run(args)).toMatchObject({ code: 0, stdout: "" });
@@ -231,13 +231,13 @@ describe("subcrew agents convert", () => {
     ["no dialect", ["agents", "convert", "x.md"], "No target dialect given."],
     ["a typo", ["agents", "convert", "x.md", "--to", "cluade"], 'Did you mean "claude"?'],
     ["no file", ["agents", "convert", "x.md", "--to", "claude"], 'There is no file "x.md".'],
-  ])("%s is the caller's mistake", async (_, args, message) => {
+  ])("%s is reported as a mistake of the caller", async (_, args, message) => {
     expect(await place().run(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
   });
 });
 
-describe("files and settings of one's own", () => {
-  test("new makes a file that can be read, for the project or for the user, and from another one", async () => {
+describe("files and settings of the user", () => {
+  test("new creates a valid file, for the project or for the user, and from another agent", async () => {
     const there = place({ ".git/HEAD": "" });
     const { stdout } = await there.run(["agents", "new", "critic", "--cwd", "."]);
     expect(stdout).toBe(`${there.workspace}/.agents/agents/critic.md\n`);
@@ -249,7 +249,7 @@ describe("files and settings of one's own", () => {
     expect((await there.run(["agents", "new", "a/b"])).code).toBe(2);
   });
 
-  test("eject copies a bundled agent word for word, and the copy counts", async () => {
+  test("eject copies a bundled agent without changes, and the copy is used", async () => {
     const there = place({ ".git/HEAD": "" });
     await there.run(["agents", "eject", "reviewer", "--user"]);
     const [row] = rowsOf((await there.run(["agents", "--json"])).stdout).filter(({ name }) => name === "reviewer");
@@ -258,7 +258,7 @@ describe("files and settings of one's own", () => {
     expect((await there.run(["agents", "show", "reviewer"])).stdout).toBe(bundled.stdout);
   });
 
-  test("disable and enable change one line of the settings, and comments survive", async () => {
+  test("disable and enable change one line of the settings and keep the comments", async () => {
     const there = place();
     const file = inHome(there, "state/config.yaml", "# mine\nconcurrency: 3 # three\n");
     await there.run(["agents", "disable", "explore"]);
@@ -274,7 +274,7 @@ describe("files and settings of one's own", () => {
     expect((await there.run(["agents", "disable", "nobody"])).code).toBe(2);
   });
 
-  test("settings that are wrong stop every command with file and line", async () => {
+  test("invalid settings stop every command with file and line", async () => {
     const there = place();
     const file = inHome(there, "state/config.yaml", "concurrency: 3\nagents:\n  x: { modle: y }\n");
     for (const args of [["agents"], ["run", "explore", "x"], ["skills"]]) {
@@ -288,7 +288,7 @@ describe("files and settings of one's own", () => {
 });
 
 describe("subcrew trust", () => {
-  test("trust lists files, refuses without a terminal, agrees with --yes, and can be revoked", async () => {
+  test("trust lists files, refuses without a terminal, accepts with --yes, and can be revoked", async () => {
     const there = place({
       ".git/HEAD": "",
       ".claude/agents/critic.md": agentFile("critic"),
@@ -320,7 +320,7 @@ describe("subcrew trust", () => {
     expect((await there.run(["trust", "--list"])).stderr).toBe("No project is trusted.\n");
   });
 
-  test("a project that brings nothing in is told so", async () => {
+  test("a project with nothing to trust gets a message", async () => {
     expect(await place({ ".git/HEAD": "" }).run(["trust"])).toMatchObject({
       code: 0,
       stderr: "This project has no files that need trust.\n",
@@ -343,7 +343,7 @@ describe("skills and workflow commands", () => {
     return [node!.task.agent, node!.task.prompt];
   };
 
-  test("are run by the agent they name, with their arguments", async () => {
+  test("are run by the agent that they name, with their arguments", async () => {
     const there = place({ ...files, "turns.json": script("done") });
     const more = ["--trust", "--model", "scripted:turns.json", "--json"];
     const skill = await there.run(["skill", "greet", "the", "world", ...more]);

@@ -18,7 +18,7 @@ test("without a key the default is the offline model, and the missing key is nam
   expect(providers.filter(({ usable }) => usable).map(({ name }) => name)).toEqual(["ollama", "lmstudio", "vllm"]);
 });
 
-test("keys are found but never shown, addresses lose their login", async () => {
+test("keys are found but never shown, and addresses are shown without their password", async () => {
   const env = {
     OPENAI_API_KEY: "sk-canary-1234567890",
     ANTHROPIC_BASE_URL: "http://me:canary@proxy:8080",

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { errorText } from "../../../../src/cli/base/report.ts";
 import { place } from "../../command.ts";
 
-/** What a person does wrong, and exactly what the command says: the problem, what to do about it, and the exit code. */
+/** Mistakes of a person, and the exact output of the command: the problem, the fix and the exit code. */
 type Row = Readonly<{
   wrong: string;
   args: readonly string[];
@@ -15,7 +15,7 @@ type Row = Readonly<{
 
 const task = (more: object = {}): object => ({ kind: "task", task: { agent: "explore", prompt: "x" }, ...more });
 
-/** A plan in a file, and what is wrong with it. */
+/** A plan file, and its mistake. */
 const plan = (wrong: string, value: unknown, says: string, hint: string): Row => ({
   wrong,
   args: ["run", "--plan", "plan.json"],
@@ -24,7 +24,7 @@ const plan = (wrong: string, value: unknown, says: string, hint: string): Row =>
   hint,
 });
 
-/** An input in a file, and what is wrong with it. */
+/** An input file, and its mistake. */
 const input = (wrong: string, value: unknown, says: string, hint: string): Row => ({
   wrong,
   args: ["run", "--input", "work.json"],
@@ -584,10 +584,10 @@ describe.each([
   ["a malformed plan", plans],
   ["a malformed input", inputs],
   ["a wrong command line", lines],
-])("%s is answered with the problem, the fix and exit code 2", (_, rows) => {
+])("%s gets an error with the problem, the fix and exit code 2", (_, rows) => {
   test.concurrent.each(rows)("$wrong", async (row) => {
     const { args, files, input: stdin = "", says, hint, code = 2 } = row;
-    // The first row of each group has a process of its own, and proves that the exit code is that of the process.
+    // The first row of each group runs in its own process, and proves that the exit code is that of the process.
     const ended = await place(files).run(args, { input: stdin, shared: row !== rows[0] });
     const json = args.includes("--json");
     if (json) expect(JSON.parse(ended.stderr)).toEqual({ type: "error", code: "BAD_INPUT", message: says, hint });
@@ -596,7 +596,7 @@ describe.each([
   });
 });
 
-test("on a terminal of 80 columns every one of these errors fits", async () => {
+test("every one of these errors fits on a terminal of 80 columns", async () => {
   const rows = [...plans, ...inputs, ...lines];
   const shown = rows.map(({ says, hint }) => errorText({ message: says, hint }, 80)).join("\n");
   expect(shown.split("\n").filter((each) => each.length > 80 && !/\S{70}|`[^`]{70,}`/.test(each))).toEqual([]);

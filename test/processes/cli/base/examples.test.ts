@@ -6,11 +6,11 @@ import { type ProviderServer, startProviderServer } from "../../../../src/testin
 import { type Ended, type Place, place } from "../../command.ts";
 import { wordsOf } from "../../docs/pages.ts";
 
-// Runs the examples of `--help` in one process, in projects that have what the examples name.
+// Runs the examples of `--help` in one process, in projects that have the agents and files of the examples.
 
 const ran = new Set<string>();
 
-/** Examples that no line here runs, and where something runs them or why nothing does. */
+/** Examples that are not run here, with the test that runs them or the reason why none does. */
 const elsewhere: Readonly<Record<string, string>> = {
   "subcrew a2a --agents explore": "serves until it is stopped: test/processes/cli/a2a",
   "subcrew a2a --agents explore,review --port 7710 --token-file ~/.subcrew/a2a-tokens": "the same, at a fixed port",
@@ -95,7 +95,10 @@ afterEach(() => expect(wrong.splice(0)).toEqual([]));
 type Env = Readonly<Record<string, string>>;
 type How = Readonly<{ code?: number; run?: string; env?: Env; says?: RegExp }>;
 
-/** Runs an example as it stands, except that `run_4k2x` is the run of this place; each part of `a && b` and `a || b` by itself. */
+/**
+ * Runs an example as it is written, with the run of this place for `run_4k2x`; each part of `a && b` and `a || b`
+ * separately.
+ */
 async function does(at: Place, line: string, { code = 0, run = "nightly", env = {}, says }: How = {}): Promise<Ended> {
   ran.add(line);
   let last: Ended | undefined;
@@ -119,7 +122,7 @@ async function all(at: Place, lines: string, how: How = {}): Promise<void> {
   for (const line of lines.trim().split("\n")) await does(at, line.trim(), how);
 }
 
-test("modes and plans", async () => {
+test("the examples about modes and plans run", async () => {
   const at = project();
   await all(
     at,
@@ -168,7 +171,7 @@ test("modes and plans", async () => {
   await does(at, 'subcrew race --agents explore --models fast,balanced "..."', { env });
 });
 
-test("agents, settings and trust", async () => {
+test("the examples about agents, settings and trust run", async () => {
   const at = project();
   writeFileSync(join(at.home, ".claude.json"), '{"mcpServers":{"docs":{"command":"true"}}}');
   await does(at, "subcrew trust", { code: 3, says: /no terminal on which you could confirm/ });
@@ -255,7 +258,7 @@ async function nightly(at: Place, env: Env, [docs, build]: readonly [string, str
   return id ?? "";
 }
 
-test("records", async () => {
+test("the examples about records run", async () => {
   const { env } = await provider();
   const at = project();
   const run = await nightly(at, env, ["Read.", "write here"]);
@@ -301,7 +304,7 @@ test("records", async () => {
   await does(at, "subcrew rm run_4k2x nightly", single);
 });
 
-test("failed tasks, and changes in a worktree", async () => {
+test("the examples about failed tasks, and about changes in a worktree, run", async () => {
   const { env } = await provider();
   const failed = project();
   const run = await nightly(failed, env, ["fail here", "Read."]);
@@ -315,7 +318,10 @@ test("failed tasks, and changes in a worktree", async () => {
   await does(kept, "subcrew apply run_4k2x/build", { run: other, env });
 });
 
-/** The examples of all help pages, from the pages that test/cli/base/help-pages.test.ts compares with the commands. */
+/**
+ * The examples of all help pages, taken from the pages that test/cli/base/help-pages.test.ts compares with the
+ * commands.
+ */
 function examplesOfHelp(): Set<string> {
   const folder = join(import.meta.dirname, "../../../cli/base/help");
   const pages = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));

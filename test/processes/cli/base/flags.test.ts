@@ -58,7 +58,7 @@ describe("flags for every task", () => {
     expect(inner["review"]?.task).toMatchObject(settings);
   });
 
-  test("fill what the tasks of a plan leave open, also inside loops", async () => {
+  test("fill in settings that the tasks of a plan leave open, also inside of loops", async () => {
     const open = { kind: "task", task: { prompt: "x" } };
     const said = { kind: "task", task: { prompt: "y", model: "own", resourceLimits: { maxTurns: 2 } } };
     const loop = { kind: "loop", max: 2, until: "b", needs: ["a"], body: { nodes: { b: open }, output: "b" } };
@@ -86,7 +86,7 @@ describe("flags for every task", () => {
   });
 });
 
-test("--schema is for each answer, and in a chain for the last one", async () => {
+test("--schema applies to each answer, and in a chain to the last one", async () => {
   const schema = { type: "object", required: ["answer"] };
   const there = place({ "schema.json": JSON.stringify(schema) });
   const schemas = async (args: readonly string[]): Promise<unknown[]> =>
@@ -99,7 +99,7 @@ test("--schema is for each answer, and in a chain for the last one", async () =>
   expect(await schemas(["race", "--agents", "explore", "x"])).toEqual([schema]);
 });
 
-test("--schema makes the answer data, or the run fails with exit code 5", async () => {
+test("--schema requires data as answer, or the run fails with exit code 5", async () => {
   const schema = JSON.stringify({ type: "object", required: ["answer"], properties: { answer: { type: "number" } } });
   const finish = (result: unknown): object => ({ calls: [{ name: "complete_task", input: result }] });
   const there = place({
@@ -116,7 +116,7 @@ test("--schema makes the answer data, or the run fails with exit code 5", async 
   expect((await there.run([...args, "scripted:bad.json"])).code).toBe(5);
 });
 
-test("the contenders and the acceptance schema of a race come from flags, also over a file", async () => {
+test("the contenders and the acceptance schema of a race come from flags, also where a file names others", async () => {
   const there = place({ "race.yaml": "race: { task: x, agents: [general] }", "schema.json": '{"type": "object"}' });
   const { nodes, output } = await planOf(there, [
     "race",
@@ -152,7 +152,7 @@ test("--accept-schema lets only a valid answer win", async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"a": 1}\n' });
 });
 
-test("context, name and concurrency are the plan's", async () => {
+test("context, name and concurrency belong to the plan", async () => {
   const there = place({ "notes/a.md": "a", "b.md": "b" });
   const plan = await planOf(there, [
     "run",
@@ -179,7 +179,7 @@ test("context, name and concurrency are the plan's", async () => {
   expect(below["context"]).toEqual({ contextFiles: ["a.md"] });
 });
 
-test("--concurrency bounds what runs at once", async () => {
+test("--concurrency limits how many tasks run at once", async () => {
   const there = place({ "turns.json": script({ delayMs: 700, text: "x" }) });
   const { stdout } = await there.run([
     "parallel",
@@ -199,7 +199,7 @@ test("--concurrency bounds what runs at once", async () => {
   expect(most).toBe(2);
 });
 
-test("--cwd is where the agent works, and a script is found from where the person is", async () => {
+test("--cwd is the folder of the agent, and a script is found from the folder of the person", async () => {
   const there = place({
     "below/inside.txt": "x",
     "turns.json": script({ calls: [{ name: "list_files", input: {} }] }, "ok"),
@@ -218,7 +218,7 @@ test("--cwd is where the agent works, and a script is found from where the perso
   expect(stdout.split("\n").find((line) => line.includes('"tool.ended"'))).toContain("inside.txt");
 });
 
-test("--max-turns ends a task that goes on, with exit code 4", async () => {
+test("--max-turns ends a task that does not finish, with exit code 4", async () => {
   const look = { calls: [{ name: "list_files", input: {} }] };
   const there = place({ "turns.json": script(look, look, look, look, look, look) });
   const { code, stderr } = await there.run([
@@ -234,7 +234,7 @@ test("--max-turns ends a task that goes on, with exit code 4", async () => {
   expect(stderr).toContain("Allow more with --max-turns.");
 });
 
-test("--strict makes a placeholder that refers to nothing an error; without it there is a warning", async () => {
+test("--strict makes a placeholder without a target an error; without it there is a warning", async () => {
   const there = place({ "turns.json": script("ok") });
   const args = ["chain", "explore=use {task:nope}", "--model", "scripted:turns.json"];
   const warned = await there.run(args);
@@ -257,7 +257,7 @@ test("--trust lets the agents of the project run", async () => {
   expect(await there.run([...args, "--trust"])).toMatchObject({ code: 0, stdout: "helped\n" });
 });
 
-test("a plan that was printed runs like the command line it came from", async () => {
+test("a printed plan runs like its command line", async () => {
   const there = place({ "turns.json": script("ok") });
   const args = ["a@explore=x", "explore=y {task:a}", "--model", "scripted:turns.json"];
   const printed = await there.run(["plan", "parallel", ...args]);
@@ -266,7 +266,7 @@ test("a plan that was printed runs like the command line it came from", async ()
   expect(again).toMatchObject({ code: 0, stdout: direct.stdout });
 });
 
-test("an input comes as JSON or YAML, from a file or standard input, with or without its mode", async () => {
+test("an input is read as JSON or YAML, from a file or standard input, with or without its mode", async () => {
   const there = place({
     "work.yaml": "# two steps\nchain:\n  - { agent: explore, task: x }\n  - task: 'y {previous}'\n",
   });
@@ -288,7 +288,7 @@ test("an input comes as JSON or YAML, from a file or standard input, with or wit
   expect(Object.keys(plans[0]?.nodes ?? {})).toEqual(["explore", "step_2"]);
 });
 
-test("agents lists names, where they come from and what they are for", async () => {
+test("agents lists names, sources and descriptions", async () => {
   const there = place();
   const [text, json] = await Promise.all([there.run(["agents"]), there.run(["agents", "--json"])]);
   expect(text.stdout).toMatch(/^explore +bundled .* Finds things out/m);

@@ -13,7 +13,7 @@ test("--version prints the version of the package", async () => {
   expect(await place().run(["--version"])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: "" });
 });
 
-test("help lists every command, whichever way it is asked for", async () => {
+test("help lists every command, however it is requested", async () => {
   const there = place();
   const asked = await Promise.all([["--help"], ["help"], ["-h"], []].map((args) => there.run(args)));
   for (const { code, stdout, stderr } of asked) {

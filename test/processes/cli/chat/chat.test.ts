@@ -21,7 +21,7 @@ const files = {
   "src/invoice.ts": "export function invoice(): void {}\n",
 };
 
-/** An agent of the user that plays one turn, after a while. */
+/** An agent of the user that plays one turn, after a delay. */
 function waiter(at: Place, turn: Readonly<{ text: string; delayMs: number }>): void {
   writeFileSync(join(at.home, "child.json"), JSON.stringify([turn]));
   mkdirSync(join(at.home, ".subcrew/agents"), { recursive: true });
@@ -41,7 +41,7 @@ function scripts(at: Place, lead: readonly unknown[]): readonly string[] {
 }
 
 describe("without a terminal", () => {
-  test("each line is a message, and the main agent asks explorers in parallel", async () => {
+  test("each line is a message, and the main agent starts explorers in parallel", async () => {
     const at = place(files);
     const { code, stdout, stderr } = await at.run(["chat"], {
       input: "Where is the login function? Where is the invoice function?\n/cost\n",
@@ -55,7 +55,7 @@ describe("without a terminal", () => {
     expect(stderr).toMatch(/^1 message, \d+ turns, .* tokens, /m);
   });
 
-  test("an agent that the main agent starts is shown with its type, task and model, and then with what it found", async () => {
+  test("an agent that the main agent starts is shown with its type, task and model, and then with its findings", async () => {
     const at = place(files);
     waiter(at, { text: "Two places:\n\n- src/login.ts:2\n- src/invoice.ts:1", delayMs: 0 });
     const { code, stderr } = await at.run(["chat", ...scripts(at, [waiting(), "Done."]), "Look."]);
@@ -129,7 +129,7 @@ describe("without a terminal", () => {
     expect([code, stdout]).toEqual([0, `${answers.join("\n")}\n`]);
   });
 
-  test("of an agent's work only its answer comes back to the main conversation", async () => {
+  test("only the answer of an agent comes back to the main conversation", async () => {
     const at = place({ "src/login.ts": `export function login(): void {} // ${"long ".repeat(2_000)}\n` });
     await at.run(["ask", "Where is the login function?"]);
     const [run] = readdirSync(join(at.home, "state/runs"));
@@ -159,7 +159,7 @@ describe("without a terminal", () => {
     ["/costs", 'There is no command "/costs".', "Did you mean /cost?"],
     ["/inbox perhaps", 'There is no "/inbox perhaps".', "answer, allow, deny, export"],
     ["/resume nothing", 'There is no run "nothing", and no conversation', ""],
-  ])("%s is reported and loses nothing", async (line, what, hint) => {
+  ])("%s is reported, and no message is lost", async (line, what, hint) => {
     const at = place(files);
     const { stdout, stderr } = await at.run(["chat", ...scripts(at, ["Still here."])], { input: `${line}\nHello?\n` });
     expect(stderr).toContain(what);
@@ -235,7 +235,7 @@ describe("in a terminal", () => {
     await open.until("[exit 0]");
   });
 
-  test("Tab completes, and an earlier message comes back with the arrow key", async ({ skip }) => {
+  test("Tab completes, and the arrow key brings back an earlier message", async ({ skip }) => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
     const at = place(files);
     open = terminal(tmux.path, at, ["chat", ...scripts(at, ["Yes.", "Yes again."])]);

@@ -16,7 +16,7 @@ afterEach(() => {
   open = undefined;
 });
 
-/** The name of a model that plays these turns. In a conversation that goes on, it begins after the turns so far. */
+/** The name of a model that plays these turns. In a continued conversation, it begins after the turns so far. */
 function played(at: Place, name: string, turns: readonly unknown[]): string {
   const file = join(at.home, `${name}.json`);
   writeFileSync(file, JSON.stringify(turns));
@@ -34,9 +34,7 @@ function runner(at: Place, name: string, command: string): object {
   return { name: "Task", input: { subagent_type: name, description: "Run it", prompt: "Run it." } };
 }
 
-test("a pattern that is approved also answers the questions of other agents that wait for the same rule", async ({
-  skip,
-}) => {
+test("an approved pattern also answers the questions of other agents that wait for the same rule", async ({ skip }) => {
   if (tmux.missing !== undefined) return skip(tmux.missing);
   const at = place({ "one.txt": "1\n" });
   const calls = [
@@ -65,7 +63,7 @@ test("a pattern that is approved also answers the questions of other agents that
   expect(open.history().match(/is covered by/g)).toHaveLength(1);
 });
 
-test("/model lets another model answer the next message, and an unknown one is refused at once", async () => {
+test("/model selects another model for the next message, and an unknown one is refused at once", async () => {
   const at = place();
   const [first, second] = [played(at, "a", ["From the first."]), played(at, "b", ["not this", "From the second."])];
   const { code, stdout, stderr } = await at.run(["chat", "--model", first], {

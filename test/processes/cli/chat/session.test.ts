@@ -10,14 +10,14 @@ import { terminal } from "../../terminal.ts";
 type Part = Readonly<{ type: string; text?: string }>;
 type Said = Readonly<{ role: string; content: string | readonly Part[] }>;
 
-/** The last thing that the model was told in a request of the Anthropic wire. */
+/** The last message for the model in a request to the Anthropic API. */
 function lastOf(body: Readonly<Record<string, unknown>>): { text: string; parts: readonly Part[] } {
   const { content } = (body["messages"] as readonly Said[]).at(-1)!;
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
   return { text: parts.map(({ text = "" }) => text).join("\n"), parts };
 }
 
-/** What the provider says follows from the last message. */
+/** The answer of the provider, which depends on the last message. */
 function answerTo(text: string, parts: readonly Part[]): ProviderTurn {
   if (parts.some(({ type }) => type === "tool_result")) return "The call is done.";
   const [, shell] = /shell: (.*)/.exec(text) ?? [];
@@ -49,7 +49,7 @@ test("a session as people type it: every line arrives, in every state", { timeou
   const idle = /run_\w{12}\n>/;
   await open.until(/exits\.\n>/);
 
-  // a paste of forty lines is one message, with every line
+  // a paste of forty lines is one message with all lines
   const lines = Array.from({ length: 40 }, (_, n) => `pasted line ${n + 1}`);
   open.paste(lines.join("\n"));
   await open.until("rows above");
@@ -69,11 +69,11 @@ test("a session as people type it: every line arrives, in every state", { timeou
   open.keys("hear this now", "C-s");
   await open.until("sent now: hear this now");
 
-  // a command that only looks does not wait for the answer
+  // a command that only shows something does not wait for the answer
   open.keys("/cost", "Enter");
   await open.until(/messages?, \d+ turns?/);
 
-  // Ctrl-C while it works stops the answer; what was queued is sent, and nothing is lost
+  // Ctrl-C while it works stops the answer; queued messages are sent, and none is lost
   open.keys("C-c");
   await open.until("ask this next or later");
   await open.until(idle);
@@ -85,7 +85,7 @@ test("a session as people type it: every line arrives, in every state", { timeou
   open.keys("C-c");
   await open.until(/>\s*\n/);
 
-  // an approval with a pattern that is learned: the second call is not asked about
+  // an approval with a pattern is remembered: the second call needs no approval
   open.keys("shell: touch one.txt", "Enter");
   await open.until("Allow this call?");
   open.keys("c", "Enter");
@@ -104,13 +104,13 @@ test("a session as people type it: every line arrives, in every state", { timeou
   await open.until("/resume continues");
   expect(existsSync(join(at.workspace, "a.txt"))).toBe(true);
 
-  // the output of a command of the person is shown while it runs, and Ctrl-C ends the command alone
+  // the output of a command that the person runs is shown while it runs, and Ctrl-C ends only the command
   open.keys("!echo begun; sleep 600; echo never", "Enter");
   await open.until(/\nbegun\n.*running/);
   open.keys("C-c");
   await open.until("ended by SIGINT");
 
-  // Ctrl-C in an editor is for the editor, and the line that was typed stays
+  // Ctrl-C in an editor goes to the editor, and the typed line stays
   open.keys("half a line", "C-g");
   await open.until("the editor waits");
   open.keys("C-c");
@@ -118,7 +118,7 @@ test("a session as people type it: every line arrives, in every state", { timeou
   open.keys("C-c");
   await open.until(/>\s*\n/);
 
-  // an edit is shown as a diff before it is approved, and undone
+  // an edit is shown as a diff before it is approved, and then undone
   open.keys("change it", "Enter");
   await open.until("+new");
   open.keys("y", "Enter");
@@ -128,7 +128,7 @@ test("a session as people type it: every line arrives, in every state", { timeou
   await open.until("+newer");
   open.keys("y", "Enter");
   await open.until(/\+newer[\s\S]*changed: a\.txt[^>]*run_\w{12}\n>/);
-  // entered again, it restores what the answer before has changed
+  // a second /undo reverts the changes of the previous answer
   for (const before of ["new\n", "old\n"]) {
     open.keys("/undo", "Enter");
     await expect.poll(() => readFileSync(join(at.workspace, "a.txt"), "utf8"), { timeout: 20_000 }).toBe(before);

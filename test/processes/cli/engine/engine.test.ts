@@ -37,7 +37,7 @@ beforeEach((context) => {
 type Event = Readonly<{ type: string; turn?: number }>;
 const LIMIT = { timeout: 90_000, interval: 200 };
 const unasked = ["--permission-mode", "bypass", "--sandbox", "off"];
-/** The workers of `here` that live, and every process that was started and must end. */
+/** The living workers of `here`, and every process that was started and must end. */
 const workers: Started[] = [];
 const all: Started[] = [];
 const started = (one: Started): Started => {
@@ -61,7 +61,7 @@ async function firstLine({ child, until }: Started): Promise<string> {
 const addressIn = (line: string): string => (JSON.parse(line) as { url: string }).url;
 
 describe("subcrew --engine", () => {
-  test("a run that is kept in the database is seen from another machine's home, and not in this one's", async () => {
+  test("a run in the database is visible from another machine's home folder, and is not in this one's", async () => {
     const ran = await here!.run(["run", "--engine", url, "explore", "Which files are here?"]);
     expect(ran.code, ran.stderr).toBe(0);
     const [, id = ""] = /(run_[a-z0-9]{12})/.exec(ran.stderr) ?? [];
@@ -77,14 +77,14 @@ describe("subcrew --engine", () => {
     expect((await here!.run(["ps", "--all"])).stderr).toContain("There are no runs yet.");
   });
 
-  test("a background run on the engine can be waited for from elsewhere", async () => {
+  test("a background run on the engine can be waited for from another machine", async () => {
     const begun = await here!.run(["run", "--bg", "--engine", url, "--name", "bg", "explore", "In the background?"]);
     const [, id = ""] = /(run_[a-z0-9]{12})/.exec(begun.stdout) ?? [];
     const waited = await there!.run(["wait", id, "--engine", url]);
     expect([waited.code, begun.code], waited.stderr + begun.stderr).toEqual([0, 0]);
   });
 
-  test("the status names the schema, and the password is nowhere", async () => {
+  test("the status names the schema and never the password", async () => {
     const status = await there!.run(["engine", "status", "--engine", url]);
     expect([status.code, status.stdout], status.stderr).toEqual([
       0,
@@ -121,7 +121,7 @@ describe("subcrew --engine", () => {
     [["engine", "status"], 2, "No engine is named"],
     [["engine", "drian"], 2, "drain"],
     [["worker"], 2, "No engine is named"],
-  ])("%j is answered with what is wrong and what to do", async (args, code, text) => {
+  ])("%j gets an error with the problem and the fix", async (args, code, text) => {
     const ended = await there!.run(args);
     expect([ended.code, ended.stderr]).toEqual([code, expect.stringContaining(text)]);
     expect(ended.stderr).not.toMatch(/hidden1|at .*\.js:\d/);
@@ -129,7 +129,7 @@ describe("subcrew --engine", () => {
 });
 
 describe("subcrew worker", () => {
-  /** A first command that counts, and a second one that says which worker runs it and waits for the file `go`. */
+  /** A first command that counts, and a second one that prints which worker runs it and waits for the file `go`. */
   const waiting = script(
     { calls: [{ name: "bash", input: { command: "echo first >> log" } }] },
     { calls: [{ name: "bash", input: { command: "echo $PPID >> log; until [ -e go ]; do sleep 0.1; done" } }] },
@@ -173,7 +173,8 @@ describe("subcrew worker", () => {
   }, 120_000);
 
   test("two tasks of one run that wait for each other are carried out by two workers with one slot each", async () => {
-    // A worker that a busy machine holds up for longer than `dead_after` loses its task to another one, which adds a file.
+    // A worker that is delayed for longer than `dead_after` on a busy machine loses its task to another one, which adds
+    // a file.
     const meet = "echo $PPID > met.$$; until [ $(sort -u met.* | wc -l) -ge 2 ]; do sleep 0.1; done";
     writeFileSync(inWork("meet.json"), script({ calls: [{ name: "bash", input: { command: meet } }] }, "met"));
     const args = ["parallel", "bash=one", "bash=two", "--engine", url, "--model", "scripted:meet.json", ...unasked];
@@ -202,7 +203,7 @@ describe("subcrew worker", () => {
     expect((await ask("--reuse")).stderr).not.toContain("reused: explore");
   }, 120_000);
 
-  test("a worker that is told to end gives its task back after the grace time, and another one continues", async () => {
+  test("a worker that is told to end returns its task after the grace period, and another one continues it", async () => {
     const began = begin();
     const first = await taker(began);
     first.child.kill("SIGTERM");
@@ -215,7 +216,7 @@ describe("subcrew worker", () => {
     await startWorker(here!);
   }, 120_000);
 
-  test("the task of a worker that is killed continues at another one from its recorded turns, with one end", async () => {
+  test("the task of a killed worker continues on another one from its recorded turns, and ends once", async () => {
     const began = begin();
     const first = await taker(began);
     first.child.kill("SIGKILL");
@@ -243,7 +244,7 @@ describe("subcrew worker", () => {
     expect(logged().filter((line) => line === "first")).toHaveLength(1);
   }, 120_000);
 
-  test("`kill` ends a run and its task, and no worker goes on with it until it is resumed", async () => {
+  test("`kill` ends a run and its task, and no worker continues it until it is resumed", async () => {
     const began = begin();
     await taker(began);
     const [taken] = await database.query<{ run: string }>("select run from subcrew.calls where state = 'taken'");
@@ -264,7 +265,7 @@ describe("subcrew worker", () => {
     expect(events.filter(({ type }) => type === "run.resumed")).toHaveLength(1);
   }, 120_000);
 
-  test("a task that no worker can serve is parked with the reason, and goes on when a worker can, by that worker's permissions", async () => {
+  test("a task that no worker can serve is parked with the reason, and continues on a worker that can, with that worker's permissions", async () => {
     const touch = { calls: [{ name: "bash", input: { command: "touch made" } }] };
     writeFileSync(join(there!.workspace, "touch.json"), script(touch, "done"));
     const args = ["run", "--bg", "--engine", url, "bash", "x", "--model", "scripted:touch.json", ...unasked];
@@ -287,7 +288,7 @@ describe("subcrew worker", () => {
   }, 120_000);
 });
 
-test("a worker with another clone fetches commits and uncommitted changes, its own come back, and no key is in any row", async () => {
+test("a worker with another clone fetches commits and uncommitted changes, its own changes come back, and no row contains a key", async () => {
   const [near, far]: Place[] = [place({ "a.txt": "one\n" }), place({})];
   const git = (...args: string[]): void =>
     void execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@y", ...args], { cwd: near!.workspace });
@@ -330,7 +331,7 @@ test("a worker with another clone fetches commits and uncommitted changes, its o
   }
 }, 120_000);
 
-test("a helper on another worker begins with the uncommitted files of the task above it, and its changes come back through that task", async () => {
+test("a helper on another worker begins with the uncommitted files of its parent task, and its changes come back through that task", async () => {
   const agent = (name: string, tools: string): string =>
     `---\nname: ${name}\ndescription: works\ntools: ${tools}\nmodel: scripted:${name}.json\n---\nWork.\n`;
   const run = (command: string): object => ({ calls: [{ name: "bash", input: { command } }] });
@@ -393,7 +394,7 @@ test("a second `engine dev` in the same folder prints the address, ends, and lea
   expect((await there!.run(["ps", "--engine", url])).code).toBe(0);
 });
 
-test("Ctrl-C stops the database, and the same folder serves again, with the same address", async () => {
+test("Ctrl-C stops the database, and the same folder can be served again, with the same address", async () => {
   dev.child.kill("SIGINT");
   expect((await dev.ended).code).toBe(0);
   expect((await there!.run(["ps", "--engine", url])).stderr).toContain("cannot be reached");

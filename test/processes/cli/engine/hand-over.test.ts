@@ -21,7 +21,7 @@ const LIMIT = { timeout: 90_000, interval: 100 };
 const unasked = ["--permission-mode", "bypass", "--sandbox", "off"];
 const bash = (command: string): object => ({ calls: [{ name: "bash", input: { command } }] });
 
-/** A database of its own, and processes that work with it in one folder. */
+/** A separate database, and processes that use it in one folder. */
 type Site = Readonly<{
   here: Place;
   database: Database;
@@ -29,7 +29,7 @@ type Site = Readonly<{
   worker(): Promise<Started>;
   /**
    * Starts a run that writes into the file NAME, then waits three times for the file NAME.go. Kills its process during
-   * the first wait, and returns when the worker that takes the run over is in the second: a call that was cut off is
+   * the first wait, and returns when the worker that takes the run over is in the second wait: an interrupted call is
    * not repeated.
    */
   orphan(name: string, worker: Started): Promise<string>;
@@ -55,7 +55,7 @@ async function openSite(server: TestServer): Promise<Site> {
     await Promise.all(all.map(({ ended }) => ended));
     await database.close();
   });
-  /** A killed process counts as dead at once, instead of after ten seconds without a sign of life. */
+  /** A killed process counts as dead at once, instead of after ten seconds without a heartbeat. */
   const skipSilence = async ({ child }: Started): Promise<void> => {
     await database.query("update subcrew.processes set beat = beat - interval '1 hour' where pid = $1", [child.pid]);
   };
@@ -138,7 +138,7 @@ test("a run that the only worker took over waits for the next worker when it is 
   const [run, paused] = [await site.orphan("b", first), await site.orphan("c", first)];
   const killed = await site.orphan("d", first);
   expect((await site.run("stop", paused)).code).toBe(0);
-  first.child.kill("SIGSTOP"); // it reads no commands
+  first.child.kill("SIGSTOP"); // it reads no commands any more
   const { code, stdout } = await site.run("kill", killed);
   expect([code, stdout]).toEqual([0, `${killed} was killed.\nnext: subcrew resume ${killed}\n`]);
   first.child.kill("SIGCONT");

@@ -6,7 +6,7 @@ import { tempFolder } from "../../../support/temp-folder.ts";
 
 const root = join(import.meta.dirname, "../../../..");
 
-test("where the libraries of an engine are not installed, other commands work, and an engine names the command that installs them", () => {
+test("without the libraries of an engine other commands work, and an engine names the command that installs them", () => {
   const folder = tempFolder();
   for (const name of ["dist", "package.json"]) cpSync(join(root, name), join(folder, name), { recursive: true });
   const run = (...args: string[]): { code: number | null; said: string } => {

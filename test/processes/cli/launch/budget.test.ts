@@ -21,8 +21,8 @@ async function told(
 
 const started = (events: readonly Told[], type: string): number => events.filter((event) => event.type === type).length;
 
-describe("what a run and everything below it may use", () => {
-  test("--max-tokens ends it with 4", async () => {
+describe("limits for a run and everything below it", () => {
+  test("--max-tokens ends the run with exit code 4", async () => {
     const turn = { ...read, usage: { input: 4000, output: 900 } };
     const { code, fault } = await told(["run", "explore", "x", "--max-tokens", "9000"], {
       "turns.json": script(turn, turn, turn, turn, "done"),
@@ -30,19 +30,19 @@ describe("what a run and everything below it may use", () => {
     expect([code, fault]).toEqual([4, expect.stringContaining("BUDGET")]);
   });
 
-  test("--max-usd does not run what has no known price, and says so", async () => {
+  test("--max-usd does not run a model without a known price, and says so", async () => {
     const { code, fault } = await told(["run", "explore", "x", "--max-usd", "0.01"], { "turns.json": script("done") });
     expect([code, fault]).toEqual([4, expect.stringMatching(/^BUDGET The price of scripted:turns\.json is unknown/)]);
   });
 
-  test("--max-tool-calls refuses the calls after that, and the agent can still answer", async () => {
+  test("--max-tool-calls refuses further calls, and the agent can still answer", async () => {
     const { code, events } = await told(["run", "explore", "x", "--max-tool-calls", "2"], {
       "turns.json": script(read, read, read, "done"),
     });
     expect([code, started(events, "tool.started")]).toEqual([0, 2]);
   });
 
-  // Whoever is started plays the same turns, so each starts another one for as long as that is allowed.
+  // Every started agent plays the same turns, so each one starts another agent as long as that is allowed.
   const nesting = {
     ".agents/agents/lead-one.md": "---\nname: lead-one\ndescription: d\ntools: [task]\nspawns: '*'\n---\nLead.\n",
     "turns.json": script(
@@ -66,7 +66,7 @@ describe("what a run and everything below it may use", () => {
     expect([code, started(events, "node.started")]).toEqual([0, nodes]);
   });
 
-  test("within them it ends as it would", async () => {
+  test("a run within its limits ends normally", async () => {
     const flags = ["--max-tokens", "100000", "--max-tool-calls", "9", "--max-spawns", "3", "--max-depth", "1"];
     const { code } = await told(["run", "explore", "x", ...flags], { "turns.json": script(read, "done") });
     expect(code).toBe(0);
@@ -79,7 +79,7 @@ describe("what a run and everything below it may use", () => {
     ["--max-tool-calls", "x"],
     ["--max-spawns", "-2"],
     ["--max-depth", "deep"],
-  ])("%s %s is a mistake that is named", async (flag, value) => {
+  ])("%s %s is reported as a mistake", async (flag, value) => {
     const { code, stderr } = await place().run(["run", "explore", "x", flag, value]);
     expect([code, stderr.includes(flag)]).toEqual([2, true]);
   });

@@ -27,7 +27,7 @@ const worktrees = (cwd: string): number => shell(cwd, "git worktree list").trim(
 const idIn = (text: string): string => /run_[a-z0-9]{12}/.exec(text)![0];
 
 test.each(["local", "process", "thread"])(
-  "the command isolates a task that runs in %s, and says what became of it",
+  "the command isolates a task that runs in %s, and reports its changes",
   async (runner) => {
     const there = repo(edits("a.txt", "done"));
     const { code, stdout, stderr } = await there.run([...args, "--runner", runner]);
@@ -81,7 +81,7 @@ test("the worktree of a run that is never resumed is deleted with the run", asyn
   expect(readdirSync(join(there.workspace, ".git"))).not.toContain("worktrees");
 });
 
-test("flags that make no sense are mistakes, and reach every task of a plan", async () => {
+test("invalid values of these flags are refused, and valid ones apply to every task of a plan", async () => {
   const { code } = await place().run(["run", "general", "Go.", "--isolation", "moon"]);
   expect(code).toBe(2);
   const { stdout } = await place().run([

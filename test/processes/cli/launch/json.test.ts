@@ -18,7 +18,7 @@ const turns = script(
   "It is here.",
 );
 
-test("every line is JSON, the last one is the result, and the events fold to it", async () => {
+test("every line is JSON, the last one is the result, and the events add up to it", async () => {
   const there = place({ "turns.json": turns });
   const { code, stdout, stderr } = await there.run([
     "parallel",
@@ -38,7 +38,7 @@ test("every line is JSON, the last one is the result, and the events fold to it"
   expect(events.map((event) => "seq" in event && event.seq)).toEqual(events.map((_, index) => index + 1));
 });
 
-test("deltas come only when they are asked for", async () => {
+test("deltas are printed only on request", async () => {
   const there = place({ "turns.json": turns });
   const args = ["run", "explore", "x", "--model", "scripted:turns.json", "--json"];
   const kinds = async (more: readonly string[]): Promise<Set<string>> =>
@@ -47,14 +47,14 @@ test("deltas come only when they are asked for", async () => {
   expect(await kinds(["--deltas"])).toContain("text.delta");
 });
 
-test("what some readers take for the end of a line is escaped", async () => {
+test("characters that some readers take for a line end are escaped", async () => {
   const there = place({ "turns.json": turns });
   const { stdout } = await there.run(["run", "explore", "x", "--model", "scripted:turns.json", "--json"]);
   expect(stdout).not.toMatch(/[\u0085\u2028\u2029\u009b]/);
   expect(stdout).toContain("\\u2028");
 });
 
-test("TERM-01: what commands print about agents leaves nothing for a terminal to act on, and as JSON means the same", async () => {
+test("TERM-01: output about agents contains nothing that a terminal acts on, and as JSON means the same", async () => {
   const hostile = "a\u009b31m\u0085\u2028\u202e\u2066z";
   const file = `---\nname: odd\ndescription: ${JSON.stringify(hostile)}\n---\nWork.\n`;
   const there = place({ ".claude/agents/odd.md": file });
@@ -72,7 +72,7 @@ test("TERM-01: what commands print about agents leaves nothing for a terminal to
   expect(printing).toEqual([]);
 });
 
-test("a failure is a result too, and a mistake is JSON on stderr", async () => {
+test("a failure is a result, too, and a mistake is JSON on stderr", async () => {
   const there = place({ "bad.json": script({ error: { code: "MODEL_OVERLOADED", message: "busy" } }) });
   const failed = await there.run(["run", "explore", "x", "--model", "scripted:bad.json", "--json"]);
   expect(failed).toMatchObject({ code: 1, stderr: "" });
@@ -91,7 +91,7 @@ test("a failure is a result too, and a mistake is JSON on stderr", async () => {
   });
 });
 
-test("a reader that has seen enough ends it quietly", async () => {
+test("a reader that closes the pipe ends the command without an error message", async () => {
   const there = place({ "turns.json": script("x".repeat(200_000)) });
   const line = `"${process.execPath}" "${command}" run explore x --model scripted:turns.json --json | head -c 100`;
   const { code, stderr } = await sh(line, there);
@@ -100,12 +100,12 @@ test("a reader that has seen enough ends it quietly", async () => {
   expect(plain).toMatchObject({ code: 0, stderr: "", stdout: "x".repeat(100) });
 });
 
-test("IO-06: a reader that goes away stops the run, which can be resumed", async () => {
+test("IO-06: a reader that closes the pipe stops the run, which can be resumed", async () => {
   const wait = { name: "bash", input: { command: "until test -e gone; do sleep 0.05; done", timeoutMs: 600_000 } };
   const there = place({ "turns.json": script({ calls: [wait] }, { delayMs: 600_000, text: "late" }) });
   const rights = "--permission-mode bypass --sandbox off";
   const line = `"${process.execPath}" "${command}" run bash x --json --model scripted:turns.json ${rights}`;
-  // What the command says once the reader is gone finds nobody; the model would go on for ten minutes then.
+  // Later output of the command has no reader; without the stop the model would continue for ten minutes.
   const { stdout, stderr } = await sh(`${line} | { head -n 1 >/dev/null; exec <&-; touch gone; }; echo over`, there);
   expect({ stdout, stderr }).toEqual({ stdout: "over\n", stderr: "" });
 

@@ -6,7 +6,7 @@ const ESC = "\u001b";
 const asked = ["run", "explore", "Where is it?", "--model", "scripted:turns.json"];
 
 describe("one task", () => {
-  test("stdout is exactly the output and a newline, stderr says the rest", async () => {
+  test("stdout is exactly the output and a newline, and everything else is on stderr", async () => {
     const there = place({ "turns.json": script("It is in a.ts:1.") });
     const { code, stdout, stderr } = await there.run(asked, { shared: false });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "It is in a.ts:1.\n" });
@@ -15,7 +15,7 @@ describe("one task", () => {
     );
   });
 
-  test("the offline model answers about the files that are there, for free", async () => {
+  test("the offline model answers about the files in the folder, for free", async () => {
     const there = place({ "src/login.ts": "export function login(user: string) {\n  return check(user);\n}\n" });
     const { code, stdout, stderr } = await there.run(["run", "explore", "Where is login defined?"]);
     expect(code).toBe(0);
@@ -24,14 +24,14 @@ describe("one task", () => {
     expect(stderr).toMatch(/done in .* · free · run_\w{12}\n/);
   });
 
-  test("a price that is known is shown, and tools are counted", async () => {
+  test("a known price is shown, and tool calls are counted", async () => {
     const call = { name: "list_files", input: {} };
     const there = place({ "turns.json": script({ calls: [call, call], cost: 0.01 }, { text: "two", cost: 0.02 }) });
     const { stderr } = await there.run(asked);
     expect(stderr).toContain("$0.0300 · list_files×2 · scripted:turns.json");
   });
 
-  test("the summary says what was reused and what that saved", async () => {
+  test("the summary states what was reused and how much that saved", async () => {
     const there = place({ "turns.json": script({ text: "found", cost: 0.25 }) });
     const first = await there.run([...asked, "--reuse"]);
     expect(first.stderr).not.toContain("reused:");
@@ -69,7 +69,7 @@ describe("one task", () => {
     });
   });
 
-  test("a long output is printed whole, and the command that prints it again is named", async () => {
+  test("a long output is printed completely, and the command that prints it again is named", async () => {
     const text = "line\n".repeat(1_000).trimEnd();
     const there = place({ "turns.json": script(text) });
     const { stdout, stderr } = await there.run(asked);
@@ -93,7 +93,7 @@ describe("one task", () => {
     ).toEqual(["where is it", "from\nstdin"]);
   });
 
-  test("--quiet leaves only the result, and still says why something failed", async () => {
+  test("--quiet prints only the result, and still the reason of a failure", async () => {
     const there = place({
       "turns.json": script("ok"),
       "bad.json": script({ error: { code: "MODEL_OVERLOADED", message: "busy", hint: "Wait." } }),
@@ -117,7 +117,7 @@ describe("several tasks", () => {
     { name: "c", agent: "explore", task: "z", model: "scripted:good.json" },
   ];
 
-  test("each output is under its heading", async () => {
+  test("each output is printed under its heading", async () => {
     const there = place(turns);
     const { code, stdout } = await there.run([
       "parallel",
@@ -129,7 +129,7 @@ describe("several tasks", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "## a\n\ngood work\n\n## b\n\ngood work\n" });
   });
 
-  test("a failure keeps everything that is there and says its error and hint", async () => {
+  test("a failure prints the results so far, its error and its hint", async () => {
     const there = place({ ...turns, "work.json": both({ tasks: items }) });
     const { code, stdout, stderr } = await there.run(["parallel", "--input", "work.json"]);
     expect(code).toBe(1);
@@ -141,7 +141,7 @@ describe("several tasks", () => {
     expect(stderr).toMatch(/next: subcrew resume run_\w{12} --retry-failed/);
   });
 
-  test("a chain that breaks shows the steps that are done, and what was skipped", async () => {
+  test("a chain that fails shows the finished steps, and the skipped ones", async () => {
     const there = place({ ...turns, "work.json": both({ chain: items }) });
     const { code, stdout, stderr } = await there.run(["chain", "--input", "work.json"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "## a (explore)\n\ngood work\n" });
@@ -161,10 +161,10 @@ describe("several tasks", () => {
       "x",
     ]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "good work\n" });
-    expect(ms).toBeLessThan(200_000); // nobody waits for the slow one
+    expect(ms).toBeLessThan(200_000); // the command does not wait for the slow one
   });
 
-  test("more than thirty tasks are counted in the end, and the failed ones are listed", async () => {
+  test("with more than thirty tasks the summary counts them and lists the failed ones", async () => {
     const many = Array.from({ length: 40 }, (_, n) => ({
       name: `t${n}`,
       task: "x",
@@ -179,8 +179,8 @@ describe("several tasks", () => {
   });
 });
 
-describe("what a log gets", () => {
-  test("one line per start, retry, denied tool and end, and no control character", async () => {
+describe("the output that goes to a log", () => {
+  test("has one line per start, retry, denied tool and end, and no control character", async () => {
     const there = place({
       "turns.json": JSON.stringify({
         shared: true,
@@ -208,7 +208,7 @@ describe("what a log gets", () => {
     expect(stderr).toMatch(/retry {3}explore {2}in \d+ms: busy\nstart {3}explore {2}try 2\n/);
   });
 
-  test("colours come only when they are wanted", async () => {
+  test("has colours only on request", async () => {
     const there = place({ "turns.json": script("ok") });
     const colored = async (env: Record<string, string>, more: readonly string[] = []): Promise<boolean> =>
       (await there.run([...asked, ...more], { env })).stderr.includes(ESC);
@@ -220,7 +220,7 @@ describe("what a log gets", () => {
     expect(await colored({ FORCE_COLOR: "1" }, ["--no-color"])).toBe(false);
   });
 
-  test("a locale without Unicode gets signs that it has", async () => {
+  test("uses characters that a locale without Unicode has", async () => {
     const there = place({
       "a.json": script("ok"),
       "work.json": JSON.stringify({ tasks: [{ task: "x" }, { task: "y" }] }),
@@ -232,7 +232,7 @@ describe("what a log gets", () => {
     expect(stderr).toMatch(/^ok {6}task_0 {2}\S+, 1 turn/m);
   });
 
-  test("text of a model cannot drive the terminal", async () => {
+  test("text of a model cannot control the terminal", async () => {
     const hostile = `a${ESC}]0;title\u0007b${ESC}[2Jc\u009b31md\rE\u202ef`;
     const there = place({ "turns.json": script({ calls: [{ name: `x${ESC}[31m\nok  forged`, input: {} }] }, hostile) });
     const { stdout, stderr } = await there.run(asked);
@@ -242,7 +242,7 @@ describe("what a log gets", () => {
   });
 });
 
-test("the run is kept in SUBCREW_HOME and nothing is written into the workspace", async () => {
+test("the run is stored in SUBCREW_HOME and nothing is written into the workspace", async () => {
   const there = place({ "turns.json": script("ok") });
   const { stderr } = await there.run(asked);
   const id = /run_\w{12}/.exec(stderr)?.[0] ?? "";

@@ -23,14 +23,14 @@ function play(turns: readonly object[], args: readonly string[] = [], files: Rea
   });
 }
 
-test("without a terminal what would be asked is refused, and the text names the flag that allows it", async () => {
+test("without a terminal a call that needs approval is refused, and the error names the flag that allows it", async () => {
   const { denied, has, code } = await play([write, bash("npm test")]);
   expect(denied[0]).toContain("--allow 'write_file(a.txt)', or accept all edits with --permission-mode acceptEdits");
   expect(denied[1]).toContain("--allow 'bash(npm test)'");
   expect([has("a.txt"), code]).toEqual([false, 0]);
 });
 
-test("--yes answers approvals of the plan and hands out no rights", async () => {
+test("--yes approves gates of the plan and grants no permissions", async () => {
   const { denied, has } = await play([write], ["--yes"]);
   expect([denied.length, has("a.txt")]).toEqual([1, false]);
 });
@@ -45,7 +45,7 @@ test.each([
   [["--permission-mode", "bypass", "--deny", "write_file(*.txt)"], false],
   [["--permission-mode", "bypass", "--ask", "write_file"], false],
   [["--allow", "write_file(b.txt)", "--allow", "write_file(src/**)"], false],
-])("%j: the file is written: %s", async (args, written) => {
+])("with %j, the file is written: %s", async (args, written) => {
   expect((await play([write], args)).has("a.txt")).toBe(written);
 });
 
@@ -53,13 +53,13 @@ test.each([
   [["--permission-mode", "yolo"], 2, "--permission-mode cannot be"],
   [["--allow", "wrte_file"], 2, "names no known tool"],
   [["--sandbox", "maybe"], 2, "sandbox"],
-])("%j is a mistake with exit code %s", async (args, code, words) => {
+])("%j is refused with exit code %s", async (args, code, words) => {
   const ended = await play([write], args);
   expect(ended.code).toBe(code);
   expect(JSON.stringify(ended.events) + ended.stderr).toContain(words);
 });
 
-test("settings of the user's file hold, and flags add to them", async () => {
+test("settings in the user's file apply, and flags add to them", async () => {
   const there = place({ "turns.json": script(write, use("write_file", { path: "b.txt", content: "b" }), "done") });
   const args = ["run", "general-purpose", "Go.", "--model", "scripted:turns.json", "--json"];
   const state = there.env["SUBCREW_HOME"]!;
@@ -81,7 +81,7 @@ describe("commands", () => {
     bwrap = await needs("bwrap");
   }, needsTimeout);
 
-  test("a command that only looks runs in the sandbox, unasked", async (context) => {
+  test("a read-only command runs in the sandbox without approval", async (context) => {
     if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
     const { ended, events } = await play([bash("cat a.txt | wc -c; ls")], [], { "a.txt": "hello\n" });
     expect(ended[0]).toBe("6\na.txt\nturns.json");
@@ -90,7 +90,7 @@ describe("commands", () => {
     });
   });
 
-  test("--sandbox off is reported in every run with commands, which then run only by rule", async () => {
+  test("--sandbox off is reported in every run with commands, which then need a rule", async () => {
     const { ended, denied, events } = await play(
       [bash("echo a"), bash("ls")],
       ["--sandbox", "off", "--allow", "bash(echo *)"],
@@ -99,7 +99,7 @@ describe("commands", () => {
     expect(events.find(({ type, code }) => type === "warning" && code === "SANDBOX")).toBeDefined();
   });
 
-  test("race --accept-cmd: the command that was typed needs no rule, and decides", async (context) => {
+  test("race --accept-cmd: the command from the command line needs no rule, and its exit code decides", async (context) => {
     if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
     const there = place({ "red.json": script("red"), "blue.json": script({ text: "blue", delayMs: 200 }) });
     const args = ["race", "--agents", "explore", "--models", "scripted:red.json,scripted:blue.json", "Which?"];

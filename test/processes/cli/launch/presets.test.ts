@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { place } from "../../command.ts";
 
-/** What people type every day; none of it names an agent that only some systems have. */
+/** Everyday command lines; none of them names an agent that only some systems have. */
 const lines: readonly (readonly [args: readonly string[], input?: string])[] = [
   [["run", "--input", "-"], JSON.stringify({ task: "What does notes.txt say?" })],
   [["chat"], "What does notes.txt say?\n/exit\n"],
@@ -35,7 +35,7 @@ const written = {
   spaced: /(?<![\w:.])(?:\d+m \d+s|\d+s)\b/,
 } as const;
 
-test("every view of a run writes durations as the preset or the setting says", async () => {
+test("every view of a run shows durations in the format of the preset or the setting", async () => {
   const turns = [
     { calls: [{ name: "write_file", input: { path: "a.txt", content: "one" } }] },
     { text: "done", delayMs: 20 },

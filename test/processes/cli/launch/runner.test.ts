@@ -4,7 +4,7 @@ import { place, script } from "../../command.ts";
 const linux = process.platform === "linux";
 const agent = "---\nname: worker\ndescription: works\nrunner: process\n---\nWork.\n";
 
-test("the command runs a task in a process or thread of its own", async () => {
+test("the command runs a task in its own process or thread", async () => {
   const there = place({ "hello.json": script("Hello from elsewhere.") });
   for (const runner of ["process", "thread", "worker", "local"]) {
     const { code, stdout } = await there.run([
@@ -33,14 +33,14 @@ test("the flags reach every task of a plan", async () => {
   for (const name of ["general", "explore"]) expect(nodes[name]?.task).toMatchObject(said);
 });
 
-test("an agent file can say where its tasks run", async () => {
+test("an agent file can choose the runner of its tasks", async () => {
   const there = place({ ".subcrew/agents/worker.md": agent, "hello.json": script("Hello.") });
   const args = ["run", "worker", "Go.", "--trust", "--model", "scripted:hello.json"];
   const { code, stderr, stdout } = await there.run(args);
   expect({ code, stdout: stdout.trim() }, stderr).toEqual({ code: 0, stdout: "Hello." });
 });
 
-test.runIf(linux)("a memory limit ends the command with the code of limits", async () => {
+test.runIf(linux)("a memory limit ends the command with the exit code of limits", async () => {
   const there = place({ "slow.json": script({ text: "Slowly.", delayMs: 600_000 }) });
   const args = ["run", "general", "Go.", "--model", "scripted:slow.json", "--max-memory", "30"];
   const { code, stderr } = await there.run(args);

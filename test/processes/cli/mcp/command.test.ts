@@ -22,7 +22,7 @@ const answers = (stdout: string): Answer[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Answer);
 
-/** The official client, which starts the command by itself. */
+/** The official client, which starts the command itself. */
 async function clientOf({ workspace: cwd, env }: Place): Promise<Client> {
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
   const transport = new StdioClientTransport({
@@ -50,14 +50,14 @@ describe.concurrent("subcrew mcp", () => {
     ["vscode", 'code --add-mcp \'{"name":"subcrew","command":"subcrew","args":["mcp"]}\''],
     ["gemini", '"GROQ_API_KEY": "$GROQ_API_KEY"'],
     ["opencode", '"type": "local"'],
-  ] as const)("--setup %s prints what to write, with the keys that are set", async ([tool, line]) => {
+  ] as const)("--setup %s prints the configuration to write, with the keys that are set", async ([tool, line]) => {
     const env = { GROQ_API_KEY: "a-key", HTTPS_PROXY: "http://proxy.example:3128" };
     const { stdout, code } = await place().run(["mcp", "--setup", tool], { env });
     expect([stdout.includes(line), stdout.includes("a-key"), code], stdout).toEqual([true, false, 0]);
     expect(readFileSync(new URL("../../../../docs/mcp.md", import.meta.url), "utf8")).toContain(`\`${tool}\``);
   });
 
-  test("the official client starts the command and runs an agent; the run is one like any other", async () => {
+  test("the official client starts the command and runs an agent; the run is a normal run", async () => {
     const there = place({ "answer.md": "The answer is 42.\n" });
     const client = await clientOf(there);
     const { structuredContent } = await client.callTool({
@@ -69,7 +69,7 @@ describe.concurrent("subcrew mcp", () => {
     expect((await there.run(["ps"])).stdout).toContain((structuredContent as { run: string }).run);
   });
 
-  test("SRV-09: invalid lines do not stop the server, and stdout holds only protocol messages", async () => {
+  test("SRV-09: invalid lines do not stop the server, and stdout contains only protocol messages", async () => {
     const input = `${HELLO}not json\n[]\n{"jsonrpc":"1.0"}\n${message(7, "no/such/method")}${message(8, "tools/list")}`;
     const { stdout, code, signal } = await place().run(["mcp"], { input });
     expect([code, signal]).toEqual([0, null]);
@@ -78,7 +78,7 @@ describe.concurrent("subcrew mcp", () => {
     expect(all.find(({ id }) => id === 8)?.result).toHaveProperty("tools");
   });
 
-  test("when its input ends the server ends, and a run that was under way is kept to be resumed", async () => {
+  test("when its input ends the server ends, and a run in progress can be resumed", async () => {
     const there = place({ "slow.json": script({ delayMs: 600_000, text: "late" }) });
     expect((await there.run(["mcp"])).code).toBe(0);
     const model = `scripted:${join(there.workspace, "slow.json")}`;
@@ -93,7 +93,7 @@ describe.concurrent("subcrew mcp", () => {
     expect(stdout).toMatch(/Status: paused[\s\S]*subcrew resume/);
   });
 
-  test("--http prints an address and a token, and keeps one in a file that only its owner reads", async () => {
+  test("--http prints an address and a token, and stores the token in a file that only its owner can read", async () => {
     const there = place();
     const file = join(there.home, "keys", "mcp");
     const { child, ended, until } = there.start(["mcp", "--http", "--token-file", file]);
@@ -114,14 +114,14 @@ describe.concurrent("subcrew mcp", () => {
       'There is no MCP server "nobody".\n  No MCP servers are configured: `subcrew mcp import`',
     ],
     [["mcp", "import", "emacs"], "neither a known program nor a file"],
-  ])("%j is a mistake that is explained", async ([args, text]) => {
+  ])("%j is refused with an explanation", async ([args, text]) => {
     const { stderr, code } = await place().run(args);
     expect([stderr.includes(text), code]).toEqual([true, 2]);
   });
 });
 
-describe.concurrent("servers of others", () => {
-  test("import shows what other tools have, asks, and writes it into the user's settings; nothing is started", async () => {
+describe.concurrent("MCP servers of other tools", () => {
+  test("import shows the servers of other tools, asks, and writes them into the user's settings; nothing is started", async () => {
     const marker = "echo started > started.txt";
     const there = place({
       ".mcp.json": JSON.stringify({
@@ -166,7 +166,7 @@ describe.concurrent("servers of others", () => {
     );
   });
 
-  test("trust shows what a server offers and what has changed, and agrees to it", async () => {
+  test("trust shows the tools of a server and their changes, and accepts them", async () => {
     const there = place({ "offer.json": "{}" });
     withServers(there, { fix: { command: process.execPath, args: [SERVER, join(there.workspace, "offer.json")] } });
     const first = await there.run(["mcp", "trust", "fix", "--yes"]);
@@ -179,7 +179,7 @@ describe.concurrent("servers of others", () => {
     expect((await there.run(["mcp", "trust", "fix"])).stdout).toBe("Nothing has changed.\n");
   });
 
-  test("MCPC-01: the server that an agent of a project brings along is shown before the project is trusted", async () => {
+  test("MCPC-01: the server that an agent of a project defines is shown before the project is trusted", async () => {
     const servers = JSON.stringify({ mine: { command: "sh", args: ["-c", "touch started"] } });
     const there = place({
       ".git/HEAD": "",
@@ -192,7 +192,7 @@ describe.concurrent("servers of others", () => {
     expect(existsSync(join(there.workspace, "started"))).toBe(false);
   });
 
-  test("a task in a process of its own has the tools of servers, too", async () => {
+  test("a task in its own process has the tools of servers, too", async () => {
     const there = place({
       "offer.json": "{}",
       "turns.json": script({ calls: [{ name: "mcp__fix__echo", input: { text: "hi" } }] }, "done"),
@@ -205,7 +205,7 @@ describe.concurrent("servers of others", () => {
     expect(code).toBe(0);
   });
 
-  test("PROC-09: a server and what it started are gone when the program is killed", async ({ expect: own }) => {
+  test("PROC-09: a server and its children are gone when the program is killed", async ({ expect: own }) => {
     const there = place({
       "offer.json": "{}",
       "turns.json": script(

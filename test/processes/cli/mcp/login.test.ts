@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { type Place, place, script } from "../../command.ts";
 import { type OAuthServer, oauthServer, protectedServer } from "../../../support/oauth-server.ts";
 
-/** A browser that goes where it is sent, and its owner agrees to everything. */
+/** A browser that follows every redirect, with an owner who agrees to everything. */
 const BROWSER = `const { appendFileSync } = require("node:fs");
 fetch(process.argv[2]).then(() => appendFileSync(process.argv[3], process.argv[2] + "\\n"));`;
 
@@ -51,7 +51,7 @@ test("login opens the browser, runs use the login in every process, and logout e
 
   expect(oauth.authorized).toHaveLength(1);
 
-  oauth.valid.clear(); // so that the run has to renew it, in a process that never saw the login
+  oauth.valid.clear(); // so that the run has to renew the login, in a process that never saw it
   const [listed, ran] = [
     await run(["mcp", "list"]),
     await run([...RUN, "--tools", "mcp__docs__*", "--runner", "process"]),
@@ -69,7 +69,7 @@ test("login opens the browser, runs use the login in every process, and logout e
     expect(readFileSync(join(folder, readdirSync(folder)[0]!), "utf8")).not.toContain(secret);
 });
 
-test("login --no-browser only prints the address; Ctrl-C stops waiting, and nothing is kept", async () => {
+test("login --no-browser only prints the address; Ctrl-C stops waiting, and nothing is stored", async () => {
   const { start, oauth, browser, opened, env } = await desk();
   const { child, ended, until } = start(["mcp", "login", "docs", "--no-browser", "--json"], { env: browser });
   await until("Waiting for the login");
@@ -85,7 +85,7 @@ test.for<[string[], string]>([
   [["mcp", "login"], "No MCP server given"],
   [["mcp", "login", "dosc"], 'There is no MCP server "dosc"'],
   [["mcp", "logout", "program"], 'Cannot log in to "program": the server is a local program'],
-])("%j is a mistake that is explained", async ([args, text]) => {
+])("%j is refused with an explanation", async ([args, text]) => {
   const { run, env } = place();
   mkdirSync(env["SUBCREW_HOME"]!, { recursive: true });
   writeFileSync(join(env["SUBCREW_HOME"]!, "config.yaml"), '{"mcpServers":{"program":{"command":"true"}}}');

@@ -6,7 +6,10 @@ import { type Place, place, script } from "../../command.ts";
 
 const write = (path: string, content: string): object => ({ name: "write_file", input: { path, content } });
 
-/** A run whose task changed `a.txt`, which the person changed meanwhile, and a new file; and the command that its error advises. */
+/**
+ * A run whose task changed `a.txt`, which the person changed meanwhile, and added a file; with the command that its
+ * error suggests.
+ */
 async function conflict(): Promise<{ there: Place; advice: string; file(name: string): string }> {
   const work = { calls: [write("a.txt", "task\n"), write("sub/new [1].txt", "new\n")] };
   const plan = {
@@ -31,7 +34,7 @@ async function conflict(): Promise<{ there: Place; advice: string; file(name: st
 const wordsOf = (line: string): string[] =>
   Array.from(line.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain!);
 
-test("the command that a conflict advises applies the rest, and both versions can be reached", async () => {
+test("the command that the error about a conflict suggests applies the rest, and both versions can be found", async () => {
   const { there, advice, file } = await conflict();
   expect(existsSync(join(there.workspace, "sub"))).toBe(false); // a patch is applied as a whole or not at all
   const applied = await there.run(wordsOf(advice));
@@ -52,7 +55,7 @@ test("the command that a conflict advises applies the rest, and both versions ca
   expect(file("a.txt")).toBe("task\n");
 });
 
-test("only the files that are named are applied, also from a folder below, and wrong names are mistakes", async () => {
+test("only the named files are applied, also from a subfolder, and wrong names are refused", async () => {
   const { there, advice, file } = await conflict();
   const [command, task] = wordsOf(advice);
   shell(there.workspace, "mkdir sub && git checkout -q a.txt");
@@ -63,11 +66,11 @@ test("only the files that are named are applied, also from a folder below, and w
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('The task did not change "b.txt".')]);
   const none = await there.run(["apply", `${task!.split("/")[0]}/none`]);
   expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('has no task "none"')]);
-  const whole = await there.run(["apply", task!.split("/")[0]!]); // the only task with kept changes is meant
+  const whole = await there.run(["apply", task!.split("/")[0]!]); // the only task with stored changes is used
   expect([whole.code, file("sub/new [1].txt")]).toEqual([0, "new\n"]);
 });
 
-test("changes that were applied when the task ended are not called missing", async () => {
+test("changes that were applied at the end of the task are not reported as missing", async () => {
   const work = { calls: [{ name: "write_file", input: { path: "new.txt", content: "new\n" } }] };
   const there = place({ "turns.json": script(work, "done"), "a.txt": "one\n" });
   shell(there.workspace, "git init -q -b main && git add . && git commit -qm first");
@@ -84,7 +87,7 @@ test("changes that were applied when the task ended are not called missing", asy
   }
 });
 
-test("a run without kept changes says so", async () => {
+test("a run without stored changes says so", async () => {
   const there = place({ "turns.json": script("done") });
   const { stderr } = await there.run(["run", "general", "Go.", "--model", "scripted:turns.json"]);
   const id = /run_[a-z0-9]{12}/.exec(stderr)![0];

@@ -11,7 +11,7 @@ vi.setConfig({ maxConcurrency: 3 });
 
 const later = (ms: number, text: string): string => script({ delayMs: ms, text });
 const forever = later(600_000, "never");
-/** Works until it is let go, and then says this. */
+/** A script that runs until the file `go` exists, and then answers with this text. */
 const held = (text: string): string => {
   const command = "until test -e go; do sleep 0.05; done";
   return script({ calls: [{ name: "bash", input: { command, timeoutMs: 600_000 } }] }, text);
@@ -51,7 +51,7 @@ afterAll(() => {
   for (const screen of terminals) screen.close();
 });
 
-/** Every process that works for this place, whatever it is. */
+/** Every process that works for this place. */
 function allOf({ home }: Place): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -59,7 +59,7 @@ function allOf({ home }: Place): number[] {
       try {
         return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`HOME=${home}`);
       } catch {
-        return false; // gone, or not ours
+        return false; // it has ended, or belongs to another user
       }
     })
     .map(Number);
@@ -67,7 +67,7 @@ function allOf({ home }: Place): number[] {
 
 const runsOf = ({ env }: Place): string => join(env["SUBCREW_HOME"]!, "runs");
 
-/** The processes that claim a run of this place, by their claims. */
+/** The processes that own a run of this place, by their claims. */
 function processesOf(there: Place): number[] {
   const folder = runsOf(there);
   if (!existsSync(folder)) return [];
@@ -90,7 +90,7 @@ function killed(pid: number): void {
 const json = <T = Record<string, unknown>>({ stdout }: Ended): T => JSON.parse(stdout) as T;
 const idIn = (text: string): string => /run_\w{12}/.exec(text)?.[0] ?? "";
 
-/** Starts a run in the background; gives its id. */
+/** Starts a run in the background; returns its id. */
 async function background(
   there: Place,
   args: readonly string[],
@@ -113,7 +113,7 @@ async function until(what: () => Promise<boolean>): Promise<void> {
 }
 
 describe.concurrent("--bg", () => {
-  test("prints the id, the output file and the commands that follow, and the run goes on without us", async () => {
+  test("prints the id, the output file and the next commands, and the run continues without the command", async () => {
     const there = fresh({ "turns.json": held("done later") });
     const { code, stdout } = await there.run([...anyCommand, "--bg"]);
     expect(code).toBe(0);
@@ -138,7 +138,7 @@ describe.concurrent("--bg", () => {
     expect(await there.run(["result", id])).toMatchObject({ code: 0, stdout: "done later\n" });
   });
 
-  test("with --json all of it is one line for a program", async () => {
+  test("with --json prints all of it as one line for a program", async () => {
     const there = fresh({ "turns.json": script("ok") });
     const started = json(await there.run(["run", "explore", "x", "--model", "scripted:turns.json", "--bg", "--json"]));
     expect(started).toMatchObject({
@@ -177,7 +177,7 @@ describe.concurrent("--bg", () => {
       expect(readFileSync(join(folder, name), "utf8")).not.toContain(secret);
   });
 
-  test("of too many concurrent starts exactly the allowed number succeeds, and the others are told what to do", async () => {
+  test("of too many concurrent starts only the allowed number succeeds, and the error of the others names a fix", async () => {
     const there = fresh({ "turns.json": forever });
     configure(there, "background:\n  maxRuns: 2\n");
     const args = ["run", "explore", "x", "--model", "scripted:turns.json", "--bg"];
@@ -195,14 +195,14 @@ describe.concurrent("--bg", () => {
     }
     expect(json<unknown[]>(await there.run(["ps", "--json"]))).toHaveLength(2);
     expect(readdirSync(runsOf(there))).toHaveLength(2);
-    // Who was killed while it started one does not count.
+    // A process that was killed while it started a run does not count.
     for (const pid of processesOf(there)) killed(pid);
     for (const id of readdirSync(runsOf(there)))
       writeFileSync(join(runsOf(there), id, "starting.json"), JSON.stringify({ pid: 1, started: "0" }));
     await background(there, args.slice(0, -1));
   });
 
-  test("the settings of the user's file hold in the background, too", async () => {
+  test("the settings of the user's file apply in the background, too", async () => {
     const there = fresh({ "team.json": team, "turns.json": script("the page", "more of it") });
     configure(there, "answerTimeoutMs: 300\nresume:\n  maxContinuations: 1\n");
     const id = await background(there, ["team", "--input", "team.json", "--model", "scripted:turns.json"]);
@@ -216,7 +216,7 @@ describe.concurrent("--bg", () => {
     expect(again.stderr).toContain("Resume quota exceeded (max 1)");
   });
 
-  test("every mode can do it", async () => {
+  test("every mode can run in the background", async () => {
     const there = fresh({
       "turns.json": script("ok"),
       "team.json": JSON.stringify({ team: { tasks: [{ id: "a", task: "x" }] } }),
@@ -233,7 +233,7 @@ describe.concurrent("--bg", () => {
 });
 
 describe.concurrent("a background process that is gone", () => {
-  test("a run whose process was killed is interrupted, never running, and says how to resume", async () => {
+  test("a run whose process was killed is shown as interrupted, never as running, with the command that resumes it", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json", "--name", "lost"]);
     for (const pid of processesOf(there)) killed(pid);
@@ -247,7 +247,7 @@ describe.concurrent("a background process that is gone", () => {
     expect({ code, hint: stderr.includes(`subcrew resume ${id}`) }).toEqual({ code: 2, hint: true });
   });
 
-  test("a team in the background survives the terminal; after a reboot it is resumed and finished", async ({
+  test("a team in the background survives closing the terminal; after a reboot it is resumed and finished", async ({
     skip,
   }) => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
@@ -255,7 +255,7 @@ describe.concurrent("a background process that is gone", () => {
     const work = ["team", "--input", "team.json", "--model", "scripted:turns.json", "--bg", "--name", "site"];
     const shell = opened(terminal(tmux.path, there, work, { columns: 200 }));
     const id = idIn((await shell.until("[exit 0]")).join("\n"));
-    shell.close(); // the terminal is closed with everything in it
+    shell.close(); // the terminal is closed with all its processes
     await until(async () => json<{ status: string }>(await there.run(["status", id, "--json"])).status === "waiting");
 
     for (const pid of [...processesOf(there), ...allOf(there)]) killed(pid);
@@ -276,7 +276,7 @@ describe.concurrent("a background process that is gone", () => {
     expect(logs).toContain("approved by the inbox");
     const events = (await there.run(["logs", id, "--json"])).stdout.trimEnd().split("\n");
     const turns = events.filter((line) => line.includes('"turn.started"')).map((line) => JSON.parse(line) as object);
-    expect(turns).toMatchObject([{ path: "page.1/plan" }, { path: "ship" }]); // what was done is not done again
+    expect(turns).toMatchObject([{ path: "page.1/plan" }, { path: "ship" }]); // finished work is not repeated
     expect((await there.run(["result", id])).stdout).toContain("the page");
   });
 });
@@ -287,7 +287,7 @@ describe.concurrent("the inbox", () => {
   const waits = (there: Place): Promise<void> =>
     until(async () => json<unknown[]>(await there.run(["inbox", "--json"])).length > 0);
 
-  test("a question in the background waits, is listed, and an answer lets the run end", async () => {
+  test("a question of a background run waits, is listed, and an answer lets the run end", async () => {
     const there = asking();
     const id = await background(there, args);
     await waits(there);
@@ -304,7 +304,7 @@ describe.concurrent("the inbox", () => {
     const there = asking();
     const id = await background(there, args);
     await waits(there);
-    const gate = `${id}/page.1/approval`; // a refusal with words makes a second round, which asks anew
+    const gate = `${id}/page.1/approval`; // a rejection with a reason starts a second round, which asks again
     const both = await Promise.all([
       there.run(["inbox", "allow", gate]),
       there.run(["inbox", "deny", gate, "no good"]),
@@ -329,7 +329,7 @@ describe.concurrent("the inbox", () => {
     expect((await there.run(["wait", idIn((await run.ended).stdout)])).code).toBe(1);
   });
 
-  test("--answer-timeout: nobody answers in time, and the run ends with NEEDS_ANSWER", async () => {
+  test("--answer-timeout: without an answer in time the run ends with NEEDS_ANSWER", async () => {
     const there = asking();
     const id = await background(there, [...args, "--answer-timeout", "300ms"]);
     expect((await there.run(["wait", id])).code).toBe(3);
@@ -356,7 +356,7 @@ describe.concurrent("the inbox", () => {
   });
 });
 
-describe.concurrent("speaking to a run", () => {
+describe.concurrent("messages and signals to a run", () => {
   test("a message gets a receipt and is read before the next turn", async () => {
     const there = fresh({ "turns.json": held("b") });
     const id = await background(there, anyCommand);
@@ -369,7 +369,7 @@ describe.concurrent("speaking to a run", () => {
     expect((await there.run(["logs", id, "--json"])).stdout).toContain("Mind the gap.");
   });
 
-  test("--interrupt cuts the turn short, and the message is read at once", async () => {
+  test("--interrupt ends the turn early, and the message is read at once", async () => {
     const there = fresh({ "turns.json": script({ delayMs: 600_000, text: "never" }, "As you say.") });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     await until(async () => (await there.run(["logs", id, "--json"])).stdout.includes("turn.started"));
@@ -387,7 +387,7 @@ describe.concurrent("speaking to a run", () => {
     expect(stderr).toContain(`${id}/a, ${id}/b`);
   });
 
-  test("stop pauses in order, and resume goes on", async () => {
+  test("stop pauses the run, and resume continues it", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     const stopped = await there.run(["stop", id]);
@@ -398,7 +398,7 @@ describe.concurrent("speaking to a run", () => {
     expect(await there.run(["resume", id])).toMatchObject({ code: 0, stdout: "now\n" });
   });
 
-  test("kill ends the process at once, and nothing is lost", async () => {
+  test("kill ends the process at once, and no record is lost", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     expect((await there.run(["kill", id])).code).toBe(0);
@@ -408,8 +408,8 @@ describe.concurrent("speaking to a run", () => {
   });
 });
 
-describe.concurrent("looking", () => {
-  test("logs -f goes on until the end", async () => {
+describe.concurrent("watching a run", () => {
+  test("logs -f continues until the end of the run", async () => {
     const there = fresh({ "turns.json": later(1_000, "done") });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     const { code, stdout } = await there.run(["logs", "-f", id]);
@@ -418,7 +418,7 @@ describe.concurrent("looking", () => {
     expect(stdout).toMatch(/ ok {6}explore/);
   });
 
-  test("logs without -f shows what there is and ends", async () => {
+  test("logs without -f prints the events so far and ends", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     const { code, stdout } = await there.run(["logs", id, "--json"]);
@@ -426,7 +426,7 @@ describe.concurrent("looking", () => {
     expect(JSON.parse(stdout.split("\n")[0] ?? "")).toMatchObject({ type: "run.started", seq: 1 });
   });
 
-  test("wait gives the exit code of the run, of several the highest, and 4 when the time is up", async () => {
+  test("wait returns the exit code of the run, of several runs the highest, and 4 when the time is up", async () => {
     const there = fresh({
       "ok.json": script("ok"),
       "stuck.json": forever,
@@ -441,7 +441,7 @@ describe.concurrent("looking", () => {
     expect((await there.run(["wait", stuck, "--timeout", "300ms"])).code).toBe(4);
   });
 
-  test("attach shows a run of another process; Ctrl-C looks away and the run goes on", async () => {
+  test("attach shows a run of another process; Ctrl-C detaches and the run continues", async () => {
     const there = fresh({ "turns.json": held("done") });
     const id = await background(there, anyCommand);
     const watching = there.start(["attach", id]);
@@ -455,7 +455,7 @@ describe.concurrent("looking", () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" });
   });
 
-  test("attach in a terminal asks the person there, and hands the answer over", async ({ skip }) => {
+  test("attach in a terminal asks the person there, and passes the answer to the run", async ({ skip }) => {
     if (tmux.missing !== undefined) return skip(tmux.missing);
     const there = fresh({ "team.json": team, "turns.json": script("the page") });
     const id = await background(there, ["team", "--input", "team.json", "--model", "scripted:turns.json"]);
@@ -474,7 +474,7 @@ describe.concurrent("looking", () => {
     ]);
   });
 
-  test("replay shows a run again and asks no model", async () => {
+  test("replay shows a run again without a model", async () => {
     const there = fresh({ "turns.json": script("said once") });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     await there.run(["wait", id]);
@@ -485,7 +485,7 @@ describe.concurrent("looking", () => {
   });
 });
 
-describe.concurrent("tidying up", () => {
+describe.concurrent("deleting runs", () => {
   test("rm refuses a run that is running", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
@@ -510,7 +510,7 @@ describe.concurrent("tidying up", () => {
     }
     const running = await background(there, ["run", "explore", "x", "--model", "scripted:stuck.json"]);
     utimesSync(join(runsOf(there), ids[0]!), new Date(0), new Date(0));
-    // A process that has just ended its run may still be about to leave.
+    // A process that has just ended its run may still be exiting.
     await vi.waitFor(
       async () => {
         const would = await there.run(["gc", "--older-than", "1ms", "--dry-run", "--json"]);

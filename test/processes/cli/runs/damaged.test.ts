@@ -40,7 +40,7 @@ function placeWith(journal: string): Place & { file: string } {
   return { ...at, file };
 }
 
-test("damage in the middle: every view shows what stands before and after it, and names the offset", async () => {
+test("damage in the middle: every view shows the records before and after it, and names the offset", async () => {
   const lines = linesOf(records());
   const offset = lines.slice(0, 3).join("").length;
   const at = placeWith(lines.with(3, lines[3]!.replace("spoilt", "SPOILT")).join(""));
@@ -69,7 +69,7 @@ test("damage in the middle: every view shows what stands before and after it, an
   expect(JSON.parse(ps.stdout)).toMatchObject([{ id: RUN, status: "ok" }]);
 });
 
-test("damage in an unfinished run: it can be looked at, is called damaged, and is not resumed", async () => {
+test("damage in an unfinished run: it can be shown, is called damaged, and cannot be resumed", async () => {
   const lines = linesOf(records()).slice(0, 6);
   const at = placeWith(lines.with(3, lines[3]!.replace("spoilt", "SPOILT")).join(""));
   const before = readFileSync(at.file);
@@ -108,7 +108,7 @@ test("a record of 50 MB is cut in the views", async () => {
   }
 }, 120_000);
 
-test("a pipe in place of a journal hangs no command", async () => {
+test("a pipe in place of a journal blocks no command", async () => {
   const at = placeWith("");
   rmSync(at.file);
   const { execFileSync } = await import("node:child_process");

@@ -28,7 +28,7 @@ async function serve(script: ProviderScript): Promise<ProviderServer> {
 const on = ({ env }: ProviderServer): Record<string, string> => ({ ...env, SUBCREW_MODEL: "anthropic/claude-x" });
 const quota = { fault: "rate-limit", retryAfter: "600" } as const;
 
-/** Starts a run in the background that parks, and gives back its id. */
+/** Starts a run in the background that parks, and returns its id. */
 async function parked({ run }: Place, env: Record<string, string>, ...flags: readonly string[]): Promise<string> {
   const { stdout } = await run(["run", "explore", "hi", "--bg", "--quiet", ...flags], { env });
   const id = stdout.trim();
@@ -36,7 +36,7 @@ async function parked({ run }: Place, env: Record<string, string>, ...flags: rea
   return id;
 }
 
-test("a run in the background parks on a quota; every command says so, and resume goes on with it", async () => {
+test("a background run parks on a quota; every command shows it, and resume continues it", async () => {
   let served = false;
   const server = await serve(() => (served ? "Hello." : quota));
   const here = place();
@@ -60,7 +60,7 @@ test("a run in the background parks on a quota; every command says so, and resum
   expect(server.requests).toHaveLength(2);
 });
 
-test("a run that is killed while it is parked says why, and resume asks once", async () => {
+test("a run that is killed while it is parked shows the reason, and resume sends one request", async () => {
   const server = await serve(() => quota);
   const here = place();
   const id = await parked(here, on(server));
@@ -75,7 +75,7 @@ test("a run that is killed while it is parked says why, and resume asks once", a
   expect((await here.run(["status", id])).stdout).toContain("Status: paused");
 });
 
-test("a run that is parked at its limit goes on when the limit is raised", async () => {
+test("a run that is parked at its limit continues when the limit is raised", async () => {
   const look = { calls: [{ name: "list_files", input: {} }] };
   const server = await serve((_request, n) => (n < 2 ? look : "Done."));
   const here = place();
@@ -87,7 +87,7 @@ test("a run that is parked at its limit goes on when the limit is raised", async
   expect(server.requests).toHaveLength(2);
 });
 
-test("resume takes over a run of which one task is parked and another one works", async () => {
+test("resume takes over a run with one parked and one running task", async () => {
   let served = false;
   let bothAsk: () => void = () => {};
   const both = new Promise<void>((resolve) => (bothAsk = resolve));
@@ -95,7 +95,7 @@ test("resume takes over a run of which one task is parked and another one works"
   const server = await serve(async ({ body }, n) => {
     if (served) return JSON.stringify(body).includes("north") ? "North." : "South.";
     if (n === 2) bothAsk();
-    await both; // so that the refusal does not hold back the other one
+    await both; // so that the refusal does not hold the other task
     return JSON.stringify(body).includes("north") ? quota : never;
   });
   const here = place();
@@ -116,7 +116,7 @@ test("resume takes over a run of which one task is parked and another one works"
   expect(server.requests).toHaveLength(4);
 });
 
-test("without a terminal a run fails as before", async () => {
+test("without a terminal a run fails instead of parking", async () => {
   const server = await serve(() => ({ fault: "unauthorized" }));
   const here = place();
   expect((await here.run(["run", "explore", "hi"], { env: on(server) })).code).toBe(1);

@@ -41,7 +41,7 @@ async function asked(there: Place, question: string): Promise<void> {
   await expect.poll(async () => (await there.run(["inbox"])).stdout).toContain(question);
 }
 
-test("a question that wants words is not answered with yes, and attach does not ask an answered one again", async (context) => {
+test("a question that wants a text is not answered with yes, and attach does not repeat an answered question", async (context) => {
   if (tmux.missing !== undefined) return context.skip(tmux.missing);
   const there = await asking();
   expect((await there.run(["inbox"])).stdout).toContain("wants an answer in words");
@@ -79,7 +79,7 @@ test("lists have colours on a terminal, and none in a pipe", async (context) => 
   await screen.until("[exit 0]");
   const lines = screen.colors().split("\n");
   const green = "\u001b[32m";
-  expect(lines.filter((line) => line.includes("painted") && line.includes(green))).toHaveLength(2); // ps and runs
+  expect(lines.filter((line) => line.includes("painted") && line.includes(green))).toHaveLength(2); // the rows of ps and runs
   expect(lines.filter((line) => /Status/.test(line) && line.includes(`${green}completed`))).toHaveLength(1);
-  expect(lines.filter((line) => /^run_\w+ {2}ok /.test(line))).toHaveLength(1); // the pipe
+  expect(lines.filter((line) => /^run_\w+ {2}ok /.test(line))).toHaveLength(1); // the output of the pipe
 });

@@ -16,7 +16,7 @@ test("replay shows the log of a pegasus task, and a task without a type is gener
   expect(stderr).toContain("general");
 });
 
-test("a file that is not a log is refused with one sentence", async () => {
+test("a file that is not a log is refused with an error of one sentence", async () => {
   const here = place({ "notes.jsonl": "hello\n" });
   const { code, stderr } = await here.run(["replay", "notes.jsonl", "--speed", "0"]);
   expect(code).toBe(2);

@@ -10,7 +10,7 @@ import { place, script } from "../../command.ts";
 const DAY = 24 * 60 * 60 * 1_000;
 const [OLD, YOUNG, OPEN] = ["run_old000000000", "run_young0000000", "run_open00000000"];
 
-/** Runs that ended 40 and 20 days ago, and one that did not end. */
+/** Runs that ended 40 and 20 days ago, and one that has not ended. */
 async function withRuns(state: string): Promise<() => Promise<string[]>> {
   const store = createFolderStore(state);
   const record = async (run: string, days: number, ends: boolean): Promise<void> => {
@@ -28,7 +28,7 @@ async function withRuns(state: string): Promise<() => Promise<string[]>> {
   return async () => (await store.list()).filter((run) => [OLD, YOUNG, OPEN].includes(run)).toSorted();
 }
 
-test("old runs are deleted at most once a day, and only after that was said once", async () => {
+test("old runs are deleted at most once a day, and only after one announcement", async () => {
   const state = tempFolder();
   const left = await withRuns(state);
   const crew = createCrew({ cwd: state, home: state, discover: false, env: {} });
@@ -57,7 +57,7 @@ test("a person who stops a run with Ctrl-C does not wait until old runs are dele
   expect(await left()).toEqual([OLD, OPEN, YOUNG]);
 });
 
-test("the settings say how long runs are kept, and settings of a newer version are refused", async () => {
+test("the settings limit how long runs are kept, and settings of a newer version are refused", async () => {
   const at = place({ "a.json": script("done") });
   const state = at.env["SUBCREW_HOME"]!;
   const left = await withRuns(state);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { place } from "../../command.ts";
 
 const ESC = "\u001b";
-/** A model that calls a tool, thinks, and answers with text that tries to take over a terminal or a page. */
+/** A model that calls a tool, thinks, and answers with text that tries to control a terminal or a page. */
 const script = JSON.stringify({
   turns: [
     { calls: [{ name: "write_file", input: { path: "a.txt", content: "one\n" } }] },
@@ -33,7 +33,7 @@ async function shown(...flags: readonly string[]): Promise<string> {
 }
 
 describe("show", () => {
-  test("shows prompt, calls with results and diffs, thinking and the answer, and nothing that moves a terminal", async () => {
+  test("prints prompt, calls with results and diffs, thinking and the answer, and nothing that controls a terminal", async () => {
     const text = await shown();
     expect(text).toContain("change a.txt");
     expect(text).toMatch(/edit_file a\.txt/);
@@ -44,7 +44,7 @@ describe("show", () => {
     expect(text).not.toContain(ESC);
   });
 
-  test("as a page: every text is escaped and nothing is loaded", async () => {
+  test("as HTML: every text is escaped and nothing is loaded", async () => {
     const page = await shown("--html");
     expect(page).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
     expect(page).not.toContain("<script");

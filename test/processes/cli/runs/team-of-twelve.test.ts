@@ -12,7 +12,10 @@ type Body = Readonly<{
   tools?: readonly Readonly<{ function: Readonly<{ name: string }> }>[];
 }>;
 
-/** Plans while it may only read, then writes a file of its own. The reviewer wants one more round of each, and never likes t3. */
+/**
+ * A member that plans while it may only read, then writes its file. The reviewer demands one more round from each, and
+ * never approves t3.
+ */
 function members(): (request: ProviderRequest) => ProviderTurn {
   const seen = new Map<string, number>();
   return ({ body }) => {
@@ -67,7 +70,7 @@ test("a team of 12 in the background: reviews, approvals and rejections from the
   const answered: string[] = [];
   const answer = async (path: string): Promise<void> => {
     const task = path.split(".")[0]!;
-    expect(existsSync(join(there.workspace, `${task}.txt`)), task).toBe(false); // nothing before somebody approved
+    expect(existsSync(join(there.workspace, `${task}.txt`)), task).toBe(false); // no file before the approval
     if (answered.length === 0) {
       const grown = await run("grow", id, "--input", "more.json");
       expect([grown.code, grown.stdout], grown.stderr).toEqual([0, "The plan was changed; added: t13.\n"]);

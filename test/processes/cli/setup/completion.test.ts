@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { command, place } from "../../command.ts";
 
-/** What bash would offer for the last of these words, after the script of `completion bash` was loaded. */
+/** The completions of bash for the last of these words, after the script of `completion bash` was loaded. */
 function offered(here: ReturnType<typeof place>, ...words: readonly string[]): string[] {
   const bin = join(here.home, "bin");
   mkdirSync(bin, { recursive: true });
@@ -46,18 +46,18 @@ describe("completion", () => {
     expect(offered(here, "subcrew", "show", "nightly/")).toEqual(["nightly/explore", "nightly/explore-2"]);
   });
 
-  test("what is typed is never evaluated", () => {
+  test("typed text is never evaluated", () => {
     const here = place();
     offered(here, "subcrew", "run", `$(touch ${join(here.workspace, "made")})`);
     expect(existsSync(join(here.workspace, "made"))).toBe(false);
   });
 
-  test("zsh offers words that are no flags, too", async () => {
+  test("zsh also offers words that are not flags", async () => {
     const { stdout } = await place().run(["completion", "zsh"]);
-    expect(stdout).toContain("_describe 'subcrew' items"); // with -o it offers only what begins with a dash
+    expect(stdout).toContain("_describe 'subcrew' items"); // with -o it would offer only words that begin with a dash
   });
 
-  test("an unknown shell is refused with the shells there are", async () => {
+  test("an unknown shell is refused with the list of shells", async () => {
     const { code, stderr } = await place().run(["completion", "tcsh"]);
     expect(code).toBe(2);
     expect(stderr).toContain("bash, zsh, fish");

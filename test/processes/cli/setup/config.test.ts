@@ -13,7 +13,7 @@ async function withSettings(text: string): Promise<ReturnType<typeof place> & { 
 }
 
 describe("config", () => {
-  test("set writes one value, keeps comments, and get and list show it with its line", async () => {
+  test("set writes one value and keeps comments, and get and list show the value with its line", async () => {
     const { run, file } = await withSettings("# my settings\nconcurrency: 2 # few\n");
     expect(await run(["config", "set", "concurrency", "4"])).toMatchObject({ code: 0 });
     expect(await run(["config", "set", "agents.explore.model", "fast"])).toMatchObject({ code: 0 });
@@ -28,14 +28,14 @@ describe("config", () => {
     });
   });
 
-  test("commas make a list where a list is allowed, and stay text elsewhere", async () => {
+  test("commas separate list items where a list is allowed, and stay text elsewhere", async () => {
     const { run, file } = await withSettings("");
     await run(["config", "set", "model", "fast, offline"]);
     await run(["config", "set", "diagnostics.command", "npm run a, b"]);
     expect(readFileSync(file, "utf8")).toBe("model:\n  - fast\n  - offline\ndiagnostics:\n  command: npm run a, b\n");
   });
 
-  test("unset removes a value, and the parents that it leaves empty", async () => {
+  test("unset removes a value, and the parents that become empty", async () => {
     const { run, file } = await withSettings("model: fast\nlimits:\n  maxTurns: 3\n");
     expect(await run(["config", "unset", "limits.maxTurns"])).toMatchObject({ code: 0 });
     expect(readFileSync(file, "utf8")).toBe("model: fast\n");
@@ -48,7 +48,7 @@ describe("config", () => {
     [["get", "agents.x.modle"], 'no setting "agents.x.modle"', 'Did you mean "agents.x.model"'],
     [["list", "extra"], "Too many arguments", "--help"],
     [["lst"], 'no command "lst"', "subcrew config list"],
-  ])("a mistake in %j changes nothing and says what to do", async (words, message, hint) => {
+  ])("a mistake in %j changes nothing and gets an error with a fix", async (words, message, hint) => {
     const { run, file } = await withSettings("concurrency: 2\n");
     const { code, stderr } = await run(["config", ...words]);
     expect(code).toBe(2);
@@ -57,7 +57,7 @@ describe("config", () => {
     expect(readFileSync(file, "utf8")).toBe("concurrency: 2\n");
   });
 
-  test("a broken settings file is named with its line, and set does not touch it", async () => {
+  test("an invalid settings file is reported with its line, and set does not change it", async () => {
     const { run, file } = await withSettings("concurrency: 2\nmodle: x\n");
     const { code, stderr } = await run(["config", "set", "concurrency", "4"]);
     expect(code).toBe(2);
@@ -65,7 +65,7 @@ describe("config", () => {
     expect(readFileSync(file, "utf8")).toBe("concurrency: 2\nmodle: x\n");
   });
 
-  test("a key is never printed by list", async () => {
+  test("list never prints a key", async () => {
     const { run } = await withSettings(
       "providers:\n  mine:\n    baseURL: http://127.0.0.1:9\n    apiKey: sk-secret-1\n",
     );
@@ -75,7 +75,7 @@ describe("config", () => {
     expect(stdout).not.toContain("sk-secret-1");
   });
 
-  test("edit saves what the editor wrote, and keeps a broken draft away from the file", async () => {
+  test("edit saves the text of the editor, and an invalid draft does not replace the file", async () => {
     const { run, file } = await withSettings("concurrency: 2\n");
     const good = await run(["config", "edit"], { env: { EDITOR: "printf 'concurrency: 5\\n' >" } });
     expect(good).toMatchObject({ code: 0, stdout: `Saved ${file}\n` });
@@ -88,7 +88,7 @@ describe("config", () => {
     expect(readFileSync(file, "utf8")).toBe("concurrency: 5\n");
   });
 
-  test("a variable that wins over a new value is named", async () => {
+  test("an environment variable that overrides a new value is named", async () => {
     const { run } = await withSettings("");
     const { stderr } = await run(["config", "set", "concurrency", "4"], { env: { SUBCREW_CONCURRENCY: "2" } });
     expect(stderr).toContain("SUBCREW_CONCURRENCY");

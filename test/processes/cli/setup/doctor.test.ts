@@ -11,7 +11,7 @@ afterEach(() => {
   for (const each of close.splice(0)) each();
 });
 
-/** A model server that lists its models to whoever has the right key. */
+/** A model server that lists its models for requests with the right key. */
 async function modelServer(key?: string): Promise<string> {
   const server = createServer((request, response) => {
     const isAllowed = key === undefined || request.headers.authorization === `Bearer ${key}`;
@@ -37,7 +37,7 @@ async function findings(
 }
 
 describe("doctor", () => {
-  test("without a key nothing is broken, and the offline model is a note with its fix", async () => {
+  test("without a key nothing is broken, and a note names the offline model with a fix", async () => {
     const { code, ok, all } = await findings({});
     expect({ code, ok }).toEqual({ code: 0, ok: true });
     expect(all.find(({ about }) => about === "model")).toMatchObject({
@@ -49,7 +49,7 @@ describe("doctor", () => {
     );
   });
 
-  test("a provider that accepts the key is asked for its models", async () => {
+  test("doctor requests the models of a provider that accepts the key", async () => {
     const url = await modelServer("right");
     const { all } = await findings({ GROQ_BASE_URL: url, GROQ_API_KEY: "right" });
     expect(all.find(({ text }) => text.startsWith("groq"))).toMatchObject({
@@ -58,7 +58,7 @@ describe("doctor", () => {
     });
   });
 
-  test("a key that is refused is broken, and the exit code is 1", async () => {
+  test("a refused key is reported as broken, and the exit code is 1", async () => {
     const url = await modelServer("right");
     const { code, ok, all } = await findings({ GROQ_BASE_URL: url, GROQ_API_KEY: "wrong" });
     expect({ code, ok }).toEqual({ code: 1, ok: false });
@@ -74,14 +74,14 @@ describe("doctor", () => {
     expect(all.filter(({ about }) => about === "provider").map(({ text }) => text.split(" ")[0])).toEqual(["lmstudio"]);
   });
 
-  test("broken settings do not hide the other checks", async () => {
+  test("invalid settings do not hide the other checks", async () => {
     const { code, all } = await findings({}, "modle: x\n");
     expect(code).toBe(1);
     expect(all.find(({ about }) => about === "settings")).toMatchObject({ state: "broken" });
     expect(all.some(({ about, state }) => about === "node" && state === "ok")).toBe(true);
   });
 
-  test("an MCP server whose program is missing is broken, one that is switched off is not", async () => {
+  test("an MCP server whose program is missing is reported as broken, and one that is switched off is not", async () => {
     const { all } = await findings(
       {},
       "mcpServers:\n  gone:\n    command: no-such-program-here\n  off:\n    command: no-such-program-here\n    enabled: false\n",
@@ -89,7 +89,7 @@ describe("doctor", () => {
     expect(all.filter(({ about }) => about === "mcp").map(({ state }) => state)).toEqual(["broken", "ok"]);
   });
 
-  test("models tells servers that answer from those that do not", async () => {
+  test("models distinguishes servers that answer from those that do not", async () => {
     const url = await modelServer();
     const { stdout } = await place().run(["models"], {
       env: { LMSTUDIO_BASE_URL: url, VLLM_BASE_URL: "http://127.0.0.1:9/v1" },

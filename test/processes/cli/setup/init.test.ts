@@ -9,7 +9,7 @@ import { place } from "../../command.ts";
 const how = { command: "subcrew", args: ["mcp"] } as const;
 const keys = ["OPENAI_API_KEY"];
 
-test("a host keeps its own servers, and the file from before is kept", async () => {
+test("the other servers in a host's file are kept, and so is a copy of the file", async () => {
   const home = tempFolder({ ".cursor/mcp.json": '{"mcpServers":{"other":{"command":"x"}},"more":1}' });
   const done = await registerHost({ name: "cursor", registered: false, file: ".cursor/mcp.json" }, home, how, keys);
   const file = join(home, ".cursor/mcp.json");
@@ -30,7 +30,7 @@ test("a file with comments is not changed", async () => {
   expect(existsSync(join(home, `${host.file}.before-subcrew`))).toBe(false);
 });
 
-test("Codex gets a table at the end of its file, and a missing file is made", async () => {
+test("Codex gets a table at the end of its file, and a missing file is created", async () => {
   const home = tempFolder();
   const host = { name: "codex", registered: false, file: ".codex/config.toml" } as const;
   await registerHost(host, home, how, keys);
@@ -43,14 +43,14 @@ test("Codex gets a table at the end of its file, and a missing file is made", as
   expect(readFileSync(join(home, "b", host.file), "utf8")).toBe(`model = "x"\n\n${table}`);
 });
 
-/** A local model server: it lists these models and answers each question with the name of the model that it was asked as. */
+/** A local model server: it lists these models and answers each request with the name of the requested model. */
 async function localServer(...models: readonly string[]): Promise<ProviderServer> {
   const server = await startProviderServer(({ model }) => `${model} says: watered on Monday.`, { models });
   onTestFinished(() => server.close());
   return server;
 }
 
-test("init offers the model of a local server that answers, makes an agent, and overwrites nothing", async () => {
+test("init offers the model of a local server that answers, creates an agent, and overwrites nothing", async () => {
   const server = await localServer("nomic-embed-text:latest", "small", "large");
   const here = place();
   const env = { VLLM_BASE_URL: `${server.url}/v1` };
@@ -64,13 +64,13 @@ test("init offers the model of a local server that answers, makes an agent, and 
   const again = await here.run(["init", "--yes"], { env, shared: true });
   expect(again.stdout).toContain("(kept as it is)");
 
-  // The first answer comes from it; before that it was asked for its list alone.
+  // The first answer comes from the server; before that, only its list was requested.
   expect(server.requests).toEqual([]);
   const answer = await here.run(["run", "helper", "When were the plants watered?"], { env, shared: true });
   expect(answer).toMatchObject({ code: 0, stdout: "small says: watered on Monday.\n" });
 });
 
-test("init finds a server that only the settings name, and offers no model that cannot talk", async () => {
+test("init finds a server that only the settings name, and offers no model that cannot chat", async () => {
   const [own, embedding] = [
     await localServer("llama-3.2-3b"),
     await localServer("text-embedding-nomic-embed-text-v1.5"),

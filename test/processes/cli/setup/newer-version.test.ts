@@ -23,7 +23,7 @@ afterAll(() => {
   registry.close();
 });
 
-test("a newer version is said once a day at a terminal; never in CI, in a pipe or where it is switched off", async (context) => {
+test("a newer version is announced once a day at a terminal; never in CI, in a pipe or where it is switched off", async (context) => {
   if (tmux.missing !== undefined) return context.skip(tmux.missing);
   const there = place();
   const screen = terminal(tmux.path, there, ["ps"], {

@@ -62,7 +62,7 @@ for (const [name, args, shown, taken] of screens)
     }
   });
 
-test("a terminal that another job has taken is left alone", { timeout: 60_000 }, async ({ skip }) => {
+test("a terminal that belongs to another job is not changed", { timeout: 60_000 }, async ({ skip }) => {
   const tmux = await needs("tmux");
   if (tmux.missing !== undefined || process.platform !== "linux") return skip(tmux.missing ?? "reads /proc");
   const other = `sh -c 'printf "\\033[?1049h\\033[?25lOTHER"; exec sleep 600'`;

@@ -26,14 +26,14 @@ test("in an unattended run a question fails with exit code 3 and says how to con
   expect(resumed.stderr).toContain("answer  page.1/approval  approved by --yes");
 });
 
-test("--yes approves in advance, and the record says so", async () => {
+test("--yes approves in advance, and the journal records this", async () => {
   const { code, stdout } = await place(files).run([...args, "--yes", "--json"]);
   expect(code).toBe(0);
   const answered = stdout.split("\n").find((line) => line.includes('"gate.answered"')) ?? "{}";
   expect(JSON.parse(answered)).toMatchObject({ path: "page.1/approval", answer: { approve: true, by: "--yes" } });
 });
 
-describe("what a person types", () => {
+describe("an answer that a person types", () => {
   test.each([
     ["y", { approve: true }],
     ["YES", { approve: true }],
@@ -43,7 +43,7 @@ describe("what a person types", () => {
     ["No: too long", { approve: false, text: "too long" }],
   ])("%j is an answer", (line, answer) => expect(parseAnswer(line)).toEqual({ ...answer, by: "a person" }));
 
-  test.each(["", "   ", "maybe", "yeah sure", "nothing", "yn"])("%j is none", (line) =>
+  test.each(["", "   ", "maybe", "yeah sure", "nothing", "yn"])("%j is not an answer", (line) =>
     expect(parseAnswer(line)).toBeUndefined(),
   );
 });

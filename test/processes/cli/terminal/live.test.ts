@@ -31,7 +31,7 @@ const many = (count: number): string =>
   });
 
 describe("in a terminal", () => {
-  test("fifty agents fit into 80 columns and 24 rows, with what runs and how many more there are", async (ctx) => {
+  test("fifty agents fit into 80 columns and 24 rows, with the running ones and the number of the others", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     open = terminal(tmux.path, place({ "turns.json": slow, "work.json": many(50) }), [
       "parallel",
@@ -48,10 +48,10 @@ describe("in a terminal", () => {
     await open.until("[exit 0]");
     const all = open.history();
     expect(all.match(/^✓ agent-\d+-with-a-rather-long-name/gm)).toHaveLength(50);
-    expect(all).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] agent/); // the live lines are gone, also from what was scrolled away
+    expect(all).not.toMatch(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] agent/); // the live lines are gone, also from the scrollback
   });
 
-  test("a terminal of ten columns and four rows is enough, and may change its size", async (ctx) => {
+  test("a terminal of ten columns and four rows is enough, and can be resized", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     open = terminal(
       tmux.path,
@@ -71,7 +71,7 @@ describe("in a terminal", () => {
     await open.until("[exit 0]");
   });
 
-  test("Ctrl-C cancels, shows what is there, and leaves the terminal as it was", async (ctx) => {
+  test("Ctrl-C cancels, shows the results so far, and restores the terminal", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     const work = JSON.stringify({
       tasks: [
@@ -92,7 +92,7 @@ describe("in a terminal", () => {
     expect(lines.join("\n")).not.toContain("^C");
   });
 
-  test("an approval is asked for, and what was typed before does not answer it", async (ctx) => {
+  test("an approval is requested, and earlier keystrokes do not answer it", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     const team = JSON.stringify({
       team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true, tools: ["read_file"] }] },
@@ -133,7 +133,7 @@ describe("in a terminal", () => {
     await open.until("[exit 130]");
   });
 
-  test("NO_COLOR takes the colours away and keeps the rows that change; TERM=dumb keeps neither", async (ctx) => {
+  test("NO_COLOR removes the colours and keeps the live rows; TERM=dumb removes both", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     const there = place({ "turns.json": slow, "long.json": script({ delayMs: 5_000, text: "Found it." }) });
     const args = ["run", "explore", "x", "--model", "scripted:turns.json"];
@@ -153,7 +153,7 @@ describe("in a terminal", () => {
     expect(colored()).toBe(false);
   });
 
-  test("an answer is drawn as Markdown, once; of a pipe only the result as it is", async (ctx) => {
+  test("an answer is drawn as Markdown, once; in a pipe only the result is printed, unchanged", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     const there = place({ "turns.json": script("# Title\n\nSome **bold** words.") });
     const args = ["run", "explore", "x", "--model", "scripted:turns.json"];
@@ -168,7 +168,7 @@ describe("in a terminal", () => {
     expect(readFileSync(join(there.workspace, "out.md"), "utf8")).toBe("# Title\n\nSome **bold** words.\n");
   });
 
-  test("w opens the screen of watch, and what happens meanwhile is printed afterwards", async (ctx) => {
+  test("the key w opens the screen of watch, and events meanwhile are printed afterwards", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     const turns = script(
       { delayMs: 3_000, text: "Looked.", calls: [{ name: "list_files", input: {} }] },
@@ -191,7 +191,7 @@ describe("in a terminal", () => {
     expect(open.history().match(/Found it\./g)).toHaveLength(1);
   });
 
-  test("b sends the run to the background, where it ends", async (ctx) => {
+  test("the key b sends the run to the background, where it ends", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     const there = place({ "turns.json": script({ delayMs: 3_000, text: "Found it." }) });
     open = terminal(tmux.path, there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
@@ -203,7 +203,7 @@ describe("in a terminal", () => {
     expect((await there.run(["result", id])).stdout).toBe("Found it.\n");
   });
 
-  test("the inbox lists one line each, then asks one by one and checks the answer", async (ctx) => {
+  test("the inbox lists one line per question, then asks them one by one and checks the answers", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     const team = JSON.stringify({
       team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true, tools: ["read_file"] }] },

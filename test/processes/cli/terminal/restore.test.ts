@@ -18,7 +18,7 @@ function topsOf(marker: string): number[] {
   });
 }
 
-test("top gives the terminal back however it ends, and ends with its terminal", { timeout: 120_000 }, async ({
+test("top restores the terminal however it ends, and ends with its terminal", { timeout: 120_000 }, async ({
   skip,
 }) => {
   const tmux = await needs("tmux");

@@ -16,7 +16,7 @@ afterEach(() => {
   open = undefined;
 });
 
-test("watch names the task that an approval is about", async (ctx) => {
+test("watch names the task of an approval", async (ctx) => {
   if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
   const team = {
     team: { tasks: [{ id: "page", task: "Write it.", requiresApproval: true, tools: ["read_file"] }] },
@@ -32,7 +32,7 @@ test("watch names the task that an approval is about", async (ctx) => {
   await there.run(["kill", id]);
 });
 
-test("top shows a run whose journal begins with damage, and does not count it for another project", async (ctx) => {
+test("top shows a run whose journal begins with damage, and does not list it under another project", async (ctx) => {
   if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
   const there = place();
   const runs = join(there.env["SUBCREW_HOME"]!, "runs");

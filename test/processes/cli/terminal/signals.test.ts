@@ -26,7 +26,7 @@ const started = async (there: Place, more: readonly string[] = []) => {
   return run;
 };
 
-test("Ctrl-C once pauses, shows what is there and how to go on, and exits with 130", async () => {
+test("Ctrl-C once pauses, shows the results so far and the command that continues, and exits with 130", async () => {
   const there = place(files);
   const { child, ended } = await started(there);
   child.kill("SIGINT");
@@ -58,7 +58,7 @@ test("the text of a paused task is not lost", async () => {
   });
 });
 
-test("Ctrl-C twice leaves at once", async () => {
+test("Ctrl-C twice exits at once", async () => {
   const there = place(files);
   const { child, ended } = await started(there);
   child.kill("SIGINT");
@@ -66,7 +66,7 @@ test("Ctrl-C twice leaves at once", async () => {
   expect(await ended).toMatchObject({ code: 130 });
 });
 
-test("SIGTERM cancels in order and exits with 143", async () => {
+test("SIGTERM cancels the run properly and exits with 143", async () => {
   const { child, ended } = await started(place(files));
   child.kill("SIGTERM");
   const { code, stderr } = await ended;
@@ -87,7 +87,7 @@ test("with --json a paused run ends with its result", async () => {
   });
 });
 
-test("a killed run is resumed where it was, and finished work is not repeated", async () => {
+test("a killed run is resumed at the same point, and finished work is not repeated", async () => {
   const there = place({
     ...files,
     "work.json": files["work.json"].replace("scripted:stuck", "scripted:later"),
@@ -109,7 +109,7 @@ test("a killed run is resumed where it was, and finished work is not repeated", 
   expect(told.stderr).not.toMatch(/^start/m);
 });
 
-test("a limit of time ends the run with exit code 4", async () => {
+test("a time limit ends the run with exit code 4", async () => {
   const there = place({ "turns.json": script(hang) });
   const { code, stderr, ms } = await there.run([
     "run",
@@ -126,10 +126,10 @@ test("a limit of time ends the run with exit code 4", async () => {
 });
 
 describe("a command of an agent that is running when a signal comes", () => {
-  const command = `sleep 600.${process.pid}`; // nobody else has that one
+  const command = `sleep 600.${process.pid}`; // no other process has this command line
   const running = { calls: [{ name: "bash", input: { command: `echo begun > begun.txt; ${command}` } }] };
 
-  /** Processes of that command, whoever started them. */
+  /** All processes with that command line. */
   const left = (): string[] =>
     readdirSync("/proc").filter((pid) => {
       if (!/^\d+$/.test(pid)) return false;
@@ -145,8 +145,8 @@ describe("a command of an agent that is running when a signal comes", () => {
     ["PROC-05", "SIGINT", 130, "stopped with Ctrl-C"],
     ["PROC-06", "SIGTERM", 143, "the process received SIGTERM"],
     ["PROC-07", "SIGHUP", 129, "the terminal was closed"],
-  ])("%s %s: it is dead when the command ends, and the run can be taken up again", async (_, signal, code, words) => {
-    if (process.platform !== "linux") return; // there is no /proc to look into
+  ])("%s %s: it is dead when subcrew has ended, and the run can be resumed", async (_, signal, code, words) => {
+    if (process.platform !== "linux") return; // there is no /proc to read
     const there = place({ "turns.json": script(running, "done") });
     const { child, ended } = there.start(anyCommand);
     await expect.poll(() => existsSync(join(there.workspace, "begun.txt")), { timeout: 120_000 }).toBe(true);
@@ -159,7 +159,7 @@ describe("a command of an agent that is running when a signal comes", () => {
     await expect.poll(left, { timeout: 120_000 }).toEqual([]);
   });
 
-  test("PROC-05 with thirty commands at work that refuse to end, the pause is recorded and all of them die", async () => {
+  test("PROC-05 with thirty running commands that ignore SIGTERM, the pause is recorded and all of them die", async () => {
     if (process.platform !== "linux") return;
     const many = 30;
     const stubborn = { calls: [{ name: "bash", input: { command: `trap '' TERM INT HUP; ${command}; true` } }] };
@@ -200,7 +200,7 @@ describe("a command of an agent that is running when a signal comes", () => {
     ]).toEqual([true, []]);
   });
 
-  test("PROC-05 a second Ctrl-C leaves at once, and the command does not outlive it for long", async () => {
+  test("PROC-05 a second Ctrl-C exits at once, and the command ends soon after", async () => {
     if (process.platform !== "linux") return;
     const there = place({ "turns.json": script(running, "done") });
     const { child, ended } = there.start(anyCommand);
@@ -215,7 +215,7 @@ describe("a command of an agent that is running when a signal comes", () => {
 test.each([
   ["acceptEdits", true],
   ["default", false],
-])("taken up again, a run in the mode %s may write as before: %s", async (mode, written) => {
+])("when it is resumed, a run in the mode %s may write as before: %s", async (mode, written) => {
   const there = place({ "turns.json": script(hang) });
   const args = [
     "run",

@@ -20,7 +20,7 @@ afterEach(() => {
 });
 
 const inSandbox = anyCommand.filter((word) => word !== "--sandbox" && word !== "off");
-/** The command, also when a wrapper such as npx stands between it and the shell. */
+/** The command, also when a wrapper such as npx is between it and the shell. */
 const wrapped = (line: string): string => `sh -c ${JSON.stringify(`${line.replaceAll("$", "\\$")}; exit $?`)}`;
 const path = (): string => (tmux.missing === undefined ? tmux.path : "");
 const slow = script({ delayMs: 4_000, text: "There it is." });
@@ -30,7 +30,7 @@ describe("Ctrl-Z", () => {
   test.each([
     ["the command", (line: string) => line],
     ["a wrapper around it", wrapped],
-  ])("suspends %s, and it goes on where it was", async (_, how) => {
+  ])("suspends %s, and it continues where it was", async (_, how) => {
     open = terminal(path(), place({ "turns.json": slow }), asked, {
       script: (line) => `set -m\n${how(line)}\necho "[suspended $?]"\nread go\nfg\necho "[exit $?]"`,
     });
@@ -42,7 +42,7 @@ describe("Ctrl-Z", () => {
     expect(open.history()).toContain("There it is.");
   });
 
-  test("where no shell could continue the command, it just goes on", async () => {
+  test("where no shell could continue the command, Ctrl-Z has no effect", async () => {
     open = terminal(path(), place({ "turns.json": slow }), asked);
     await open.until(/explore/);
     open.keys("C-z");
@@ -51,7 +51,7 @@ describe("Ctrl-Z", () => {
   });
 });
 
-test("Ctrl-\\ ends like a kill: the terminal is as before, nothing is left, and the run can be resumed", async (context) => {
+test("Ctrl-\\ ends it like a kill: the terminal is restored, no process is left, and the run can be resumed", async (context) => {
   const bwrap = await needs("bwrap");
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   const marker = `600.${process.pid}7`;

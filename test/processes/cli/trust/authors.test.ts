@@ -24,7 +24,7 @@ function write(there: Place, agent: string, text: string): void {
   writeFileSync(fileOf(there, agent), text);
 }
 
-test("an agent made with `agents new` runs at once, and nothing else of the project is trusted with it", async () => {
+test("an agent created with `agents new` runs at once, and nothing else of the project becomes trusted", async () => {
   const there = place(turns);
   write(there, "stranger", stranger);
   const made = await there.run(["agents", "new", "critic"]);
@@ -44,7 +44,7 @@ describe("a trusted file that changed", () => {
     return there;
   };
 
-  test("is refused without a terminal, with the true reason and the command that helps", async () => {
+  test("is refused without a terminal, with the true reason and the command that trusts it", async () => {
     const there = await changed();
     const refused = await there.run(runOf("critic"));
     expect(refused).toMatchObject({ code: 3, stdout: "" });

@@ -12,7 +12,7 @@ import { kinds, provider } from "../../../support/talk.ts";
 
 const library = join(import.meta.dirname, "../../../..", "dist", "lib", "index.js");
 
-/** A server for one test, gone with everything that is connected to it. */
+/** A server for one test, closed with all its connections. */
 async function listening(server: Server): Promise<number> {
   const open = new Set<Socket>();
   server.on("connection", (socket: Socket) => {
@@ -33,7 +33,7 @@ const joined = (one: Socket, other: Socket): void => {
   one.pipe(other).pipe(one);
 };
 
-/** A proxy as companies have them: CONNECT for what is secret, whole addresses for the rest. Every name leads to `to`. */
+/** A proxy as companies use them: CONNECT for TLS, full addresses for the rest. Every host name leads to `to`. */
 async function startProxy(to: number, { refuse = false } = {}): Promise<{ port: number; asked: string[] }> {
   const asked: string[] = [];
   const proxy = createServer((req, res) => {
@@ -61,7 +61,7 @@ async function startProxy(to: number, { refuse = false } = {}): Promise<{ port: 
   return { port: await listening(proxy), asked };
 }
 
-/** What a program does that uses the library: one task on each model, and its output or fault. */
+/** A program that uses the library: one task on each model, and its output or fault. */
 const program = `
 const { createCrew, defineAgent } = await import(process.argv[1]);
 const agent = defineAgent({ name: "a", description: "d", instructions: "i", tools: [] });
@@ -73,7 +73,7 @@ for (const model of process.argv.slice(2)) {
 process.exit();
 `;
 
-test("models are asked through HTTPS_PROXY, whichever client speaks", async () => {
+test("requests to models go through HTTPS_PROXY, with every client", async () => {
   const server = await provider(({ model }) => `I am ${model}`);
   const { key, cert, file } = certificate();
   const secure = createTlsServer({ key, cert }, (socket) =>
@@ -114,7 +114,7 @@ const run = (env: Record<string, string>) =>
     retry: { maxAttempts: 1, backoffMs: 1 },
   });
 
-test("an address without TLS is told to HTTP_PROXY as a whole", async () => {
+test("HTTP_PROXY gets the full address of a request without TLS", async () => {
   const server = await provider(["hello"]);
   const { port, asked } = await startProxy(Number(new URL(server.url).port));
   const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "http://model.test", HTTP_PROXY: `127.0.0.1:${port}` };
@@ -122,7 +122,7 @@ test("an address without TLS is told to HTTP_PROXY as a whole", async () => {
   expect(asked).toEqual(["POST http://model.test/v1/messages -"]);
 });
 
-test("a proxy that refuses is named", async () => {
+test("an error names the proxy that refuses", async () => {
   const { port } = await startProxy(1, { refuse: true });
   const env = { ANTHROPIC_API_KEY: "k", ANTHROPIC_BASE_URL: "https://model.test", HTTPS_PROXY: `127.0.0.1:${port}` };
   expect(await run(env)).toMatchObject({

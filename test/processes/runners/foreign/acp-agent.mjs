@@ -1,4 +1,4 @@
-// A real ACP agent, made with the protocol's own library: what it does is said by the prompt, one command per line.
+// A real ACP agent, made with the official library: the prompt says what it does, one command per line.
 
 import { spawn } from "node:child_process";
 import { Readable, Writable } from "node:stream";

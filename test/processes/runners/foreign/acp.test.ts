@@ -10,15 +10,15 @@ const command = `acp:"${process.execPath}" "${agentFile}"`;
 
 const weaker = { mode: "default" as const, allowWeaker: true };
 
-/** Lets the agent do these, one after the other, in a folder with a file. */
+/** Lets the agent run these commands, one after the other, in a folder with a file. */
 async function does(lines: (cwd: string) => readonly string[], setting: Setting = {}): Promise<Ran> {
   const cwd = tempFolder({ "notes.txt": "the answer is 42\n", ".env": "SECRET=1\n" });
   const { task = {}, permissions = weaker, ...rest } = setting;
   return handTo(command, "/usr/bin", { cwd, permissions, ...rest, task: { ...task, task: lines(cwd).join("\n") } });
 }
 
-describe("a task that is handed to an ACP agent", () => {
-  test("ends with what the agent says, and is told like one of ours", async () => {
+describe("a task that is given to an ACP agent", () => {
+  test("ends with the agent's answer, and has the events of a normal task", async () => {
     const { result, events } = await does(() => [
       "say Hello",
       "cost 0.01",
@@ -39,7 +39,7 @@ describe("a task that is handed to an ACP agent", () => {
     expect(result.output).toMatch(/^\[no: Resource not found/);
   });
 
-  test("reads and writes files through our own checks: never outside, never what is closed", async () => {
+  test("reads and writes files through our own checks: never outside of the workspace, never denied files", async () => {
     const { result, cwd, events } = await does(
       (folder) => [
         `read ${folder}/notes.txt`,
@@ -79,7 +79,7 @@ describe("a task that is handed to an ACP agent", () => {
     expect(said(ruled.events)).toContain("[execute: yes][edit: yes][fetch: no][delete: no]");
   });
 
-  test("is refused when the agent is bound to what nothing keeps it to", async () => {
+  test("is refused when the agent has restrictions that the program cannot enforce", async () => {
     for (const setting of [{ permissions: {} }, { permissions: {}, agent: { tools: ["read_file"] } }]) {
       const { result } = await does(() => ["say Hello"], setting);
       expect(result.fault).toMatchObject({
@@ -94,7 +94,7 @@ describe("a task that is handed to an ACP agent", () => {
     expect([plan.result.status, said(plan.events)]).toEqual(["ok", "Hello[edit: no]"]);
   });
 
-  test("fails with the reason: a crash, a refusal, a program that is not there, a time that is up", async () => {
+  test("fails with the reason: a crash, a refusal, a missing program, a timeout", async () => {
     const faults = [
       await does(() => ["say Hello", "crash"]),
       await does(() => ["stop refusal"]),
@@ -116,7 +116,7 @@ describe("a task that is handed to an ACP agent", () => {
     expect(faults[0]!.message).toMatch(/code 9.*out of luck/s);
   });
 
-  test("ends with everything it started, and sees no key that is not passed on", async () => {
+  test("ends with all its processes, and sees only keys that are passed on", async () => {
     const mark = `mark-${Math.random().toString(36).slice(2)}`;
     const { result, events } = await does(() => ["env ANTHROPIC_API_KEY", "env MARK", "child", "ask think=x", "hang"], {
       passEnv: ["MARK"],
@@ -137,7 +137,7 @@ describe("a task that is handed to an ACP agent", () => {
   });
 });
 
-test("a command line is split at blanks, and quotes keep them", () => {
+test("a command line is split at blanks, except inside of quotes", () => {
   expect(splitCommandLine(`node "/a b/c.mjs" --x='y z' plain`)).toEqual([
     "node",
     "/a b/c.mjs",

@@ -1,4 +1,4 @@
-// Stands in for another tool's command: notes how it was called, then prints the lines of its script in order.
+// Replaces another tool's command: records how it was called, then prints the lines of its script in order.
 
 import { spawn } from "node:child_process";
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";

@@ -17,7 +17,7 @@ const run = (steps: readonly Step[]) => handTo("claude", fake("claude", steps).b
 
 describe("a tool of another vendor", () => {
   test.each(["__proto__", "constructor", "__defineGetter__", "toString", "hasOwnProperty"])(
-    "that names its event or its tool %s disturbs nothing",
+    "that calls its event or its tool %s does no harm",
     async (name) => {
       const { result: ended } = await run([{ line: `{"type":"${name}"}\n` }, call("1", name), result]);
       expect(ended).toMatchObject({ status: "ok", output: "fine" });
@@ -37,7 +37,7 @@ describe("a tool of another vendor", () => {
     expect(ended.cost.usd).toBe(0);
   });
 
-  test("that writes without end is stopped, not stored without end", async () => {
+  test("that writes endlessly is stopped, and its output is not stored endlessly", async () => {
     const text = "y".repeat(1_000_000);
     const { result: ended } = await run([...Array.from({ length: 13 }, () => delta(text)), { hang: true }]);
     expect(ended.fault).toMatchObject({
@@ -51,7 +51,7 @@ describe("a tool of another vendor", () => {
   });
 });
 
-test("what an ACP agent sends outside of the protocol does not reach the terminal", async () => {
+test("output of an ACP agent outside of the protocol does not reach the terminal", async () => {
   const bin = tempFolder();
   const agent = join(bin, "agent.mjs");
   writeFileSync(

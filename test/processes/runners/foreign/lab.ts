@@ -12,7 +12,7 @@ import {
 } from "../../../../src/index.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
 
-/** One thing that a fake does: it prints a line, says something on the side, writes, starts a child, hangs, or leaves. */
+/** One step of a fake tool: it prints a line, writes to stderr, writes a file, starts a child, hangs, or exits. */
 export type Step =
   | Readonly<{ line: unknown }>
   | Readonly<{ say: string }>
@@ -53,7 +53,7 @@ export type Setting = Omit<CrewOptions, "env"> &
 
 export type Ran = Readonly<{ result: Result; events: readonly Event[]; cwd: string; questions: readonly string[] }>;
 
-/** Hands one task to a runner. */
+/** Gives one task to a runner. */
 export async function handTo(runner: string, path: string, setting: Setting = {}): Promise<Ran> {
   const { agent = {}, task = {}, run: how = {}, env = {}, answer, heard, ...options } = setting;
   const cwd = options.cwd ?? tempFolder({ "notes.txt": "the answer is 42\n" });
@@ -81,7 +81,7 @@ export async function handTo(runner: string, path: string, setting: Setting = {}
   return { result: await run, events, cwd, questions };
 }
 
-/** The calls of a task and what came of them. */
+/** The calls of a task and their results. */
 export function told(events: readonly Event[]): string[] {
   return events.flatMap((event) => {
     if (event.type === "tool.started") return [`call ${event.tool} ${event.effect}`];
@@ -91,6 +91,6 @@ export function told(events: readonly Event[]): string[] {
   });
 }
 
-/** Its text as it came, piece by piece. */
+/** The text of a task, piece by piece. */
 export const said = (events: readonly Event[]): string =>
   events.flatMap((event) => (event.type === "text.delta" ? [event.text] : [])).join("");

@@ -7,7 +7,7 @@ import { fake, handTo, type Step, said, told } from "./lab.ts";
 import { transcripts } from "./transcripts.ts";
 
 const looking = { tools: ["read_file", "glob", "grep_files", "list_files"] };
-/** An agent that each tool can keep to what it is bound to. */
+/** An agent whose restrictions each tool can enforce. */
 const fits = (tool: string): object => (tool === "codex" ? {} : looking);
 
 const keys = {
@@ -27,7 +27,7 @@ const own: Readonly<Record<string, readonly string[]>> = {
   pi: many,
 };
 
-describe.each(foreignTools)("a task that is handed to %s", (tool) => {
+describe.each(foreignTools)("a task that is given to %s", (tool) => {
   test("returns its answer, emits events like our own runner, and sees only its own keys", async () => {
     const { bin, called } = fake(tool, transcripts[tool]!);
     const { result, events } = await handTo(tool, bin, { agent: fits(tool), env: { ...keys, LANG: "C" } });
@@ -49,7 +49,7 @@ describe.each(foreignTools)("a task that is handed to %s", (tool) => {
     expect(input).toContain("What is in notes.txt?");
   });
 
-  test("that is nowhere to be found fails with the way to get it", async () => {
+  test("that is not installed fails with the command that installs it", async () => {
     const { result } = await handTo(tool, tempFolder(), { agent: fits(tool) });
     expect(result.fault).toMatchObject({
       code: "UNSUPPORTED",
@@ -59,7 +59,7 @@ describe.each(foreignTools)("a task that is handed to %s", (tool) => {
   });
 });
 
-describe("our rules in the words of each tool", () => {
+describe("subcrew's rules in the settings of each tool", () => {
   const argsFor = async (tool: string, setting: Parameters<typeof handTo>[2] = {}) => {
     const { bin, called } = fake(tool, transcripts[tool]!);
     const { result } = await handTo(tool, bin, setting);
@@ -117,14 +117,14 @@ describe("our rules in the words of each tool", () => {
       "read_file(.env)",
       "its shell commands do not follow the rule against read_file(.env)",
     ],
-  ])("Claude Code is not given %s, which it does not keep", async ([, rule, text]) => {
+  ])("Claude Code is refused for %s, which it does not enforce", async ([, rule, text]) => {
     const { bin } = fake("claude", transcripts["claude"]!);
     const permissions = { mode: "default" as const, sandbox: "off" as const, allow: ["bash"], deny: [rule] };
     const { result } = await handTo("claude", bin, { permissions });
     expect(result.fault).toMatchObject({ code: "DENIED", message: expect.stringContaining(text) });
   });
 
-  test("Codex: a sandbox that reads, or one that writes the workspace", async () => {
+  test("Codex: a read-only sandbox, or one that may write the workspace", async () => {
     expect((await argsFor("codex")).args).toEqual(
       expect.arrayContaining(["--sandbox=read-only", 'approval_policy="never"', 'web_search="disabled"']),
     );
@@ -133,14 +133,14 @@ describe("our rules in the words of each tool", () => {
     );
   });
 
-  test("Gemini CLI: each tool in a policy that the project cannot overrule", async () => {
+  test("Gemini CLI: each tool in a policy that the project cannot override", async () => {
     const { rules } = await argsFor("gemini", editing);
     const [allow = "", deny = ""] = rules.split("\n\n");
     expect(allow).toMatch(/"read_file".*"write_file","replace"\]\ndecision = "allow"/);
     expect(deny).toMatch(/"run_shell_command".*"google_web_search".*decision = "deny"/s);
   });
 
-  test("opencode: everything refused but what is named", async () => {
+  test("opencode: everything is denied except the named tools", async () => {
     const { env } = await argsFor("opencode", editing);
     const { permission } = JSON.parse(env["OPENCODE_CONFIG_CONTENT"]!) as { permission: Record<string, string> };
     expect(permission).toMatchObject({
@@ -154,7 +154,7 @@ describe("our rules in the words of each tool", () => {
     expect(Object.keys(permission)[0]).toBe("*");
   });
 
-  test("Copilot CLI and pi: no more tools than these", async () => {
+  test("Copilot CLI and pi: only these tools", async () => {
     const copilot = await argsFor("copilot", editing);
     expect(copilot.args).toEqual(
       expect.arrayContaining([
@@ -172,7 +172,7 @@ describe("our rules in the words of each tool", () => {
     expect((await argsFor("pi", { agent: { tools: [] } })).args).toContain("--no-tools");
   });
 
-  test("pi: instructions that are the name of a file stay a text", async () => {
+  test("pi: instructions that are the name of a file stay text", async () => {
     const instructions = "/etc/passwd";
     const { args, rules } = await argsFor("pi", { agent: { ...looking, instructions } });
     expect(args).not.toContain(instructions);
@@ -180,7 +180,7 @@ describe("our rules in the words of each tool", () => {
   });
 });
 
-describe("a restriction that a tool cannot keep", () => {
+describe("a restriction that a tool cannot enforce", () => {
   const bypass = { permissions: { mode: "bypass" as const } };
   test.each<[tool: string, what: string, setting: Parameters<typeof handTo>[2], why: RegExp]>([
     ["codex", "an agent without commands", { agent: looking }, /reads files by running commands/],
@@ -204,33 +204,30 @@ describe("a restriction that a tool cannot keep", () => {
       { permissions: { mode: "acceptEdits" }, task: { writes: ["src/**"] } },
       /list of files that worker may write/,
     ],
-  ])(
-    "%s, %s: refused with the reason, and done with a warning when that is accepted",
-    async (tool, _, setting, why) => {
-      const { bin, called } = fake(tool, transcripts[tool]!);
-      const refused = await handTo(tool, bin, setting);
-      expect(refused.result.fault).toMatchObject({
-        code: "DENIED",
-        message: expect.stringMatching(why),
-        hint: expect.stringContaining("--allow-weaker"),
-      });
-      expect(called).toThrow();
-      const accepted = await handTo(tool, bin, {
-        ...setting,
-        permissions: { ...setting!.permissions, allowWeaker: true },
-      });
-      expect(accepted.result.status).toBe("ok");
-      expect(accepted.events).toContainEqual(
-        expect.objectContaining({ type: "warning", code: "WEAKER", text: expect.stringMatching(why) }),
-      );
-    },
-  );
+  ])("%s, %s: refused with the reason, and run with a warning when that is accepted", async (tool, _, setting, why) => {
+    const { bin, called } = fake(tool, transcripts[tool]!);
+    const refused = await handTo(tool, bin, setting);
+    expect(refused.result.fault).toMatchObject({
+      code: "DENIED",
+      message: expect.stringMatching(why),
+      hint: expect.stringContaining("--allow-weaker"),
+    });
+    expect(called).toThrow();
+    const accepted = await handTo(tool, bin, {
+      ...setting,
+      permissions: { ...setting!.permissions, allowWeaker: true },
+    });
+    expect(accepted.result.status).toBe("ok");
+    expect(accepted.events).toContainEqual(
+      expect.objectContaining({ type: "warning", code: "WEAKER", text: expect.stringMatching(why) }),
+    );
+  });
 });
 
 test.each([
   ["gemini", ".gemini/settings.json"],
   ["opencode", "opencode.json"],
-])("%s is refused in a project whose own %s it would obey, also from a folder below", async (tool, file) => {
+])("%s is refused in a project whose own %s it would load, also from a subfolder", async (tool, file) => {
   const cwd = tempFolder({ [file]: "{}", ".git/HEAD": "", "sub/notes.txt": "" });
   for (const folder of [cwd, join(cwd, "sub")]) {
     const { result } = await handTo(tool, fake(tool, transcripts[tool]!).bin, { agent: looking, cwd: folder });
@@ -241,7 +238,7 @@ test.each([
   }
 });
 
-describe("a tool that does not behave", () => {
+describe("a tool that misbehaves", () => {
   const agent = looking;
 
   test("is found neither in the workspace nor by a relative path", async () => {
@@ -281,7 +278,7 @@ describe("a tool that does not behave", () => {
     line: { type: "result", subtype: "success", is_error: true, result: "API Error: 529 overloaded_error" },
   };
 
-  test("and reports that its provider refuses it parks, and begins again when the time has come", async () => {
+  test("and reports a refusal of its provider parks, and starts again when the time has come", async () => {
     const { bin } = fake("claude", [refused]);
     const { result, events } = await handTo("claude", bin, {
       agent,
@@ -301,13 +298,13 @@ describe("a tool that does not behave", () => {
   test.each([
     ["in a run that does not park", [refused], "fail"],
     ["after it has used a tool", [...transcripts["claude"]!.slice(0, 8), refused], "park"],
-  ] as const)("and reports that its provider refuses it fails %s", async (_, steps, onProviderFault) => {
+  ] as const)("and reports a refusal of its provider fails %s", async (_, steps, onProviderFault) => {
     const { result, events } = await handTo("claude", fake("claude", steps).bin, { agent, run: { onProviderFault } });
     expect(result).toMatchObject({ status: "failed", fault: { code: "AGENT_REPORTED" } });
     expect(events.some(({ type }) => type === "node.parked")).toBe(false);
   });
 
-  test("is ended with everything it started: when it is cancelled, and when its time is up", async () => {
+  test("is ended with all its processes when it is cancelled, and at its timeout", async () => {
     const mark = `mark-${Math.random().toString(36).slice(2)}`;
     const alive = (): string[] =>
       readdirSync("/proc").filter((pid) => {
@@ -330,13 +327,13 @@ describe("a tool that does not behave", () => {
     if (process.platform === "linux") await expect.poll(alive, { timeout: 60_000 }).toEqual([]);
   });
 
-  test("is stopped when it takes more turns than it may", async () => {
+  test("is stopped when it exceeds its maximum of turns", async () => {
     const { bin } = fake("opencode", [...transcripts["opencode"]!, ...transcripts["opencode"]!, { hang: true }]);
     const { result } = await handTo("opencode", bin, { agent, task: { resourceLimits: { maxTurns: 2 } } });
     expect(result.fault).toMatchObject({ code: "MAX_TURNS" });
   });
 
-  test("answers in the shape that is asked for, or has failed", async () => {
+  test("answers with data of the requested schema, or has failed", async () => {
     const schema = { type: "object", properties: { answer: { type: "number" } }, required: ["answer"] };
     const answering = (text: string): Step[] => [
       { line: { type: "text", part: { text } } },
@@ -351,7 +348,7 @@ describe("a tool that does not behave", () => {
   });
 });
 
-test("what a tool changes in a worktree comes back like what we change", async () => {
+test("changes of a tool in a worktree are applied like those of subcrew", async () => {
   const { repository } = await import("../../../support/repository.ts");
   const cwd = repository("echo one > a.txt && git add . && git commit -qm first");
   const { bin } = fake("claude", [{ write: "a.txt", text: "two\n" }, ...transcripts["claude"]!]);

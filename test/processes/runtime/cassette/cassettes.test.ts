@@ -30,14 +30,14 @@ async function recorded(more: Readonly<Record<string, string>> = {}, prompt = "w
 }
 
 describe("subcrew run --replay", () => {
-  test("gives the same answer in another folder, without a model, and does nothing", async () => {
+  test("gives the same answer in another folder, without a model, and changes nothing", async () => {
     const at = place({ "tape.json": await recorded(), "a.json": script("nobody asks me") });
     const again = await at.run([...args, "--replay", "tape.json"]);
     expect(again, again.stderr).toMatchObject({ code: 0, stdout: "the answer\n" });
     expect(memory(at)).toBe(false);
   });
 
-  test("the acceptance command is not run: what it said is in the recording", async ({ skip }) => {
+  test("the acceptance command is not run: its result is in the recording", async ({ skip }) => {
     const bwrap = await needs("bwrap");
     if (bwrap.missing !== undefined) return skip(bwrap.missing);
     const models = { "red.json": script("red"), "blue.json": script("blue") };
@@ -56,7 +56,7 @@ describe("subcrew run --replay", () => {
     expect(existsSync(join(at.workspace, "asked.txt"))).toBe(false);
   });
 
-  test("says what was asked that is not in the recording, and ends with 1", async () => {
+  test("names a request that is not in the recording, and exits with 1", async () => {
     const at = place({ "tape.json": await recorded(), ...work });
     const other = await at.run([
       "run",
@@ -74,14 +74,14 @@ describe("subcrew run --replay", () => {
     expect(memory(at)).toBe(false);
   });
 
-  test("goes on for real after --replay-until", async () => {
+  test("continues with the real model after --replay-until", async () => {
     const at = place({ "tape.json": await recorded(), "a.json": script("not asked", note("live"), "another answer") });
     const live = await at.run([...args, "--replay", "tape.json", "--replay-until", "1"]);
     expect(live, live.stderr).toMatchObject({ code: 0, stdout: "another answer\n" });
     expect(memory(at)).toBe(true);
   });
 
-  test("holds no secret", async () => {
+  test("contains no secret", async () => {
     const tape = await recorded(
       { "a.json": script(note("hush-hush-12345678"), "it is hush-hush-12345678") },
       "use hush-hush-12345678",
@@ -94,14 +94,14 @@ describe("subcrew run --replay", () => {
     [["--replay", "a.json"], "recording"],
     [["--record", "x", "--replay", "y"], "cannot be combined"],
     [["--replay-until", "2"], "requires --replay"],
-  ] as const)("%s is a mistake", async ([flags, says]) => {
+  ] as const)("%s is refused", async ([flags, says]) => {
     const wrong = await place(work).run([...args, ...flags]);
     expect(wrong.code).toBe(2);
     expect(wrong.stderr).toContain(says);
   });
 });
 
-describe("in a test of one's own", () => {
+describe("in a user's own test", () => {
   let done: string[] = [];
   const shout = defineTool({
     name: "shout",
@@ -133,7 +133,7 @@ describe("in a test of one's own", () => {
     expect(done).toEqual(["hey"]);
   });
 
-  test("a tool call that was not recorded is not carried out", async () => {
+  test("a tool call that was not recorded is not executed", async () => {
     done = [];
     let tape: Cassette | undefined;
     await crew().run(job, { deck: recording(async (made) => void (tape = made)) });
@@ -144,7 +144,7 @@ describe("in a test of one's own", () => {
 
   describe("with the tools of an MCP server", () => {
     const calls = { calls: [{ name: "mcp__fix__echo", input: { text: "hey" } }] };
-    /** A crew that knows nothing of the server yet, so that asking for its tools would start it. */
+    /** A crew that knows nothing about the server yet, so that listing its tools would start it. */
     const crewWith = (server: McpServer) =>
       createCrew({
         cwd: tempFolder(),
@@ -157,7 +157,7 @@ describe("in a test of one's own", () => {
         mcpServers: { fix: server },
       });
 
-    test("a replay shows and answers them from the recording, and starts no server", async () => {
+    test("a replay offers and answers them from the recording, and starts no server", async () => {
       const { server, starts } = startedServer();
       let tape: Cassette | undefined;
       const first = await crewWith(server).run(job, { deck: recording(async (made) => void (tape = made)) });
@@ -168,7 +168,7 @@ describe("in a test of one's own", () => {
       expect(starts()).toBe(1);
     });
 
-    test("after the end of the recording they are the real ones", async () => {
+    test("after the end of the recording the real tools are used", async () => {
       const { server, starts } = startedServer();
       let tape: Cassette | undefined;
       await crewWith(server).run(job, { deck: recording(async (made) => void (tape = made)) });
@@ -182,7 +182,7 @@ describe("in a test of one's own", () => {
   });
 });
 
-/** A real server that notes each of its starts. */
+/** A real server that records each of its starts. */
 function startedServer(): { server: McpServer; starts(): number } {
   const folder = tempFolder({ log: "" });
   const [file, log] = [join(folder, "offer.json"), join(folder, "log")];

@@ -9,7 +9,7 @@ const textOf = ({ ended }: Played): string => ended.find(({ tool }) => tool === 
 
 const checker = (command: string, more: object = {}) => ({ diagnostics: { command, agents: ["worker"], ...more } });
 
-test("after an edit the agent reads what the checker says, and after a repair that nothing is wrong", async () => {
+test("after an edit the agent reads the report of the checker, and after a repair that nothing is wrong", async () => {
   const command = "grep -n bad a.txt && exit 3 || true";
   const played = await play([edit, call("write_file", { path: "a.txt", content: "good" })], {
     ...options,
@@ -22,13 +22,13 @@ test("after an edit the agent reads what the checker says, and after a repair th
   expect(played.questions).toEqual([]);
 });
 
-test("a checker that takes too long is stopped, and the edit stands", async () => {
+test("a checker that takes too long is stopped, and the edit is kept", async () => {
   const played = await play([edit], { ...options, ...checker("sleep 1000", { timeoutMs: 50 }) });
   expect(textOf(played)).toMatch(/Diagnostics of `sleep 1000` \(time/);
   expect(played.ended[0]).toMatchObject({ error: false });
 });
 
-test("reading changes nothing, so nothing is checked; nor for an agent that is not named, or has no commands", async () => {
+test("the checker does not run after a read, for an agent that is not named, or without commands", async () => {
   const cwd = tempFolder({ "a.txt": "x" });
   const read = await play([call("read_file", { path: "a.txt" })], { ...options, cwd, ...checker("echo checked") });
   expect(read.ended[0]!.text).not.toContain("Diagnostics");
@@ -38,7 +38,7 @@ test("reading changes nothing, so nothing is checked; nor for an agent that is n
   expect(textOf(without)).not.toContain("Diagnostics");
 });
 
-test("what forbids such a command forbids the checker", async () => {
+test("a rule that denies the checker's command also denies the checker", async () => {
   const played = await play([edit], {
     permissions: { mode: "acceptEdits", sandbox: "off", deny: ["bash(touch *)"] },
     ...checker("touch checked.txt"),

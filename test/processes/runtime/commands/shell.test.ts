@@ -27,8 +27,8 @@ const bash = (command: string, more: object = {}): ReturnType<typeof call> => ca
 const CANARY = "canary-9e2a";
 
 /**
- * A folder that commands in the sandbox see, which empties the folders for temporary files. Where this project and the
- * home of the user are below those, there is none.
+ * A folder that commands in the sandbox can see; the sandbox empties the folders for temporary files. There is none if
+ * this project and the user's home folder are below those.
  */
 function outsideOfTmp(): { folder: string; isEmptied: boolean } {
   const cache = join(import.meta.dirname, "../../../../.cache");
@@ -59,7 +59,7 @@ describe("where bubblewrap works", () => {
     if (bwrap.missing !== undefined) context.skip(bwrap.missing);
   });
 
-  test("a command that only looks needs no question, and runs in the sandbox, whose level is recorded", async () => {
+  test("a read-only command needs no approval and runs in the sandbox, whose level is recorded", async () => {
     const cwd = tempFolder({ "a.txt": "hello\n" });
     const { ended, events, questions } = await play([bash("cat a.txt | wc -l; pwd")], { cwd });
     expect(ended).toMatchObject([{ tool: "bash", error: false, text: `1\n${cwd}`, status: "ok" }]);
@@ -81,7 +81,7 @@ describe("where bubblewrap works", () => {
     expect(ended[0]!.text).toContain("Read-only file system");
   });
 
-  test("asked about, the whole command is shown with its isolation, and that very command runs", async () => {
+  test("the question shows the whole command with its isolation, and exactly that command runs", async () => {
     const command = "touch one\n\u001b]0;x\u0007# \u202e hidden\ntouch two";
     const { questions, cwd } = await play([bash(command)], { answer: () => ({ approve: true }) });
     expect(questions).toEqual([
@@ -90,14 +90,14 @@ describe("where bubblewrap works", () => {
     expect(readdirSync(cwd).toSorted()).toEqual(["one", "two"]);
   });
 
-  test("always is for that command character by character", async () => {
+  test('the answer "always" applies to exactly this command, character by character', async () => {
     const { questions } = await play([bash("touch a"), bash("touch a"), bash("touch a "), bash("touch a; touch b")], {
       answer: () => ({ approve: true, always: true }),
     });
     expect(questions.length).toBe(3);
   });
 
-  test("SEC-01, SEC-02: no key of the environment and no secret of the home reaches a command", async () => {
+  test("SEC-01, SEC-02: no key of the environment and no secret of the home folder reaches a command", async () => {
     const home = tempFolder({ ".ssh/id": CANARY, ".subcrew/trust.json": CANARY, ".config/gh/hosts.yml": CANARY });
     const state = tempFolder({ "runs/x": CANARY });
     const keys = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`SECRET_KEY_${n}`, CANARY]));
@@ -128,7 +128,7 @@ describe("where bubblewrap works", () => {
     );
   });
 
-  test("PATH-04, SBX-05: what rules forbid to read is hidden from commands", async () => {
+  test("PATH-04, SBX-05: files that rules forbid to read are hidden from commands", async () => {
     const cwd = tempFolder({ "secrets/key": CANARY, "sub/my.pem": CANARY, "a.txt": "a" });
     const permissions = { mode: "bypass" as const, deny: ["read_file(secrets/**)", "read_file(*.pem)"] };
     const { ended } = await play(
@@ -151,7 +151,7 @@ describe("where bubblewrap works", () => {
     expect(written.ended[0]!.text).toMatch(/Read-only file system\ndeep$/);
   });
 
-  test("PATH-04, SBX-05: what rules forbid to read is hidden from a folder below, from a worktree, and by an absolute path", async () => {
+  test("PATH-04, SBX-05: files that rules forbid to read are hidden from a subfolder, from a worktree, and by an absolute path", async () => {
     const { folder, isEmptied } = outsideOfTmp();
     const [cwd, elsewhere] = [join(folder, "work"), join(folder, "elsewhere")];
     for (const each of [cwd, elsewhere, join(cwd, "sub")]) mkdirSync(each);
@@ -166,11 +166,11 @@ describe("where bubblewrap works", () => {
       expect(ended[0]!.text).not.toContain(CANARY);
     }
     const { ended } = await play([bash(command)], { cwd, permissions: { mode: "bypass" } });
-    // The trap is real. What is beside the workspace is there unless the whole folder is emptied.
+    // Without the rules they can be read. Files beside the workspace are visible unless the whole folder is emptied.
     expect(ended[0]!.text.split(CANARY)).toHaveLength(isEmptied ? 3 : 4);
   });
 
-  test("PATH-08: what a command makes although it is protected is set aside and told", async () => {
+  test("PATH-08: a protected file that a command creates is quarantined and reported", async () => {
     const { ended, cwd } = await play(
       [bash("for folder in sub/.vscode .claude; do mkdir -p $folder; echo x > $folder/settings.json; done")],
       { permissions: { mode: "bypass" } },
@@ -197,8 +197,8 @@ describe("where bubblewrap works", () => {
     expect(denied.ended[0]!.text).toBe("3");
   });
 
-  test("a command in the background prints, is listed, is ended, and nothing of it is left when the task ends", async () => {
-    const beating = "echo up; while :; do date +%N > next; mv next beat; sleep 0.05; done"; // whole whenever it is looked at
+  test("a background command prints, is listed, is ended, and no process of it is left when the task ends", async () => {
+    const beating = "echo up; while :; do date +%N > next; mv next beat; sleep 0.05; done"; // complete whenever it is read
     const { ended, cwd } = await play(
       [
         bash(beating, { background: true }),
@@ -225,7 +225,7 @@ describe("where bubblewrap works", () => {
     expect(readFileSync(join(cwd, "beat"), "utf8")).toBe(last);
   });
 
-  test("TOOL-13: refused, not started, failed, out of time and cancelled are told apart by code, not by words", async () => {
+  test("TOOL-13: refused, not started, failed, timed out and cancelled commands are distinguished by code, not by text", async () => {
     const cwd = tempFolder();
     const { events } = await play(
       [
@@ -243,7 +243,7 @@ describe("where bubblewrap works", () => {
     ).toEqual(["ok", "failed", "timeout", "denied"]);
   });
 
-  test("PROC-01: a run that is cancelled leaves no process", async () => {
+  test("PROC-01: a cancelled run leaves no process", async () => {
     const cwd = tempFolder();
     const crew = createCrew({
       cwd,
@@ -264,7 +264,7 @@ describe("where bubblewrap works", () => {
     await expect.poll(() => bearersOf(marker), { timeout: 60_000 }).toEqual([]);
   });
 
-  test("the long output of a command is cut for the model and kept for the person", async () => {
+  test("the long output of a command is cut for the model and stored for the person", async () => {
     const { ended } = await play([bash("seq 1 300000")], { permissions: { mode: "bypass" } });
     const file = /all of it is in (\S+)\]/.exec(ended[0]!.text)?.[1];
     expect(ended[0]!.text.endsWith("299999\n300000")).toBe(true);
@@ -273,10 +273,10 @@ describe("where bubblewrap works", () => {
 });
 
 describe("where nothing isolates commands", () => {
-  /** As if bubblewrap had been given up, or were not there. */
+  /** As if the user had waived bubblewrap, or it were not installed. */
   const off = { permissions: { sandbox: "off" as const } };
 
-  test("SBX-03: switched off, the run says so each time, and unattended only rules let a command run", async () => {
+  test("SBX-03: without the sandbox, each run reports it, and in an unattended run commands need a rule", async () => {
     const { events, denied, ended } = await play([bash("ls"), bash("echo a")], {
       permissions: { sandbox: "off", allow: ["bash(echo *)"] },
     });
@@ -286,7 +286,7 @@ describe("where nothing isolates commands", () => {
     expect([denied.length, ended.map(({ text }) => text)]).toEqual([1, ["a"]]);
   });
 
-  test("SH-14: full shells are refused unattended", async () => {
+  test("SH-14: interpreters and shells are refused in an unattended run", async () => {
     const { denied } = await play(
       ["python3 -c 1", "node -e 1", "make", "npm run x", "sh x.sh"].map((command) => bash(command)),
       off,
@@ -294,7 +294,7 @@ describe("where nothing isolates commands", () => {
     expect(denied.length).toBe(5);
   });
 
-  test("PROC-04: what a command daemonises is gone when the run is over", async () => {
+  test("PROC-04: daemons of a command are gone when the run is over", async () => {
     const { cwd } = await play(
       [
         bash(
@@ -331,7 +331,7 @@ describe("race with an acceptance command", () => {
     return { status, output: output ?? "", events };
   };
 
-  test("the answer comes on standard input, and only one that is accepted wins", async () => {
+  test("the answer is passed on standard input, and only an accepted one wins", async () => {
     expect(await race("grep -qf words.txt", { permissions: { allow: ["bash(=grep -qf words.txt)"] } })).toMatchObject({
       status: "ok",
       output: "blue",
@@ -356,7 +356,7 @@ describe("race with an acceptance command", () => {
     expect(await bearersOf(`SUBCREW_RUN=${readFileSync(join(cwd, "run"), "utf8").trim()}`)).toEqual([]);
   });
 
-  test("it obeys the policy as any command: without a rule and without a person it is refused", async () => {
+  test("the acceptance command is subject to the policy: without a rule and without a person it is refused", async () => {
     const { status, events } = await race("touch pwned");
     expect(status).toBe("failed");
     expect(events.filter(({ type }) => type === "tool.denied")).toMatchObject([
@@ -367,7 +367,7 @@ describe("race with an acceptance command", () => {
   });
 });
 
-test("SBX-02: where a sandbox is required and cannot be had nothing begins", async () => {
+test("SBX-02: where a sandbox is required and not available, nothing starts", async () => {
   const { accessParts, demandSandbox } = await import("../../../../src/runtime/access/access.ts");
   const { probeSandbox } = await import("../../../../src/runtime/commands/probe-sandbox.ts");
   const parts = accessParts({ sandbox: "required" }, { cwd: "/", home: undefined, env: {}, state: "/nowhere" }, []);

@@ -6,7 +6,7 @@ import { deferred } from "../../../../src/runtime/async/deferred.ts";
 import { shell } from "../../../support/repository.ts";
 import { alone, project, runs, state, text, warnings, write } from "./lab.ts";
 
-/** A tool with which a lead starts others. */
+/** A tool with which a lead starts other agents. */
 const starting = (input: object) =>
   [
     {
@@ -21,8 +21,8 @@ const starting = (input: object) =>
   ] as never;
 const start: Script = { calls: [{ name: "start", input: {} }] };
 
-describe("what an isolated task starts", () => {
-  test("works in its worktree, and comes back with it", async () => {
+describe("an agent that an isolated task starts", () => {
+  test("works in the worktree of the task, and its changes come back with it", async () => {
     const cwd = project();
     const turns = { lead: [write("a.txt", "lead\n"), start, "done"], child: [write("b.txt", "child\n"), "done"] };
     const { result } = await runs(cwd, turns, alone("lead"), {
@@ -33,7 +33,7 @@ describe("what an isolated task starts", () => {
     expect(text(cwd, "b.txt")).toBe("child\n");
   });
 
-  test("may have worktrees of its own, which come back into the one above", async () => {
+  test("may have its own worktree, whose changes are applied to the worktree above", async () => {
     const cwd = project();
     const before = state(cwd);
     const child = { agent: "child", task: "Go.", isolation: "worktree" };
@@ -53,7 +53,7 @@ describe("what an isolated task starts", () => {
   });
 });
 
-test("an agent whose file asks for a worktree gets one; a person's task can say no, a model's cannot", async () => {
+test("an agent whose file requires a worktree gets one; a person's task can turn it off, a model's cannot", async () => {
   const agent = { isolation: "worktree" as const };
   const edit = { worker: [write("a.txt", "two\n"), "done"] };
   const input = { mode: "single", agent: "worker", task: "Go." };
@@ -73,7 +73,7 @@ test("an agent whose file asks for a worktree gets one; a person's task can say 
   expect(result.nodes["worker/worker"]!.changes).toMatchObject({ applied: true });
 });
 
-test("a task in a folder of the repository stays in it: what lies beside it does not come back", async () => {
+test("a task in a folder of the repository is limited to it: changes outside of it are not applied", async () => {
   const cwd = project("mkdir sub && echo s > sub/s.txt && git add . && git commit -qm sub");
   const tools = [
     {

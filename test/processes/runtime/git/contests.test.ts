@@ -20,8 +20,8 @@ const look = (path: string): Script => ({ calls: [{ name: "read_file", input: { 
 const there = (cwd: string, ...files: readonly string[]): boolean[] => files.map((file) => existsSync(join(cwd, file)));
 const isClean = (cwd: string): boolean => shell(cwd, "git worktree list | wc -l").trim() === "1";
 
-describe("changes of what works for a contender", () => {
-  test("a chain applies its changes when its last task has won, and each step sees those before it", async () => {
+describe("changes of agents that work for a contender", () => {
+  test("a chain applies its changes when its last task has won, and each step sees the changes before it", async () => {
     const cwd = project();
     const seen: boolean[] = [];
     const won = deferred<void>();
@@ -57,7 +57,7 @@ describe("changes of what works for a contender", () => {
     expect(isClean(cwd)).toBe(true);
   });
 
-  test("a group applies the changes of its members when all of it has won", async () => {
+  test("a group applies the changes of its members when the whole group has won", async () => {
     const cwd = project();
     const turns = {
       x: [write("x.txt", "x\n"), "x"],
@@ -81,7 +81,7 @@ describe("changes of what works for a contender", () => {
     expect(isClean(cwd)).toBe(true);
   });
 
-  test("a group of which one member fails changes nothing, and what it did is kept", async () => {
+  test("a group with a failed member changes nothing, and its changes are stored", async () => {
     const cwd = project();
     const asked = deferred<void>();
     const turns = {
@@ -105,7 +105,7 @@ describe("changes of what works for a contender", () => {
     expect(warnings(events).join()).toMatch(/"both" to 1 file \(x\.txt\) were not applied/);
   });
 
-  test("a race inside of a contender, and a team of two in a race, apply only what won all the way up", async () => {
+  test("a race inside of a contender, and a team of two in a race, apply only changes that won at every level", async () => {
     const cwd = project();
     const inner = deferred<void>();
     const turns = {
@@ -132,7 +132,7 @@ describe("changes of what works for a contender", () => {
     expect(isClean(cwd)).toBe(true);
   });
 
-  test("isolated helpers of a contender without a worktree wait for it, and see each other's changes", async () => {
+  test("isolated helpers of a contender without a worktree wait for its result, and see each other's changes", async () => {
     const cwd = project();
     const seen: boolean[] = [];
     const helped = deferred<void>();
@@ -174,7 +174,7 @@ describe("changes of what works for a contender", () => {
     expect(isClean(cwd)).toBe(true);
   });
 
-  test("what every contender needs is applied at once", async () => {
+  test("changes of a task that every contender needs are applied at once", async () => {
     const cwd = project();
     const seen: boolean[] = [];
     const turns = {

@@ -30,7 +30,7 @@ type Setting = CrewOptions &
 
 export type Ran = Readonly<{ result: Result; events: readonly Event[]; home: string; questions: readonly string[] }>;
 
-/** A crew of agents named after the turns they play. */
+/** A crew whose agents have the names of the turns they play. */
 export function crewFor(
   cwd: string,
   turns: Turns,
@@ -76,7 +76,7 @@ export const alone = (agent: string, more: object = {}): object => ({
   ...more,
 });
 
-/** Everything of a repository that must not be touched besides the files themselves. */
+/** Everything in a repository, besides the files themselves, that must not change. */
 export function state(cwd: string): string {
   return shell(
     cwd,

@@ -6,7 +6,7 @@ import { type Need, needs, needsTimeout } from "../../../needs.ts";
 import { shell } from "../../../support/repository.ts";
 import { alone, project, runs, text, warnings, write } from "./lab.ts";
 
-/** Which tasks were under way at the same time, as pairs of paths. */
+/** The tasks that ran at the same time, as pairs of paths. */
 function together(events: readonly Event[]): string[] {
   const running = new Set<string>();
   const pairs = new Set<string>();
@@ -22,10 +22,10 @@ function together(events: readonly Event[]): string[] {
 const bash = (command: string): Script => ({ calls: [{ name: "bash", input: { command } }] });
 const slow = (text: string): Script => ({ text, delayMs: 60 });
 
-describe("tasks that say which files they write", () => {
-  test("run one after the other where these meet, and side by side where they do not", async () => {
+describe("tasks that declare the files they write", () => {
+  test("run one after the other where these overlap, and in parallel otherwise", async () => {
     const cwd = project();
-    // Whoever comes first waits for the second: with one at a time nobody gets on.
+    // The first one waits for the second: if only one ran at a time, neither would continue.
     const both = deferred<ScriptedTurn>();
     const second = (): Promise<ScriptedTurn> => (both.resolve("done"), both.promise);
     const turns = { worker: [() => both.promise, second, slow("done"), slow("done")] };
@@ -89,7 +89,7 @@ describe("tasks that say which files they write", () => {
     expect([text(cwd, "src/new.txt"), text(cwd, "a.txt")]).toEqual(["x\n", "one\n"]);
   });
 
-  test("run no commands where nothing keeps those to the files", async () => {
+  test("run no commands where no sandbox limits them to the files", async () => {
     const { events } = await runs(
       project(),
       { worker: [bash("echo two > a.txt"), "done"] },
@@ -99,7 +99,7 @@ describe("tasks that say which files they write", () => {
     expect(events.find((event) => event.type === "tool.denied")).toMatchObject({ rule: "writes of worker" });
   });
 
-  test("have their worktree held against it, whatever wrote there", async () => {
+  test("may change only these files in their worktree, whichever tool writes there", async () => {
     const cwd = project();
     const tools = [
       {
@@ -123,7 +123,7 @@ describe("in the sandbox", () => {
     bwrap = await needs("bwrap");
   }, needsTimeout);
 
-  test("commands write the folders that are theirs as a whole, and no other", async (ctx) => {
+  test("commands may write folders that the lease covers completely, and no other", async (ctx) => {
     if (bwrap.missing !== undefined) ctx.skip(bwrap.missing);
     const cwd = project("mkdir docs && echo d > docs/d.md && git add . && git commit -qm docs");
     const command = "cp a.txt src/copy.txt; cp a.txt docs/copy.md; cp src/list.txt a.txt; true";
@@ -132,7 +132,7 @@ describe("in the sandbox", () => {
     expect(shell(cwd, "git status --porcelain")).toBe("?? src/copy.txt\n");
   });
 
-  test("commands of an isolated task write its worktree, ask its git, and write nothing of the checkout", async (ctx) => {
+  test("commands of an isolated task write its worktree, use its git, and write nothing in the checkout", async (ctx) => {
     if (bwrap.missing !== undefined) ctx.skip(bwrap.missing);
     const cwd = project();
     const command = `echo two > a.txt; cp a.txt ${cwd}/leak.txt; git status --porcelain; git commit -qam x; pwd`;

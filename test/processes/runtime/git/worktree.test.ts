@@ -10,11 +10,11 @@ import { until } from "../../../support/until.ts";
 import { command } from "../../command.ts";
 import { alone, project, runs, state, text, warnings, waits, write } from "./lab.ts";
 
-/** Carries out a printed advice with the built command; a conflict that is left is exit code 1. */
+/** Runs a suggested command line with the built command; a remaining conflict is exit code 1. */
 const built = (cwd: string, home: string, advice: string): string =>
   shell(cwd, `SUBCREW_HOME='${home}' ${advice.replace("subcrew", `node '${command}'`)} || [ $? -eq 1 ]`);
 
-describe("a task in a worktree of its own", () => {
+describe("a task in its own worktree", () => {
   test("does not change the checkout while it works, and its changes are applied at once", async () => {
     const cwd = project();
     const before = state(cwd);
@@ -76,7 +76,7 @@ describe("a task in a worktree of its own", () => {
     expect(text(cwd, "end")).toBe("no end");
   });
 
-  test("starts from the last commit, and by choice from what is there", async () => {
+  test("starts from the last commit, or on request from the uncommitted files", async () => {
     const dirty = "echo edited > a.txt && echo new > untracked.txt && rm run.sh && git add a.txt";
     const look = {
       calls: [
@@ -112,7 +112,7 @@ describe("a task in a worktree of its own", () => {
     ]);
   });
 
-  test("keeps its changes as a patch on request, and reports where it is and how to apply it", async () => {
+  test("stores its changes as a patch on request, and reports where it is and how to apply it", async () => {
     const cwd = project();
     const { result, events, home } = await runs(
       cwd,
@@ -128,7 +128,7 @@ describe("a task in a worktree of its own", () => {
     expect([text(cwd, "a.txt"), existsSync(patch)]).toEqual(["two\n", true]);
   });
 
-  test("keeps its changes when it fails or edits are not allowed, and asks if a person is available", async () => {
+  test("stores its changes when it fails or edits are not allowed, and asks if a person is available", async () => {
     const edit = (then: string | object) => ({ worker: [write("a.txt", "two\n"), then] }) as Parameters<typeof runs>[1];
     const fails = await runs(project(), edit(""), alone("worker"));
     expect(fails.result.status).toBe("failed");
@@ -172,7 +172,7 @@ describe("a task in a worktree of its own", () => {
     expect([text(cwd, "a.txt"), existsSync(join(cwd, ".vscode"))]).toEqual(["one\n", false]);
   });
 
-  test("reports what it does not copy back, and keeps files in submodules and nested repositories", async () => {
+  test("reports what it does not copy back, and stores files in submodules and nested repositories", async () => {
     const sub = project();
     const cwd = project(
       "echo 'dist/' > .gitignore",
@@ -213,7 +213,7 @@ describe("a task in a worktree of its own", () => {
     }
   });
 
-  test("runs no filter that hides: behind a condition on the place, or in a submodule", async () => {
+  test("runs no hidden filter: behind a condition on the path, or in a submodule", async () => {
     const marker = join(tempFolder(), "ran");
     const filter = `[filter "x"]\\n\\tclean = touch ${marker}; cat\\n\\tsmudge = touch ${marker}; cat\\n`;
     const conditional = project(
@@ -235,7 +235,7 @@ describe("a task in a worktree of its own", () => {
     expect(result.nodes["worker"]!.changes).toMatchObject({ applied: true, files: ["b.txt"] });
     expect(existsSync(marker)).toBe(false);
     shell(cwd, "git add --all");
-    expect(existsSync(marker)).toBe(true); // the trap is real
+    expect(existsSync(marker)).toBe(true); // without the protection it runs
   });
 
   test("runs no hook and no filter of the repository", async () => {
@@ -251,10 +251,11 @@ describe("a task in a worktree of its own", () => {
 });
 
 describe("several tasks in worktrees", () => {
-  test("that change the same place: the first is applied, the other kept, file by file, and nothing is overwritten", async () => {
+  test("that change the same lines: the first is applied, the other stored, file by file, and nothing is overwritten", async () => {
     const cwd = project();
     let wrote = 0;
-    // Both have their worktrees before one of them ends: otherwise the second begins with the changes of the first.
+    // Both have their worktrees before one of them ends: otherwise the second would begin with the changes of the
+    // first.
     const together: Script = () => ((wrote += 1), until(() => wrote === 2).then(() => "done"));
     const turns = {
       first: [write("a.txt", "first\n"), write("f.txt", "f\n"), together],
@@ -279,13 +280,13 @@ describe("several tasks in worktrees", () => {
     expect(text(home, join("runs", result.id, "outputs", `${loser}.conflict`, "a.txt"))).toBe(
       loser === "one" ? "first\n" : "second\n",
     );
-    // The advice works as it is printed: what does not conflict is applied.
+    // The suggested command works as printed: it applies the files without conflicts.
     built(cwd, home, /with: (subcrew apply .*?)\. Compare/.exec(fault.hint!)![1]!);
     expect(existsSync(join(cwd, loser === "one" ? "f.txt" : "s.txt"))).toBe(true);
     expect(text(cwd, "a.txt")).toBe(winner === "one" ? "first\n" : "second\n");
   });
 
-  test("that change different places of one file are both applied", async () => {
+  test("that change different lines of one file are both applied", async () => {
     const cwd = project();
     const edit = (from: string, to: string) => ({
       calls: [{ name: "edit_file", input: { path: "src/list.txt", oldText: from, newText: to } }],
@@ -304,7 +305,7 @@ describe("several tasks in worktrees", () => {
     expect(text(cwd, "src/list.txt")).toMatch(/^1\ntwo\n[\s\S]*28\ntwenty-nine\n30\n$/);
   });
 
-  test("never overwrite what a person made meanwhile", async () => {
+  test("never overwrite a person's changes", async () => {
     const cwd = project();
     const { result } = await runs(
       cwd,
@@ -368,7 +369,7 @@ describe("several tasks in worktrees", () => {
     expect([text(cwd, "mine.txt"), text(cwd, "right.txt")]).toEqual(["person\n", "right\n"]);
   });
 
-  test("that need the work of one whose changes conflict are skipped", async () => {
+  test("that depend on a task whose changes conflict are skipped", async () => {
     const cwd = project();
     const turns = {
       first: [write("a.txt", "first\n"), "done"],
@@ -386,7 +387,7 @@ describe("several tasks in worktrees", () => {
   });
 });
 
-describe("loops that a join picks from", () => {
+describe("loops that compete in a join", () => {
   const loop = (name: string): object => ({
     kind: "loop",
     body: {
@@ -413,7 +414,7 @@ describe("loops that a join picks from", () => {
     },
   });
 
-  test("apply what their rounds changed only if they win", async () => {
+  test("apply the changes of their rounds only if they win", async () => {
     const cwd = project();
     let reviewed: () => void = () => {};
     const first = new Promise<void>((resolve) => (reviewed = resolve));
@@ -432,7 +433,7 @@ describe("loops that a join picks from", () => {
     expect(shell(cwd, "git worktree list | wc -l").trim()).toBe("1");
   });
 
-  test("hand the changes of a round to its review and to the next round", async () => {
+  test("pass the changes of a round to its review and to the next round", async () => {
     const cwd = project();
     const look = { calls: [{ name: "read_file", input: { path: "new.txt" } }] };
     const edit = { calls: [{ name: "edit_file", input: { path: "new.txt", oldText: "one", newText: "two" } }] };
@@ -453,7 +454,7 @@ describe("loops that a join picks from", () => {
     expect(text(cwd, "new.txt")).toBe("two\n");
   });
 
-  test("that no join picks from revise what the round before changed, too", async () => {
+  test("that no join picks from also revise the changes of the round before", async () => {
     const cwd = project();
     const edit = { calls: [{ name: "edit_file", input: { path: "new.txt", oldText: "one", newText: "two" } }] };
     const look = { calls: [{ name: "read_file", input: { path: "new.txt" } }] };

@@ -9,11 +9,11 @@ import { ownerOf } from "../../../../src/runtime/store/run-claim.ts";
 import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
 import { type Ended, type Place, place, script, type Started } from "../../command.ts";
 
-/** A way to run something with the real command: its words, and the files it needs. */
+/** A way to run something with the real command: its arguments, and the files it needs. */
 type Mode = Readonly<{
   args: readonly string[];
   files: Readonly<Record<string, string>>;
-  /** In the background: which process is killed, the run's own or the one that starts it. */
+  /** In the background: which process is killed, that of the run or the one that starts it. */
   background?: "own" | "starter";
 }>;
 
@@ -29,7 +29,7 @@ const slow = script({ ...append("slow"), delayMs: 600_000 }, "too late");
 const review = script(append("reviewed"), "APPROVED");
 const input = (value: unknown): string => JSON.stringify(value);
 
-/** All five modes, each with tools that leave a line behind whenever they run; and one of them in the background. */
+/** All five modes, each with tools that write a line whenever they run; and one of them in the background. */
 export const modes: Record<string, Mode> = {
   single: { args: ["run", "general", "do it", "--model", model("a")], files },
   parallel: {
@@ -82,7 +82,7 @@ export const modes: Record<string, Mode> = {
 modes["in the background"] = { ...modes["team"]!, background: "own" };
 modes["starting one in the background"] = { ...modes["single"]!, background: "starter" };
 
-/** What came of a run: what people see, how often each tool did its work, and everything that was recorded. */
+/** The result of a run: what people see, how often each tool ran, and everything that was recorded. */
 type Seen = Readonly<{
   ended: Ended;
   result: Pick<Result, "status" | "output">;
@@ -90,7 +90,7 @@ type Seen = Readonly<{
   events: readonly KeptEvent[];
 }>;
 
-/** Runs a mode without anything going wrong, and says at which points something could. */
+/** Runs a mode without a fault, and returns the points at which one could happen. */
 async function calm(mode: Mode): Promise<Seen & { points: readonly string[] }> {
   const at = place(mode.files);
   const trace = join(at.home, "points");
@@ -105,13 +105,13 @@ async function calm(mode: Mode): Promise<Seen & { points: readonly string[] }> {
   return { ...seen, points };
 }
 
-/** Ways in which a run is stopped at a point: the faults of its process, and commands of another one. */
+/** Ways in which a run is stopped at a point: faults of its process, and commands of another one. */
 export const STOPS = ["kill", "int", "term", "hup", "stop", "cancel"] as const;
 type StopKind = (typeof STOPS)[number];
 
 const EXITS: Readonly<Partial<Record<StopKind, number>>> = { int: 130, term: 143, hup: 129, stop: 130 };
 
-/** Stops the real process at a point, takes the run up again with another one, and compares. */
+/** Stops the real process at a point, resumes the run with another one, and compares. */
 async function stoppedAt({ mode, kind, point, right }: Stop): Promise<"before" | "after" | "hit"> {
   const fault = `${kind}@${point}`;
   const at = place(mode.files);
@@ -141,10 +141,11 @@ async function stoppedAt({ mode, kind, point, right }: Stop): Promise<"before" |
   const again = await look(at, await at.run(["resume", id, "--json"]));
   expect(again.events.slice(0, kept.length), `${fault}: what was recorded stays`).toEqual(kept);
   expect(again.events.filter(({ type }) => type === "run.ended").length, `${fault}: one ending`).toBe(1);
-  // Each tool leaves a line. One too many was repeated; one that is missing belongs to a call whose outcome nobody knows.
+  // Each call of a tool writes a line. An extra line is a repeated call; a missing one belongs to a call with unknown
+  // outcome.
   const repeated = again.witness.filter((line) => times(line, again.witness) > times(line, right.witness));
   expect(repeated, `${fault}: nothing was done twice`).toEqual([]);
-  // A recorded turn is never asked for again.
+  // A recorded turn is never requested again.
   const turns = again.events.flatMap((event) => (event.type === "turn.ended" ? [`${event.path}#${event.turn}`] : []));
   expect(
     turns.filter((turn) => times(turn, turns) > 1),
@@ -172,13 +173,13 @@ async function stoppedAt({ mode, kind, point, right }: Stop): Promise<"before" |
   return "hit";
 }
 
-/** Gives a command to a run whose process stands still at a point, and lets the process go on. */
+/** Sends a command to a run whose process is stopped at a point, and continues the process. */
 async function tellFrozen(at: Place, command: "stop" | "cancel", { child, ended }: Started): Promise<void> {
   let over = false;
   void ended.then(() => (over = true));
   const works = processesOf(at, child.pid!);
   let frozen: number | undefined;
-  // A background run goes on when the process is gone that started it.
+  // A background run continues after the process that started it has gone.
   for (let left = [0]; frozen === undefined && (!over || left.length > 0); await sleep(20)) {
     left = works();
     frozen = left.find((pid) => stateOf(pid) === "T");
@@ -196,7 +197,7 @@ async function tellFrozen(at: Place, command: "stop" | "cancel", { child, ended 
   } else process.kill(frozen, "SIGCONT");
 }
 
-/** Lists every process that works for this place. Those that once belonged to others are not looked at again. */
+/** Lists every process that works for this place. Processes that were seen to belong to others are not read again. */
 function processesOf({ home }: Place, starter: number): () => number[] {
   const others = new Set<number>();
   const isOurs = (pid: number): boolean => {
@@ -228,7 +229,7 @@ const start = (at: Place, { args, background }: Mode, fault: string): Started =>
     env: { [background === "own" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]: fault },
   });
 
-/** Waits until the process of a background run is gone, or never came. */
+/** Waits until the process of a background run is gone, or was never started. */
 async function nobodyWorks(at: Place, id: string | undefined): Promise<void> {
   const folder = join(at.env["SUBCREW_HOME"]!, "runs", id ?? "");
   const command = `background-run ${id}`;
@@ -255,7 +256,7 @@ function runIn(at: Place): string | undefined {
   return names(join(at.env["SUBCREW_HOME"]!, "runs"))[0];
 }
 
-/** The lines that the tools have left: the newest revision of their note. */
+/** The lines that the tools wrote: the newest revision of their note. */
 function witnessOf(at: Place): string[] {
   const memory = join(at.env["SUBCREW_HOME"]!, "memory");
   const revisions = names(memory, true).filter((name) => /witness~[0-9a-f]+\/\d+$/.test(name));
@@ -272,7 +273,7 @@ function names(folder: string, recursive = false): string[] {
   }
 }
 
-/** How many processes are stopped at once. */
+/** How many processes are stopped in parallel. */
 const WIDTH = 4;
 
 type Stop = Readonly<{ name: string; mode: Mode; right: Seen; kind: StopKind; point: number }>;
@@ -290,7 +291,7 @@ async function sideBySide(stops: Iterable<Stop>, act: (stop: Stop) => Promise<vo
   );
 }
 
-/** Stops a mode at so many of its points, evenly, at each of them in the next way. */
+/** Stops a mode at this many of its points, evenly spread, at each of them in the next way. */
 export async function sweep(
   mode: Mode,
   count: number,
@@ -312,7 +313,7 @@ export async function sweep(
   };
 }
 
-/** So many of the numbers from one to `of`, evenly. */
+/** This many of the numbers from one to `of`, evenly spread. */
 function sample(of: number, count: number): number[] {
   if (of <= count) return Array.from({ length: of }, (_, at) => at + 1);
   return Array.from({ length: count }, (_, at) => 1 + Math.round((at * (of - 1)) / (count - 1)));
@@ -321,8 +322,8 @@ function sample(of: number, count: number): number[] {
 export type Swept = Readonly<{ all: number; done: number; resumed: Readonly<Record<string, number>>; wrong: string[] }>;
 
 /**
- * Stops every mode at every point in every way, in an order that is always the same and mixes all of them, from one place of this order on
- * until all are done or the time is over.
+ * Stops every mode at every point in every way, in a fixed order that mixes all of them, from one position of this
+ * order on until all are done or the time is over.
  */
 export async function sweepAll(
   from: number,
@@ -357,7 +358,7 @@ export async function sweepAll(
   return { all: stops.length, done, resumed, wrong };
 }
 
-/** A step that has no divisor in common with a number and leads evenly over everything below it. */
+/** A step that has no common divisor with a number and spreads evenly over all smaller numbers. */
 function strideFor(all: number): number {
   const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
   let stride = Math.max(1, Math.round(all * 0.618));

@@ -27,7 +27,7 @@ async function paused(home: string, env: Readonly<Record<string, string>>, input
   return run.id;
 }
 
-/** A provider that keeps its first run waiting, and answers when told to. */
+/** A provider that delays its first run, and answers when told to. */
 async function slow(): Promise<ProviderServer & { answer(): void }> {
   let isReady = false;
   const server = await provider(() => (isReady ? "from the old address" : { text: "late", delayMs: 600_000 }));
@@ -62,7 +62,7 @@ describe("a run that is resumed where its provider has another address", () => {
       ]);
     });
 
-  test("refuses with another key, before anything is sent to either address", async () => {
+  test("is refused with another key, before anything is sent to either address", async () => {
     const home = tempFolder();
     const old = await slow();
     const id = await paused(home, at(old, KEY));
@@ -78,7 +78,7 @@ describe("a run that is resumed where its provider has another address", () => {
     expect([old.requests.length, other.requests.length]).toEqual([before, 0]);
   });
 
-  test("uses another key at the same address: keys are renewed", async () => {
+  test("uses another key at the same address, because keys are renewed", async () => {
     const home = tempFolder();
     const old = await slow();
     const id = await paused(home, at(old, KEY));
@@ -90,7 +90,7 @@ describe("a run that is resumed where its provider has another address", () => {
     });
   });
 
-  test("does not mind the address of a provider that it does not use", async () => {
+  test("ignores the address of a provider that it does not use", async () => {
     const home = tempFolder();
     const old = await slow();
     const more = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: "http://127.0.0.1:9/a" };
@@ -102,7 +102,7 @@ describe("a run that is resumed where its provider has another address", () => {
   });
 });
 
-test("a journal holds the address without login, and neither a key nor a digest of the key alone", async () => {
+test("a journal contains the address without a password, and neither a key nor a digest of the key alone", async () => {
   const home = tempFolder();
   const old = await slow();
   const id = await paused(home, at(old, KEY));
@@ -115,7 +115,7 @@ test("a journal holds the address without login, and neither a key nor a digest 
   expect(all).not.toContain(KEY);
 });
 
-test("the journal of an earlier version, which holds one address and no digest, is refused at another address", async () => {
+test("the journal of an earlier version, with one address and no digest, is refused at another address", async () => {
   const home = tempFolder();
   const old = await slow();
   const id = await paused(home, { ...at(old, KEY), SUBCREW_MODEL: "openai/gpt-5.2" }, { model: undefined });

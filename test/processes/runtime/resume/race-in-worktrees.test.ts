@@ -7,7 +7,7 @@ import { place, script } from "../../command.ts";
 const writes = (name: string): string =>
   script({ calls: [{ name: "write_file", input: { path: `${name}.txt`, content: name } }] }, `${name} is done`);
 
-test("a race in worktrees that is killed after its winner has its place changes the workspace for that winner only", async () => {
+test("a race in worktrees that is killed after its winner is recorded changes the workspace only for that winner", async () => {
   const there = place({ "left.json": writes("left"), "right.json": writes("right") });
   shell(
     there.workspace,
@@ -15,7 +15,7 @@ test("a race in worktrees that is killed after its winner has its place changes 
   );
   const race = "race Go --models scripted:left.json,scripted:right.json --isolation worktree --name it";
   const asked = [...race.split(" "), "--permission-mode", "acceptEdits"];
-  // The place of the winner is durable, its changes are applied, and its end is not recorded yet.
+  // The winner is recorded, its changes are applied, and its end is not recorded yet.
   const { ended, until, child } = there.start([...asked, "--json"]);
   await until(/"type":"node\.won"/);
   child.kill("SIGKILL");

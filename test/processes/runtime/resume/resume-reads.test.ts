@@ -8,10 +8,10 @@ import { encodeLine } from "../../../support/encode-line.ts";
 import { type Place, place, script } from "../../command.ts";
 
 const NOTES = 5_000;
-/** The journal is read once; everything else that is read for it is less than the half of it. */
+/** The journal is read once; everything else that is read is less than half of it. */
 const READINGS = 1.5;
 
-/** How many bytes the command read until it ended, as the system counts them. */
+/** How many bytes the command read until its end, as the system counts them. */
 async function read(at: Place, args: readonly string[], ends = 0): Promise<number> {
   const [hook, counted] = [join(at.workspace, "count.mjs"), join(at.workspace, "io")];
   const { code, stderr } = await at.run(args, { env: { NODE_OPTIONS: `--import ${hook}`, COUNTED: counted } });
@@ -46,7 +46,7 @@ test("resuming a run, or continuing one of its tasks, reads its journal once", a
   expect(more).toBeGreaterThan(0.9 * size);
   expect(more).toBeLessThan(READINGS * size);
 
-  // The script is over by then, so the new task fails; its conversation has been read before.
+  // The script has no more turns, so the new task fails; its conversation was read before.
   const ask = (run: string): readonly string[] => ["resume", run, "more"];
   const little = await read(at, ask(names(at).find((id) => id !== long)!), 1);
   const continued = (await read(at, ask(long), 1)) - little;
@@ -54,7 +54,7 @@ test("resuming a run, or continuing one of its tasks, reads its journal once", a
   expect(continued).toBeLessThan(READINGS * size);
 });
 
-/** Writes down what the system counted. */
+/** Records the counters of the system. */
 const count = `import { readFileSync, writeFileSync } from "node:fs";
 process.on("exit", () => writeFileSync(process.env.COUNTED, readFileSync("/proc/self/io")));
 `;

@@ -13,7 +13,7 @@ import { tempFolder } from "../../../support/temp-folder.ts";
 
 const STEPS = ["one", "two", "three", "four", "five"];
 
-/** A crew whose only tools leave a line when they run: one that changes something, and one that looks. */
+/** A crew whose only tools write a line when they run: one that changes something, and one that is read-only. */
 function crewAt(home: string, model: ScriptedModel): { crew: Crew; done: string[] } {
   const done: string[] = [];
   const leaves = (name: string, effect: "read" | "write") =>
@@ -44,7 +44,7 @@ const uses = (tool: string, line: string): ScriptedTurn => ({ text: "", calls: [
 const chain = { mode: "chain", chain: STEPS.map((task) => ({ agent: "worker", task })) } as const;
 const turns = STEPS.flatMap((line) => [uses("leave", line), `${line} is done`]);
 
-/** As a process leaves it that is killed right after a record: nothing behind it is there, and nobody lets go of the run. */
+/** The state after a process is killed right after a record: nothing follows it, and the run is not released. */
 function killedAfter(home: string, id: string, isLast: (event: KeptEvent) => boolean): number {
   const file = join(home, "runs", id, JOURNAL_FILE);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
@@ -75,7 +75,7 @@ test.for([
   ["leave", [], /OUTCOME UNKNOWN: leave was under way/],
   ["look", ["x"], /^done: x$/],
 ] as const)(
-  "RES-02: %s was under way at the kill: what writes is not repeated and its outcome is called unknown, what reads is done again",
+  "RES-02: %s was running at the kill: a write is not repeated and its outcome is reported as unknown, a read is repeated",
   async ([tool, again, told]) => {
     const home = tempFolder();
     const { crew } = crewAt(home, scripted(uses(tool, "x"), "finished"));

@@ -11,7 +11,7 @@ const files = {
   ".subcrew/agents/careful.md": agent("[current_time]"),
   "a.json": script(
     { calls: [{ name: "current_time", input: {} }] },
-    // Turns that take their time are recorded one by one; faster ones share a write.
+    // Slow turns are recorded one by one; faster ones share a write.
     ...[{ calls: [append] }, { calls: [append] }, { text: "done" }].map((turn) => ({ ...turn, delayMs: 60 })),
   ),
 };
@@ -19,7 +19,7 @@ const run = ["run", "careful", "x", "--model", "scripted:a.json", "--trust", "--
 const runs = (at: Place): string => join(at.home, "state", "runs");
 const first = (at: Place): string => readdirSync(runs(at))[0]!;
 
-/** What was refused, and that nothing of it was done. */
+/** The refused calls, none of which was executed. */
 async function refusals(at: Place, id: string, ended: Ended): Promise<number> {
   const { events } = await readJournal(join(runs(at), id));
   expect(
@@ -45,12 +45,12 @@ test.for([
   }
 });
 
-test("a forbidden tool stays forbidden after a takeover, and for the owner that was only stopped", async () => {
+test("a forbidden tool stays forbidden after a takeover, and for the earlier owner that was only stopped", async () => {
   const at = place(files);
   const held = at.start(run, { env: { SUBCREW_FAULT: "stop@journal.write:2" } });
   await isStopped(held.child.pid!);
   const id = first(at);
-  // As after a start of the machine: the process with this number is another one.
+  // As after a reboot: the process with this pid is another one.
   const [claim = ""] = readdirSync(join(runs(at), id)).filter((name) => name.startsWith("owner."));
   writeFileSync(join(runs(at), id, claim), JSON.stringify({ pid: held.child.pid, started: "1", boot: "another" }));
   const again = await at.run(["resume", id, "--trust", "--json"]);
@@ -81,7 +81,7 @@ describe("a forbidden tool stays forbidden in a node whose result is reused", ()
   const reused = (ended: Ended): boolean => ended.stdout.includes('"type":"node.reused"');
   const idOf = ({ stdout }: Ended): string => /run_\w{12}/.exec(stdout)?.[0] ?? "";
 
-  test("it was refused then: a result made under a refusal is not used, and the tool is refused again", async () => {
+  test("it was refused then: a result from a run with a refusal is not reused, and the tool is refused again", async () => {
     const at = start("[read_file]");
     const before = await at.run(asked);
     expect(await refusals(at, idOf(before), before)).toBe(1);
@@ -90,7 +90,7 @@ describe("a forbidden tool stays forbidden in a node whose result is reused", ()
     expect(await refusals(at, idOf(now), now)).toBe(1);
   });
 
-  test("it was allowed then: the result is not used, and the tool is refused", async () => {
+  test("it was allowed then: the result is not reused, and the tool is refused", async () => {
     const at = start("[read_file, memory_append]");
     expect((await at.run(asked)).code).toBe(0);
     rmSync(join(at.home, "state", "memory"), { recursive: true });

@@ -10,7 +10,7 @@ const words = {
   "a.json": script(
     // It waits for the record of the call before it writes.
     { calls: [{ name: "memory_write", input: { key: "note", text: "x" } }] },
-    // Turns that take their time are recorded one by one; faster ones share a write.
+    // Slow turns are recorded one by one; faster ones share a write.
     { calls: [{ name: "current_time", input: {} }], delayMs: 60 },
     { text: "done", delayMs: 60 },
   ),
@@ -26,7 +26,7 @@ const told = ({ stdout }: Ended): number[] =>
     .filter((line) => line.includes('"seq":'))
     .map((line) => (JSON.parse(line) as { seq: number }).seq);
 
-/** It ended in order, everything that it had said is there and nothing is half; then it can be finished. */
+/** The run ended properly, its printed events are all recorded and none is incomplete; then it can be finished. */
 async function endsCleanly(at: Place, broken: Ended): Promise<void> {
   expect(broken.stdout + broken.stderr).toContain("STATE_UNWRITABLE");
   expect(broken).toMatchObject({ code: 1, signal: null });
@@ -38,7 +38,7 @@ async function endsCleanly(at: Place, broken: Ended): Promise<void> {
   expect((await readJournal(journalOf(at))).events.filter(({ type }) => type === "run.ended")).toHaveLength(1);
 }
 
-describe("a write that fails, wherever it is", () => {
+describe("a write that fails, at any place", () => {
   test.for([
     "enospc@journal.write:1",
     "enospc@journal.write:3",
@@ -57,7 +57,7 @@ describe("a write that fails, wherever it is", () => {
   });
 });
 
-describe("by the kernel", () => {
+describe("faults injected into system calls", () => {
   let strace: Need;
   beforeAll(async () => {
     strace = await needs("strace");
@@ -73,7 +73,7 @@ describe("by the kernel", () => {
   const oneThread = { UV_THREADPOOL_SIZE: "1" };
 
   test.for(["EIO", "ENOSPC"])(
-    "LOG-10: the second fdatasync gives %s: what it was for is not acknowledged",
+    "LOG-10: the second fdatasync fails with %s: its records are not acknowledged",
     async (error, context) => {
       if (strace.missing !== undefined) context.skip(strace.missing);
       const at = place(words);
@@ -102,7 +102,7 @@ describe("by the kernel", () => {
     }
   });
 
-  test("an event is printed only after the fdatasync behind it", async (context) => {
+  test("an event is printed only after its fdatasync", async (context) => {
     if (strace.missing !== undefined) context.skip(strace.missing);
     const at = place(words);
     const trace = join(at.home, "trace");
@@ -138,7 +138,7 @@ describe("by the kernel", () => {
   });
 });
 
-/** Puts a file system of its own on a folder until the test ends; that needs root. */
+/** Mounts a separate file system on a folder until the test ends; that needs root. */
 function mount(folder: string, ...options: string[]): boolean {
   try {
     execFileSync("mount", ["-t", "tmpfs", "-o", options.join(), "tmpfs", folder], { stdio: "ignore" });
@@ -150,7 +150,7 @@ function mount(folder: string, ...options: string[]): boolean {
 }
 
 describe("a state folder", () => {
-  test("IO-01: on a full disk: the run stops, the files are whole, and with more space it goes on", async (context) => {
+  test("IO-01: on a full disk: the run stops, the files are complete, and with more space it continues", async (context) => {
     const turns = Array.from({ length: 12 }, () => ({
       text: "x".repeat(8_000),
       calls: [{ name: "current_time", input: {} }],
@@ -171,7 +171,7 @@ describe("a state folder", () => {
     expect(again, again.stderr).toMatchObject({ code: 0 });
   });
 
-  test("IO-03: that cannot be written to: nothing is asked of a model, and it says which folder", async (context) => {
+  test("IO-03: that is read-only: no model gets a request, and the error names the folder", async (context) => {
     const at = place(words);
     const state = at.env["SUBCREW_HOME"]!;
     mkdirSync(state, { recursive: true });
@@ -184,7 +184,7 @@ describe("a state folder", () => {
   });
 });
 
-test("IO-02: a workspace on a full disk: the tool says so, and the file has what it had", async (context) => {
+test("IO-02: a workspace on a full disk: the tool reports it, and the file keeps its content", async (context) => {
   const write = { name: "write_file", input: { path: "a.txt", content: "y".repeat(90_000) } };
   const at = place();
   const disk = join(at.workspace, "disk");
@@ -207,7 +207,7 @@ describe("a clock that jumps", () => {
   }, needsTimeout);
 
   test.for(["-1h", "+1h"])(
-    "CLK-01: %s between two lives of a run: no span is negative, the order is that of the numbers",
+    "CLK-01: %s between two processes of a run: no duration is negative, and the order is that of the numbers",
     async (jump, context) => {
       if (faketime.missing !== undefined) context.skip(faketime.missing);
       const at = place(words);

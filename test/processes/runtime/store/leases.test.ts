@@ -16,7 +16,7 @@ const runs = (model: string, writes: string): string[] => [
   "--json",
 ];
 
-test("a process that wants the files of a run of another process waits and says for whom, and goes on when that one is killed", async () => {
+test("a process that needs files that a run of another process holds waits, names that run, and continues when it is killed", async () => {
   const at = place(files);
   const first = at.start(runs("long.json", "src/**"));
   await first.until("tool.started");

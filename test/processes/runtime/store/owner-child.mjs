@@ -1,4 +1,4 @@
-// Wants the runs it is told of on standard input, writes to those that it gets, and gives them back when told to.
+// Claims the runs that it reads from standard input, writes to those that it gets, and releases them on request.
 import { createInterface } from "node:readline";
 import { openJournal } from "../../../../dist/runtime/store/journal.js";
 

@@ -8,7 +8,7 @@ import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
 
 const worker = join(import.meta.dirname, "owner-child.mjs");
 
-/** Lets many processes want the same runs at the same instant, one run after the other; one of them wins each. */
+/** Lets many processes claim the same runs at the same instant, one run after the other; one of them wins each. */
 export async function contend(
   folder: string,
   rounds: number,

@@ -9,7 +9,7 @@ import { contend } from "./owners.ts";
 
 const ROUNDS = 50;
 
-test(`RES-03: two who want a run at the same instant: one gets it, in each of ${ROUNDS} rounds`, async () => {
+test(`RES-03: of two processes that claim a run at the same instant one gets it, in each of ${ROUNDS} rounds`, async () => {
   const { winners, busy } = await contend(tempFolder(), ROUNDS);
   expect(winners).toEqual(Array.from({ length: ROUNDS }, () => 1));
   expect(busy).toBe(ROUNDS);
@@ -75,7 +75,7 @@ test("CLK-02: a suspended owner keeps its run, which continues with the process"
   expect(events.filter(({ type }) => type === "run.ended")).toHaveLength(1);
 });
 
-test("RES-06: an owner that was stopped on its way to the disk, and followed meanwhile, acknowledges nothing that does not count", async () => {
+test("RES-06: an owner that is stopped during a write and replaced meanwhile acknowledges nothing afterwards", async () => {
   const at = place(patient);
   const first = at.start(["run", "general", "x", "--model", "scripted:quick.json", "--json"], {
     env: { SUBCREW_FAULT: "stop@journal.write:2" },
@@ -84,7 +84,7 @@ test("RES-06: an owner that was stopped on its way to the disk, and followed mea
   while (!(await stopped(first.child.pid!))) await new Promise((resolve) => setTimeout(resolve, 10));
   const [id] = readdirSync(join(at.home, "state", "runs"));
   const folder = join(at.home, "state", "runs", id!);
-  // As if it had died for whoever looks: its claim names a process of another start of the machine.
+  // As if it were dead for other processes: its claim names a process of an earlier boot of the machine.
   const buried = { pid: first.child.pid, started: "1", boot: "another", nonce: "x" };
   writeFileSync(join(folder, "owner.1.json"), JSON.stringify(buried));
   const second = await at.run(["resume", id!, "--json"]);
@@ -104,7 +104,7 @@ async function stopped(pid: number): Promise<boolean> {
   return / T /.test(await readFile(`/proc/${pid}/stat`, "utf8"));
 }
 
-test("a folder of runs with strange files in it does not stop anybody", async () => {
+test("strange files in the folder of runs do not disturb any process", async () => {
   const at = place(patient);
   mkdirSync(join(at.home, "state", "runs", "run_abcdefghijkl"), { recursive: true });
   const done = await at.run(["run", "general", "x", "--model", "scripted:quick.json"]);

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { place } from "../../command.ts";
 
-/** What is read in a project and in the home folder of a person. */
+/** The files that are read in a project and in a person's home folder. */
 const FILES = [
   ".mcp.json .subcrew/config.yaml .subcrew/agents/a.md .claude/agents/b.md .claude/settings.json .codex/agents/c.toml AGENTS.md CLAUDE.md",
   "SUBAGENT.md .subcrew/skills/s/SKILL.md .subcrew/commands/k.md .subcrew-plugin/plugin.json .gitignore .git/HEAD .git/config",
@@ -14,7 +14,7 @@ const FILES = [
   .split(" ");
 const STATE = "rules.json trust.json agents/d.md chat-history.json models.json".split(" ");
 
-test("pipes in place of every file that a project and a state folder can hold hang no command", async () => {
+test("pipes in place of every file of a project and a state folder block no command", async () => {
   const at = place();
   const pipe = (path: string): void => {
     mkdirSync(dirname(path), { recursive: true });
@@ -38,7 +38,7 @@ test("pipes in place of every file that a project and a state folder can hold ha
   }
 }, 120_000);
 
-test("a socket and a link that leads to itself are reported in one sentence", async () => {
+test("a socket and a link to itself are reported in one sentence", async () => {
   const at = place();
   mkdirSync(join(at.workspace, ".subcrew"));
   const server = createServer();

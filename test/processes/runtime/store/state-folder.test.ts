@@ -25,7 +25,7 @@ const four = ["parallel", "general=1", "general=2", "general=3", "general=4", "-
 const stateOf = (at: Place): string => at.env["SUBCREW_HOME"]!;
 const runsOf = (at: Place): string[] => readdirSync(join(stateOf(at), "runs"));
 
-test("LOG-07: many writers of one run at once: no number is missing, none comes twice, and all in order", async () => {
+test("LOG-07: with many concurrent writers of one run, no number is missing or repeated, and all are in order", async () => {
   const folder = tempFolder();
   const kept: number[] = [];
   const journal = await openJournal(folder, {
@@ -46,7 +46,7 @@ test("LOG-07: many writers of one run at once: no number is missing, none comes 
   expect((await readJournal(folder)).events.map((event) => event.seq)).toEqual(numbers);
 });
 
-test("LOG-07: processes that share a state folder do not get into each other's runs", async () => {
+test("LOG-07: processes that share a state folder do not affect each other's runs", async () => {
   const at = place(words);
   const all = await Promise.all(Array.from({ length: 3 }, () => at.run(four)));
   expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
@@ -59,7 +59,7 @@ test("LOG-07: processes that share a state folder do not get into each other's r
   expect(runsOf(at)).toHaveLength(3);
 });
 
-test.each(["000", "077"])("LOG-12: with umask %s, what is kept is for the user only", async (umask) => {
+test.each(["000", "077"])("LOG-12: with umask %s, only the user can read stored files", async (umask) => {
   const at = place(words);
   const through = ["/bin/sh", "-c", `umask ${umask}; exec "$@"`, "sh"];
   const { code, stderr } = await at.run(four, { through });
@@ -82,7 +82,7 @@ test("LOG-13: a reader that follows a run waits for the rest of a record, and ch
   const waiting = new Promise<void>((resolve) => {
     seen.forEach((numbers) => {
       const until = async (last: KeptEvent | undefined): Promise<boolean> => {
-        if (++reads >= 9) resolve(); // everybody has looked at the half of it by now
+        if (++reads >= 9) resolve(); // every reader has seen the first half by now
         return last?.seq === 3;
       };
       readers.push(
@@ -109,7 +109,7 @@ test("LOG-13: a reader that follows a run waits for the rest of a record, and ch
 });
 const readers: Promise<void>[] = [];
 
-test("IO-04: with few descriptors many tasks still end in order", async () => {
+test("IO-04: with few descriptors many tasks still end properly", async () => {
   const look = { calls: [{ name: "grep_files", input: { pattern: "done" } }] };
   const at = place({ "a.json": script(look, "done") });
   const many = ["parallel", ...Array.from({ length: 8 }, (_, n) => `general=${n}`), "--model", "scripted:a.json"];
@@ -124,7 +124,7 @@ beforeAll(async () => {
   strace = await needs("strace");
 }, needsTimeout);
 
-test("IO-05: on a disk that takes its time the run goes on, and its owner is not taken for dead", async (context) => {
+test("IO-05: on a slow disk the run continues, and its owner does not count as dead", async (context) => {
   if (strace.missing !== undefined) return context.skip(strace.missing);
   const at = place(words);
   const delay = ["-e", "trace=fdatasync", "-e", "inject=fdatasync:delay_enter=1500000"];

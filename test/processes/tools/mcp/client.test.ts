@@ -14,7 +14,7 @@ import { type Script, scripted } from "../../../../src/models/scripted/scripted.
 import { bearersOf } from "../../../../src/runtime/commands/process-tree.ts";
 import { patiently } from "../../../support/patiently.ts";
 
-/** Tests run side by side here, so what they make goes when all of them are over. */
+/** Tests run in parallel here, so their files are deleted when all of them are over. */
 const root = mkdtempSync(join(tmpdir(), "subcrew-mcp-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const tempFolder = (): string => realpathSync(mkdtempSync(join(root, "t-")));
@@ -24,7 +24,7 @@ const OLD_SERVER = fileURLToPath(new URL("fixture-old-server.mjs", import.meta.u
 const call = (name: string, input: object = {}): Script => ({ calls: [{ name, input }] });
 const allowed = { permissions: { allow: ["mcp__fix__*"] } };
 
-/** What the server offers is in a file. */
+/** The tools that the server offers are in a file. */
 function fixture(offer: object = {}): { server: McpServer; change(offer: object): void; starts(): number } {
   const folder = tempFolder();
   const [file, log] = [join(folder, "offer.json"), join(folder, "log")];
@@ -38,7 +38,7 @@ function fixture(offer: object = {}): { server: McpServer; change(offer: object)
   };
 }
 
-/** A server whose tools are known already, so that it need not be started to see them. */
+/** A server whose tools are known already, so that it is not started to list them. */
 const known = { home: tempFolder(), server: fixture().server };
 beforeAll(async () => void (await play(["done"], { home: known.home, mcpServers: { fix: known.server } })));
 
@@ -51,7 +51,7 @@ type Played = Readonly<{
   denied: string[];
 }>;
 
-/** One agent plays a script; questions are answered yes where somebody answers. */
+/** One agent plays a script; questions are answered with yes if a person is available. */
 async function play(
   script: readonly Script[],
   { agent = {}, answer, ...options }: Omit<CrewOptions, "agents"> & { agent?: Partial<Agent>; answer?: boolean } = {},
@@ -95,7 +95,7 @@ afterAll(() => {
 });
 
 describe.concurrent("MCP servers", () => {
-  test("the tools of a server join under its name, and its process lasts as long as the run", async () => {
+  test("the tools of a server are available under its name, and its process runs as long as the run", async () => {
     const { server, starts } = fixture();
     const played = await play([call("mcp__fix__echo", { text: "hi" }), call("mcp__fix__look"), "done"], {
       ...allowed,
@@ -107,7 +107,7 @@ describe.concurrent("MCP servers", () => {
     expect(await bearersOf(`SUBCREW_RUN=${played.run}`)).toEqual([]);
   });
 
-  test("a server is not started for an agent that may not use it, nor twice to find out what it offers", async () => {
+  test("a server is not started for an agent that may not use it, nor twice to list its tools", async () => {
     const { server, starts } = fixture();
     const home = tempFolder();
     const without = await play(["done"], { agent: { tools: ["read_file"] }, mcpServers: { fix: server } });
@@ -119,7 +119,7 @@ describe.concurrent("MCP servers", () => {
     expect(starts()).toBe(1);
   });
 
-  test("a list of tools that leaves servers out is said once, with the pattern that lets them in", async () => {
+  test("a list of tools that excludes servers is reported once, with the pattern that includes them", async () => {
     const { server } = known;
     const mcpServers = { fix: server, off: { ...server, enabled: false } };
     const told = ({ events }: Played, type: "note" | "warning"): string[] =>
@@ -155,11 +155,11 @@ describe.concurrent("MCP servers", () => {
     ["no MCP tools at all", { disallowedTools: ["mcp_*"] }, []],
     ["another server", { tools: ["read_file", "other__*"] }, []],
     ["a list of servers without it", { mcpServers: {} }, []],
-  ])("an agent with %s sees exactly that", async ([, agent, tools]) => {
+  ])("an agent with %s gets exactly these tools", async ([, agent, tools]) => {
     expect((await play(["done"], { agent, home: known.home, mcpServers: { fix: known.server } })).tools).toEqual(tools);
   });
 
-  test("the settings of a server narrow what counts of it, and can switch it off", async () => {
+  test("the settings of a server limit its tools, and can switch it off", async () => {
     const { home, server } = known;
     expect((await play(["done"], { home, mcpServers: { fix: { ...server, tools: ["look"] } } })).tools).toEqual([
       "mcp__fix__look",
@@ -167,7 +167,7 @@ describe.concurrent("MCP servers", () => {
     expect((await play(["done"], { home, mcpServers: { fix: { ...server, enabled: false } } })).tools).toEqual([]);
   });
 
-  test("what a server calls harmless is asked about like anything else, until a rule trusts it", async () => {
+  test("a tool that a server calls harmless needs approval like any other, until a rule trusts it", async () => {
     const common = { home: known.home, mcpServers: { fix: known.server } };
     const script = [call("mcp__fix__look"), "done"];
     const headless = await play(script, common);
@@ -181,7 +181,7 @@ describe.concurrent("MCP servers", () => {
     expect((await play(["done"], { ...common, ...trusted })).tools).toEqual(["mcp__fix__look"]);
   });
 
-  test("TOOL-09: a tool that changed is asked about again although a rule allows it, and headless that is a no", async () => {
+  test("TOOL-09: a changed tool needs approval again although a rule allows it, and without a person it is refused", async () => {
     const { server, change } = fixture();
     const home = tempFolder();
     const common = { ...allowed, home, mcpServers: { fix: server } };
@@ -198,7 +198,7 @@ describe.concurrent("MCP servers", () => {
     expect((await play(script, common)).texts).toEqual(["echo: hi"]);
   });
 
-  test("what a model is told about a tool is what was agreed to, and new tools wait to be taken in", async () => {
+  test("a model reads the description of a tool that was trusted, and new tools are not used before they are trusted", async () => {
     const { server, change } = fixture();
     const home = tempFolder();
     const common = { ...allowed, home, mcpServers: { fix: server } };
@@ -220,7 +220,7 @@ describe.concurrent("MCP servers", () => {
     expect(starts()).toBe(1);
   });
 
-  test("SEC-01: a server sees the usual variables and its own, and no key", async () => {
+  test("SEC-01: a server gets the usual variables and its own, and no key", async () => {
     const { server } = fixture();
     const own = { ...server, env: { STAGE: "test", HOMELY: "${HOME:-nowhere}" } };
     const { texts } = await play([call("mcp__fix__environment"), "done"], { ...allowed, mcpServers: { fix: own } });
@@ -233,7 +233,7 @@ describe.concurrent("MCP servers", () => {
     expect(seen).toMatchObject({ STAGE: "test", HOMELY: "nowhere" });
   });
 
-  test("MCPC-02: a server that ends is started again, one that hangs is given up, and the agent goes on", async () => {
+  test("MCPC-02: a server that ends is started again, one that hangs is given up, and the agent continues", async () => {
     await patiently(async (times) => {
       const { server, starts } = fixture();
       const { texts, status } = await play(
@@ -262,7 +262,7 @@ describe.concurrent("MCP servers", () => {
     ]);
   });
 
-  test("TOOL-03: a server of an early revision cannot take the names of our tools, and MCPC-03: is refused what it asks of us", async () => {
+  test("TOOL-03: a server of an early revision cannot take the names of our tools, and MCPC-03: its requests to us are refused", async () => {
     const old = { command: process.execPath, args: [OLD_SERVER] };
     const { texts, tools, status } = await play(
       [
@@ -286,14 +286,14 @@ describe.concurrent("MCP servers", () => {
     expect(status).toBe("ok");
   });
 
-  test("a long output is cut, and all of it is in a file", async () => {
+  test("a long output is cut, and a file contains all of it", async () => {
     const { texts } = await play([call("mcp__fix__big"), "done"], { ...allowed, mcpServers: { fix: known.server } });
     expect(texts[0]!.length).toBeLessThan(60_000);
     const file = /^\[the beginning was cut; all of it is in (.+)\]$/m.exec(texts[0]!)?.[1] ?? "";
     expect(readFileSync(file, "utf8")).toHaveLength(200_000);
   });
 
-  test("resources and prompts of a server are there as tools of it, and judged like them", async () => {
+  test("resources and prompts of a server are offered as tools of it, and judged like them", async () => {
     const { server } = fixture({ content: true });
     const home = tempFolder();
     const mcpServers = { fix: server };
@@ -330,7 +330,7 @@ describe.concurrent("MCP servers", () => {
     ["anthropic/claude-sonnet-4-5", 2],
     ["deepseek/deepseek-chat", 0],
     ["m", 0],
-  ])("a picture of a server is shown to %s as %i images, and named to all", async ([name, shown]) => {
+  ])("an image of a server is shown to %s as %i images, and named to all", async ([name, shown]) => {
     const { server } = fixture({ content: true });
     const model = scripted(call("mcp__fix__draw"), call("mcp__fix__read_resource", { uri: "memo://picture" }), "done");
     const { texts } = await play([], {
@@ -372,7 +372,7 @@ describe.concurrent("MCP servers", () => {
     expect(warnings(await play(["done"], { agent }))).toEqual([expect.stringMatching(/127\.0\.0\.1/)]);
   });
 
-  test("MCPC-04: a run never follows the login address of a server", async () => {
+  test("MCPC-04: a run never opens the login address of a server", async () => {
     const asked: string[] = [];
     const listening = async (answer: RequestListener): Promise<string> => {
       const http = createServer(answer).listen(0, "127.0.0.1");
@@ -394,7 +394,9 @@ describe.concurrent("MCP servers", () => {
     expect(asked).toEqual([]);
   });
 
-  test("PROC-09: what a server starts behind a wrapper is gone when the run is", async ({ expect: own }) => {
+  test("PROC-09: processes that a server starts behind a wrapper are gone when the run is over", async ({
+    expect: own,
+  }) => {
     const { server } = fixture();
     const wrapped = { command: "/bin/sh", args: ["-c", `"$0" "$@"; true`, server.command!, ...server.args!] };
     const { texts } = await play([call("mcp__fix__offspring"), "done"], { ...allowed, mcpServers: { fix: wrapped } });
@@ -432,7 +434,7 @@ describe.concurrent("MCP servers", () => {
     expect(model.requests[0]!.tools.map(({ name }) => name)).toContain("mcp__fix__echo");
   });
 
-  test("a project's settings can take away servers and tools of the user, and add none", async () => {
+  test("a project's settings can remove servers and tools of the user, and add none", async () => {
     const { server } = fixture();
     const [cwd, userHome, home] = [tempFolder(), tempFolder(), tempFolder()];
     await Promise.all([mkdir(join(cwd, ".git")), mkdir(join(cwd, ".subcrew"))]);

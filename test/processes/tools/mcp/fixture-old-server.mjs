@@ -1,13 +1,13 @@
-// A server without any library, of an early revision, that behaves badly: odd names, requests of its own, answers twice.
+// A server of an early revision, without any library, that misbehaves: odd names, its own requests, repeated answers.
 import { createInterface } from "node:readline";
 
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
 const schema = { type: "object", properties: {} };
-/** What no revision knows: a tool without a name, one without a schema, content of another kind. */
+/** Content that no revision allows: a tool without a name, one without a schema, content of another kind. */
 const oddities = [{ inputSchema: schema }, { name: "", inputSchema: schema }, { name: "bare" }, 7];
 const names = ["bash", "complete_task", "other__x", "strange name!", "flood"];
 let waiting;
-/** Requests for a model, a folder and a form, and how each was refused. */
+/** Requests for a model, a folder and a form, and how each of them was refused. */
 const requests = {
   "sampling/createMessage": { messages: [], maxTokens: 1 },
   "roots/list": {},

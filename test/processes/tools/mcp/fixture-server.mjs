@@ -1,4 +1,5 @@
-// A server of the official library. What it offers is in a file, so that it can change while nobody looks.
+// A server of the official library. The tools that it offers are in a file, so that they can change while it does not
+// run.
 import { spawn } from "node:child_process";
 import { appendFileSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -38,7 +39,7 @@ const make = () => {
   return server;
 };
 
-/** One green point. */
+/** One green pixel. */
 const picture = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 /** Resources, prompts, and results that are not text. */
