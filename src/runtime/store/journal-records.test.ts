@@ -165,6 +165,15 @@ describe("damage", () => {
     });
   });
 
+  test("a record after a single damaged byte is read", () => {
+    const size = line(1).length;
+    expect(read(`${line(1)}x${line(2)}`)).toMatchObject({
+      events: [note(1), note(2)],
+      damage: [{ offset: size, bytes: 1, records: [2, undefined] }],
+    });
+    expect(seqsIn(eventsWithin(Buffer.from(`x${line(1)}`)))).toEqual([1]);
+  });
+
   test("an empty line is damage of one byte", () => {
     expect(read(`\n${line(1)}`)).toMatchObject({
       events: [note(1)],

@@ -5,9 +5,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { type DecodedLine, decodeBytes, LINE_END } from "./journal-line.ts";
 import { JOURNAL_FILE } from "./layout.ts";
 
-const RECORD_START = '{"crc":"';
-const RECORD_HEAD = /^\{"crc":"[0-9a-f]{8}","epoch":\d/;
-const HEAD_BYTES = 32;
+const RECORD_HEAD = /\{"crc":"[0-9a-f]{8}","epoch":\d/g;
 
 /** The records of a journal, and the offset up to which it is readable. */
 export type JournalContents = Readonly<{
@@ -171,7 +169,7 @@ function forget(events: KeptEvent[], seq: number): number {
 
 /** The events in the lines of a journal, one by one; damaged parts are left out. */
 export function* eventsWithin(lines: Buffer): Generator<KeptEvent, void> {
-  for (let start = 0; start < lines.length; ) {
+  for (let start = 0; ; ) {
     const found = lines.indexOf(LINE_END, start);
     const end = found < 0 ? lines.length : found;
     const decoded = decodeBytes(lines.subarray(start, end));
@@ -181,16 +179,15 @@ export function* eventsWithin(lines: Buffer): Generator<KeptEvent, void> {
         const inner = decodeBytes(lines.subarray(at, to));
         if (inner) yield inner.event;
       }
+    if (found < 0) return;
     start = end + 1;
   }
 }
 
 /** Offsets of possible records inside a damaged line: the newline between two records may be lost. */
 function recordsWithin(bytes: Buffer, start: number, end: number): [number, number][] {
-  const starts = [start];
-  for (let at = bytes.indexOf(RECORD_START, start + 1); at >= 0 && at < end; at = bytes.indexOf(RECORD_START, at + 1)) {
-    if (RECORD_HEAD.test(bytes.toString("latin1", at, Math.min(end, at + HEAD_BYTES)))) starts.push(at);
-  }
+  const heads = bytes.toString("latin1", start, end).matchAll(RECORD_HEAD);
+  const starts = [start, ...Array.from(heads, ({ index }) => start + index).filter((at) => at > start)];
   return starts.map((at, index) => [at, starts[index + 1] ?? end]);
 }
 
