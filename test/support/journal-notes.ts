@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import type { KeptEvent } from "../../src/core/run/event.ts";
 import type { Journal } from "../../src/core/run/run-store.ts";
-import { openJournal } from "../../src/runtime/store/journal.ts";
+import { type Disk, machineDisk } from "../../src/runtime/disk/disk.ts";
+import type { DiskFile } from "../../src/runtime/disk/open-file.ts";
+import { type JournalOptions, openJournal } from "../../src/runtime/store/journal.ts";
 import { JOURNAL_FILE } from "../../src/runtime/store/layout.ts";
 
 /** An event of a journal. */
@@ -16,13 +18,14 @@ export const note = (seq: number, text = `fact ${seq}`): KeptEvent => ({
 
 export type OpenedJournal = Readonly<{ journal: Journal; kept: KeptEvent[]; lost: Error[] }>;
 
-export async function openedJournal(folder: string): Promise<OpenedJournal> {
+export async function openedJournal(folder: string, options: JournalOptions = {}): Promise<OpenedJournal> {
   const kept: KeptEvent[] = [];
   const lost: Error[] = [];
-  const journal = await openJournal(folder, {
-    kept: (events) => kept.push(...events),
-    lost: (error) => lost.push(error),
-  });
+  const listener = {
+    kept: (events: readonly KeptEvent[]) => kept.push(...events),
+    lost: (error: Error) => lost.push(error),
+  };
+  const journal = await openJournal(folder, listener, options);
   return { journal, kept, lost };
 }
 
@@ -33,3 +36,12 @@ export async function writtenJournal(folder: string, count: number, text?: strin
   await journal.close();
   return join(folder, JOURNAL_FILE);
 }
+
+/** The disk of this machine with other calls of the open journal. */
+export const diskWith = (change: (file: DiskFile) => Partial<DiskFile>): Disk => ({
+  ...machineDisk,
+  open: async (path, ...given) => {
+    const file = await machineDisk.open(path, ...given);
+    return path.endsWith(JOURNAL_FILE) ? { ...file, ...change(file) } : file;
+  },
+});

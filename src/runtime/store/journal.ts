@@ -29,9 +29,10 @@ export async function openJournal(
   listener: JournalListener,
   { disk = machineDisk, known, ...how }: JournalOptions = {},
 ): Promise<Journal> {
-  const { owner, file, inode, kept, ...taken } = await take(folder, { disk, known, ...how }).catch(cannotWrite(folder));
-  let { durable: folderDurable } = taken;
-  let opened: JournalContents | undefined = kept; // the contents need not be read again until something is appended
+  const { owner, file, inode, kept, folderDurable } = await take(folder, { disk, known, ...how }).catch(
+    cannotWrite(folder),
+  );
+  let opened: Contents | undefined = kept; // the contents need not be read again until something is appended
   let length = kept.wholeBytes;
   let waiting: KeptEvent[] = [];
   const path = join(folder, JOURNAL_FILE);
@@ -41,11 +42,12 @@ export async function openJournal(
   let broken: CrewError | undefined;
   const gathering = gatherEvents();
 
-  /** True when a caller waits for events that were appended while an earlier write was running. */
-  let hurried = false;
+  /** True when the waiting events are to be written now: at the start of a write, and when a caller waits for them. */
+  let hurried: boolean;
 
   const writeWaiting = async (): Promise<void> => {
-    for (let first = true; waiting.length > 0 && !broken && (first || hurried); first = false) {
+    hurried = true;
+    while (waiting.length > 0 && !broken && hurried) {
       const batch = waiting;
       waiting = [];
       hurried = false;
@@ -58,7 +60,6 @@ export async function openJournal(
         fault("journal.written");
         await file.datasync();
         await folderDurable; // waits for the sync that was started when the folder was created
-        folderDurable = undefined;
         if (disk.inodeSync(path) !== inode)
           throw new Error("the folder of the run was deleted or moved during the run");
         // A new owner claims the run before it reads the journal: if this process still owns the run now, a later owner
@@ -79,7 +80,6 @@ export async function openJournal(
     writing ??= writeWaiting().finally(() => {
       writing = undefined;
       gathering.written();
-      if (waiting.length > 0 && !broken) void flushSoon();
     });
     return writing;
   };
@@ -100,9 +100,7 @@ export async function openJournal(
       gathering.end();
       await flushed;
     }
-    gathering.end();
-    await flushing;
-    await writing; // wait for a write that `hasten` started just when the previous flush ended
+    await writing; // the other events are stored, or in the write that is running
     if (broken) throw broken;
   };
   return {
@@ -136,14 +134,17 @@ type OpenedFile = Readonly<{
   inode: number;
   kept: JournalContents;
 }>;
-type Taken = OpenedFile &
+/** The contents of a journal that its writer needs. */
+type Contents = Pick<JournalContents, "events" | "problems" | "wholeBytes">;
+type Taken = Omit<OpenedFile, "kept"> &
   Readonly<{
+    kept: Contents;
     owner: Owner;
     /**
      * Resolves when the folder of a new run and the names in it survive a power cut: no event is reported as stored
      * before that.
      */
-    durable?: Promise<unknown> | undefined;
+    folderDurable?: Promise<unknown> | undefined;
   }>;
 
 /** Takes ownership of the run and repairs the end of its journal. */
@@ -153,6 +154,7 @@ async function take(folder: string, { disk, known, ...how }: JournalOptions & { 
   if (made) return begin(folder, { disk, ...how }, made.durable);
   let owner = await claim(folder, { above: known?.epoch ?? 0, disk, ...how });
   try {
+    await removeDrafts(folder, localPlace(folder, "outputs"), disk);
     let { file, inode, kept } = await openWhole(folder, disk, known);
     const { problems } = kept; // the incomplete end was already cut off, but still has to be reported
     // Files about earlier owners may be missing; the number (epoch) of this owner must still be higher than any in the
@@ -164,7 +166,6 @@ async function take(folder: string, { disk, known, ...how }: JournalOptions & { 
       ({ file, inode, kept } = await openWhole(folder, disk, kept));
       kept = { ...kept, problems };
     }
-    await removeDrafts(folder, localPlace(folder, "outputs"), disk);
     return { owner, file, inode, kept };
   } catch (error) {
     await owner.release();
@@ -186,24 +187,16 @@ async function begin(
     fault("journal.open");
     const path = join(folder, JOURNAL_FILE);
     const file = await disk.open(path, "a", 0o600);
-    const durable = Promise.all([parents, syncFolder(folder, disk)]);
-    durable.catch(() => {}); // the first write reports the error
-    return { owner, file, inode: disk.inodeSync(path) ?? 0, kept: NOTHING, durable };
+    const folderDurable = Promise.all([parents, syncFolder(folder, disk)]);
+    folderDurable.catch(() => {}); // the first write reports the error
+    return { owner, file, inode: disk.inodeSync(path) ?? Number.NaN, kept: NOTHING, folderDurable };
   } catch (error) {
     await owner.release();
     throw error;
   }
 }
 
-const NOTHING: JournalContents = {
-  events: [],
-  problems: [],
-  wholeBytes: 0,
-  tornBytes: 0,
-  endMissing: false,
-  epoch: 0,
-  damage: [],
-};
+const NOTHING: Contents = { events: [], problems: [], wholeBytes: 0 };
 
 /**
  * Opens the journal for writing after its last complete record. An incomplete record is cut off, so that the next one
@@ -229,9 +222,8 @@ async function openWhole(folder: string, disk: Disk, known: JournalContents | un
 
 /** Writes the line end that the last record lacks. */
 async function endLine(file: DiskFile, kept: JournalContents): Promise<JournalContents> {
-  if ((await file.write(Uint8Array.of(LINE_END), 0)).bytesWritten !== 1)
-    throw new Error("nothing more could be written");
-  return { ...kept, wholeBytes: kept.wholeBytes + 1, endMissing: false };
+  const { bytesWritten } = await file.write(Uint8Array.of(LINE_END), 0);
+  return { ...kept, wholeBytes: after(kept.wholeBytes, bytesWritten), endMissing: false };
 }
 
 /**
@@ -275,20 +267,19 @@ type Gathering = Readonly<{
  */
 function gatherEvents(): Gathering {
   let last = Number.NEGATIVE_INFINITY;
-  let open: Readonly<{ timer: NodeJS.Timeout; resolve(): void }> | undefined;
+  let end = (): void => {};
   return {
     over: () =>
       new Promise((resolve) => {
         const left = last + GATHER_MS - performance.now();
         if (left <= 0) return void setImmediate(resolve);
-        open = { timer: setTimeout(resolve, left), resolve };
+        const timer = setTimeout(resolve, left);
+        end = () => {
+          clearTimeout(timer);
+          setImmediate(resolve);
+        };
       }),
-    end: () => {
-      if (!open) return;
-      clearTimeout(open.timer);
-      setImmediate(open.resolve);
-      open = undefined;
-    },
+    end: () => end(),
     written: () => {
       last = performance.now();
     },
@@ -300,21 +291,24 @@ function gatherEvents(): Gathering {
  * off the first part, so the rest is not written.
  */
 async function writeWhole(file: DiskFile, bytes: Buffer, owner: Owner): Promise<void> {
-  for (let offset = 0; offset < bytes.length; ) {
-    if (offset > 0) owner.hold();
-    const { bytesWritten } = await file.write(bytes, offset);
-    if (bytesWritten === 0) throw new Error("nothing more could be written");
-    offset += bytesWritten;
+  for (let offset = 0; ; ) {
+    offset = after(offset, (await file.write(bytes, offset)).bytesWritten);
+    if (offset === bytes.length) return;
+    owner.hold();
   }
 }
 
 function writeWholeSync(write: NonNullable<DiskFile["writeSync"]>, bytes: Buffer, owner: Owner): void {
-  for (let offset = 0; offset < bytes.length; ) {
-    if (offset > 0) owner.hold();
-    const written = write(bytes, offset);
-    if (written === 0) throw new Error("nothing more could be written");
-    offset += written;
+  for (let offset = 0; ; ) {
+    offset = after(offset, write(bytes, offset));
+    if (offset === bytes.length) return;
+    owner.hold();
   }
+}
+
+function after(offset: number, written: number): number {
+  if (written === 0) throw new Error("nothing more could be written");
+  return offset + written;
 }
 
 function cannotWrite(folder: string): (error: unknown) => never {
