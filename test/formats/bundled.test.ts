@@ -63,10 +63,10 @@ test("explore and plan can change nothing except memory", async () => {
 });
 
 test.each([
-  ["general", ["background", "nothing beside it", "2000", "few calls", "fails", "notify"]],
+  ["general", ["background", "nothing else", "2000", "few calls", "fails", "notify"]],
   [
     "explore",
-    ["Only look", "Stay with the question", "2000", "Stop as soon as", "fails", "notify", "never speak with the user"],
+    ["Only read", "Stay with the question", "2000", "Stop as soon as", "fails", "notify", "never speak with the user"],
   ],
   [
     "plan",
@@ -82,7 +82,7 @@ test("deepresearch has more turns, more time and a longer answer", async () => {
   expect(limits!.maxTurns).toBeGreaterThan(100);
   expect(limits!.maxDurationMs).toBeGreaterThan(30 * 60_000);
   expect(instructions).toContain("8000");
-  expect(instructions).toContain("several places that do not copy from each other");
+  expect(instructions).toContain("several independent places");
 });
 
 test.each(["reviewer", "omp:explore", "codebase-investigator", "cli-help"])(

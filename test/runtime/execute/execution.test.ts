@@ -343,8 +343,8 @@ describe("gates", () => {
       prompt: expect.stringContaining("shorter"),
     });
     expect(seen.events.flatMap((event) => (event.type === "gate.opened" ? [event.question] : []))).toEqual([
-      "Approve this plan? Nothing is changed before you do.\n\nplan.1/plan",
-      "Approve this plan? Nothing is changed before you do.\n\nplan.2/plan",
+      "Approve this plan? Nothing is changed until you approve it.\n\nplan.1/plan",
+      "Approve this plan? Nothing is changed until you approve it.\n\nplan.2/plan",
     ]);
   });
 

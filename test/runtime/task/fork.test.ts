@@ -190,7 +190,7 @@ test("a forked helper is shown the tools of its parent and may use only its own"
     { path: "lead/h0", tool: "task" },
   ]);
   expect(existsSync(join(cwd, "a.txt"))).toBe(false);
-  expect(text(server.requests[2]!)).toContain("you may use only these; calls of any other are refused: read_file.");
+  expect(text(server.requests[2]!)).toContain("you may use only these: read_file. Calls of other tools are refused.");
 });
 
 test("an agent whose file says `conversation: fork` starts from its parent, and alone with nothing", async () => {
