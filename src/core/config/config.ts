@@ -55,8 +55,11 @@ const price = z.strictObject({
 });
 
 const provider = z.strictObject({
-  type: z.enum(["openai", "openai-responses", "anthropic", "google"]).optional().describe("protocol"),
-  baseURL: z.string().optional().describe("base URL"),
+  type: z
+    .enum(["openai", "openai-responses", "anthropic", "google"])
+    .optional()
+    .describe("protocol of the provider's API"),
+  baseURL: z.string().optional().describe("base URL of the provider's API"),
   apiKey: z.string().optional().describe("API key; better kept in an environment variable, see apiKeyEnv"),
   apiKeyEnv: z.string().optional().describe("name of the environment variable that holds the API key"),
   headers: z.record(z.string(), z.string()).optional().describe("headers added to every request"),
@@ -80,7 +83,7 @@ export const config = z.strictObject({
       content: z
         .boolean()
         .optional()
-        .describe("true: spans hold prompts, answers, arguments and results (default: false)"),
+        .describe("true: spans contain prompts, answers, arguments and results (default: false)"),
     })
     .optional()
     .describe("export runs as OpenTelemetry spans (default: off)"),
@@ -116,7 +119,7 @@ export const config = z.strictObject({
   providers: z
     .record(z.string(), provider)
     .optional()
-    .describe("addresses, keys and headers of known providers and of your own"),
+    .describe("addresses, keys and headers of model providers; other names than the known ones define your own"),
   defaults: z
     .strictObject({
       thinking: thinking.optional().describe("thinking level"),
@@ -166,7 +169,7 @@ export const config = z.strictObject({
         .enum(["simple", "smart"])
         .optional()
         .describe(
-          "where a longer result is cut: at that character (simple, default), or after a paragraph or sentence (smart)",
+          "where a longer result is cut: at exactly summaryChars characters (simple, default), or after a paragraph or sentence (smart)",
         ),
       maxBytes: count.optional().describe("how many bytes of a tool's result a model reads (default 51200)"),
       maxLines: count.optional().describe("how many lines of a tool's result a model reads (default 2000)"),
@@ -207,7 +210,7 @@ export const config = z.strictObject({
         .number()
         .positive()
         .optional()
-        .describe("how old a finished task may be to be continued, in days"),
+        .describe("how many days after its end a task may still be continued"),
       maxContinuations: count.optional().describe("how many times a finished task may be continued"),
     })
     .optional()
@@ -228,7 +231,12 @@ export const config = z.strictObject({
     .enum(["user", "project", "both"])
     .optional()
     .describe("which agents are used: the user's, the project's or both"),
-  order: z.enum(["family-first", "scope-first"]).optional().describe("precedence of agents of the same name"),
+  order: z
+    .enum(["family-first", "scope-first"])
+    .optional()
+    .describe(
+      "precedence of agents of the same name: by program, and within one project before user (family-first, default), or all project folders before all user folders (scope-first)",
+    ),
   protectBundled: z.boolean().optional().describe("true: no file replaces a bundled agent"),
   modules: names.optional().describe("modules (.js, .mjs, .ts) that define agents; their code runs in this process"),
   passEnv: names.optional().describe("environment variables that tasks get besides PATH, HOME and similar ones"),
@@ -249,7 +257,7 @@ export const config = z.strictObject({
       proxy: z
         .string()
         .optional()
-        .describe("proxy for all requests, in place of HTTPS_PROXY and HTTP_PROXY; NO_PROXY still holds"),
+        .describe("proxy for all requests, in place of HTTPS_PROXY and HTTP_PROXY; NO_PROXY still applies"),
       caFile: z
         .string()
         .optional()

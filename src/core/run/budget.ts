@@ -7,7 +7,7 @@ const count = z.number().int().positive();
 /** The limits on what a run and all its nested runs may spend. */
 export const budgetLimits = z.strictObject({
   maxUsd: z.number().positive().optional().describe("dollars"),
-  maxTokens: count.optional().describe("tokens, in and out"),
+  maxTokens: count.optional().describe("input and output tokens together"),
   maxTurns: count.optional().describe("model turns"),
   maxToolCalls: count.optional().describe("tool calls"),
   maxSpawns: count.optional().describe("tasks that agents may start"),

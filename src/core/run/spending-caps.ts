@@ -4,7 +4,7 @@ import type { Amount } from "./budget.ts";
 
 const amounts = z.strictObject({
   maxUsd: z.number().positive().optional().describe("dollars"),
-  maxTokens: z.number().int().positive().optional().describe("tokens, in and out"),
+  maxTokens: z.number().int().positive().optional().describe("input and output tokens together"),
 });
 
 /** Spending limits for all runs together, across processes. */
