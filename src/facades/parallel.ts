@@ -70,9 +70,9 @@ function parallelTool(caller: Caller, name: string): Tool {
   });
 }
 
-const BEFORE = `Runs agents in one of five ways: task (one), tasks (side by side), chain (one after the other), race (the first success wins) or team
+const BEFORE = `Runs agents in one of five ways: task (one), tasks (in parallel), chain (one after the other), race (the first success wins) or team
 (roles, dependencies, reviews). Give exactly one of these. Settings of a task take precedence over those of its agent. Agents:`;
-const AFTER = `In tasks, {task_0} or {task:name} stands for the output of another task. [read-only] agents cannot change anything.`;
+const AFTER = `In tasks, {task_0} or {task:name} is replaced by the output of another task. [read-only] agents cannot change anything.`;
 const INVALID = "Invalid parameters. Provide exactly one mode: task (single), tasks (parallel), chain, race, or team.";
 const UNKNOWN: Readonly<Record<ParallelMode, string>> = {
   single: "Unknown agent",

@@ -66,7 +66,7 @@ function taskTool(caller: Caller, name: string): Tool {
   });
 }
 
-const BEFORE = `Starts agents that work on their own and hands you their results. Each sees only what you write, not this conversation, unless you fork it.
+const BEFORE = `Starts agents that work on their own and returns their results. Each sees only what you write, not this conversation, unless you fork it.
 Give one agent several tasks to run them in parallel; call again for another agent. Agents:`;
 const AFTER = `[read-only] agents cannot change anything. Do not delegate what a single tool call can do. An agent whose result has a
 fixed structure keeps it: do not ask for another format. Results are summaries; the file named in one has the full output.`;

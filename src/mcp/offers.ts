@@ -60,7 +60,7 @@ const offers: readonly Offer[] = [
   starting(
     "chain",
     "chain",
-    "Runs steps one after the other; {previous} in a task stands for the result of the step before.",
+    "Runs steps one after the other; {previous} in a task is replaced by the result of the previous step.",
   ),
   starting("race", "race", "Gives the same task to several agents or models; the first good answer wins."),
   starting("team", "team", "Runs a team: roles, tasks that depend on each other, reviews and approvals."),

@@ -51,6 +51,6 @@ test("a model that does not take images gets no request", async () => {
   await run;
   expect(run.state.outcome).toMatchObject({
     status: "failed",
-    fault: { code: "UNSUPPORTED", message: "The model offline does not take images." },
+    fault: { code: "UNSUPPORTED", message: "The model offline does not accept images." },
   });
 });

@@ -121,7 +121,10 @@ export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_S
     reserve: async ({ tokens, usd, finish = false }, revoke, signal) => {
       const share = finish ? 1 : 1 - KEPT_BACK;
       if (limits.maxUsd !== undefined && usd === undefined) {
-        return { refused: "the price of this model is unknown, so a limit in dollars cannot be kept", unpriced: true };
+        return {
+          refused: "the price of this model is unknown, so a limit in dollars cannot be enforced",
+          unpriced: true,
+        };
       }
       for (;;) {
         if (closed && !finish) return { refused: `the run reached its limit of ${limitText(closed)}`, limit: closed };

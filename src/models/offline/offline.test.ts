@@ -174,7 +174,7 @@ test("the offline model reports failed calls", async () => {
     with: tools,
   });
   expect(text).toContain(
-    'Calls that failed: 1 ("src/auth/loggin.ts" does not exist. Near names in "src/auth": login.ts)',
+    'Calls that failed: 1 ("src/auth/loggin.ts" does not exist. Similar names in "src/auth": login.ts)',
   );
 });
 

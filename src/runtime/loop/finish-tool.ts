@@ -20,7 +20,7 @@ export function finishSpec({ schema, agent }: Pick<Assignment, "schema" | "agent
   const name = agent.outputName ?? "result";
   return {
     name: FINISH_TOOL,
-    description: "Hands in the result and ends the task. Call it exactly once, when everything is done.",
+    description: "Returns the result and ends the task. Call it exactly once, when everything is done.",
     input: {
       type: "object",
       properties: { [name]: schema ?? { type: "string", description: "the whole result, as text" } },

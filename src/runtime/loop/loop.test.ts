@@ -213,7 +213,7 @@ describe("a budget that refuses a turn", () => {
     const { outcome } = await play(["never asked"], {}, { budget: createBudget({ maxUsd: 1 }) });
     expect(outcome).toMatchObject({
       status: "failed",
-      fault: { code: "BUDGET", message: "The price of m is unknown, so a limit in dollars cannot be kept." },
+      fault: { code: "BUDGET", message: "The price of m is unknown, so a limit in dollars cannot be enforced." },
     });
   });
 

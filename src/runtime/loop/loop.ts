@@ -226,7 +226,7 @@ function pastLimit({ name, reached }: PastLimit, { limits }: Assignment): Reache
 }
 
 function unpriced({ model }: Assignment): FailedOutcome {
-  return failed("BUDGET", `The price of ${model.name} is unknown, so a limit in dollars cannot be kept.`, {
+  return failed("BUDGET", `The price of ${model.name} is unknown, so a limit in dollars cannot be enforced.`, {
     hint: "Give the price of the model in the settings (providers.NAME.prices), or limit the run with --max-tokens.",
   });
 }

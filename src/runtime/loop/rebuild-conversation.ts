@@ -198,7 +198,7 @@ function unknownOutcome(id: string, name: string): ToolAnswer {
   return {
     id,
     name,
-    text: `OUTCOME UNKNOWN: ${name} was under way when the run was interrupted. It may or may not have had its effect, and it was not repeated. Check before you go on.`,
+    text: `OUTCOME UNKNOWN: ${name} was running when the run was interrupted. It may or may not have taken effect, and it was not repeated. Check before you continue.`,
     error: true,
   };
 }

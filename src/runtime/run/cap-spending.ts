@@ -29,7 +29,10 @@ export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpend
     reserve: async (wish, revoke, signal) => {
       const { tokens, usd, finish = false, cut = { tokens: 0 } } = wish;
       if (usd === undefined && capsMoney(caps))
-        return { refused: "the price of this model is unknown, so a cap in dollars cannot be kept", unpriced: true };
+        return {
+          refused: "the price of this model is unknown, so a cap in dollars cannot be enforced",
+          unpriced: true,
+        };
       const held = await budget.reserve(wish, revoke, signal);
       if ("refused" in held) return held;
       const amount = { tokens, usd: usd ?? 0 };

@@ -161,7 +161,7 @@ test("a fork is refused if its model is gone, if the settings require another on
 test("images are refused for a model that does not take them, and for an agent that runs in another program", async () => {
   const images = { images: [{ name: "a.png", type: "image/png", data: "" }] } as const;
   const named = (name: string): WorldParts => ({ models: { [name]: scripted() } });
-  expect(await refusalOf(named("llama"), {}, images)).toBe("UNSUPPORTED: The model llama does not take images.");
+  expect(await refusalOf(named("llama"), {}, images)).toBe("UNSUPPORTED: The model llama does not accept images.");
   expect(await refusalOf(named("llama"))).toBe("it was not refused");
   for (const name of ["claude", "m"]) expect(await refusalOf(named(name), {}, images)).toBe("it was not refused");
   for (const agent of [

@@ -44,8 +44,10 @@ export async function assignModel(
       "UNSUPPORTED",
       isElsewhere
         ? `"${name}" runs in another program or on a server, and images cannot be sent to it.`
-        : `The model ${model.name} does not take images.`,
-      { hint: "Leave the images out, or choose a model that takes them, such as --model anthropic/claude-sonnet-4-5." },
+        : `The model ${model.name} does not accept images.`,
+      {
+        hint: "Leave the images out, or choose a model that accepts them, such as --model anthropic/claude-sonnet-4-5.",
+      },
     );
   for (const text of model.warnings ?? [])
     emit({ type: "warning", code: "MODEL_FALLBACK", text: `${name}: ${text} It runs on ${model.name}.` });

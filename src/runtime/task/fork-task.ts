@@ -52,7 +52,7 @@ async function recordedPoint(
   const agent = talk?.agent;
   if (!talk || !agent)
     return failed("BAD_INPUTS", `There is no conversation of "${from}" to start from.`, {
-      hint: "See `subcrew runs` and `subcrew status RUN` for the tasks there are.",
+      hint: "See `subcrew runs` and `subcrew status RUN` for the existing tasks.",
     });
   const above = talk.forked && (await recordedPoint(talk.forked, world));
   if (above && "status" in above) return above;

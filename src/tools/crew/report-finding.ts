@@ -4,7 +4,9 @@ import { defineTool } from "../../core/task/tool.ts";
 const input = z.strictObject({
   title: z.string().trim().min(1).max(200).describe("what is wrong, in one line"),
   body: z.string().trim().min(1).max(4_000).describe("why it matters and what to do about it"),
-  priority: z.enum(["P0", "P1", "P2", "P3"]).describe("P0 blocks everything, P3 is a matter of taste"),
+  priority: z
+    .enum(["P0", "P1", "P2", "P3"])
+    .describe("P0 blocks everything, P1 has to be fixed now, P2 soon, P3 is a suggestion"),
   confidence: z.number().min(0).max(1).optional().describe("how sure you are, from 0 to 1"),
   path: z.string().min(1).max(500).optional().describe("the file"),
   line: z.int().min(1).optional().describe("the first line"),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 
 const input = z.strictObject({
-  text: z.string().max(1_000_000).describe("the text, which is taken as UTF-8"),
+  text: z.string().max(1_000_000).describe("the text; it is encoded as UTF-8"),
   url: z.boolean().optional().describe("URL-safe: with - and _ and without padding"),
 });
 

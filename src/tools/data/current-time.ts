@@ -9,7 +9,7 @@ const input = z.strictObject({
 export const currentTimeBy = (clock: () => number): Tool =>
   defineTool({
     name: "current_time",
-    description: "Tells the date and time in UTC and, when asked, in a time zone.",
+    description: "Returns the date and time in UTC and, if requested, in another time zone.",
     input,
     effect: "read",
     does: "none",

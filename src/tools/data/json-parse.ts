@@ -9,7 +9,7 @@ const input = z.strictObject({
     .string()
     .regex(/^(?:\/.*)?$/s, "begins with /")
     .optional()
-    .describe("the part to show, such as /items/0/name; all of it when absent"),
+    .describe("the part to show, such as /items/0/name; default: all of it"),
 });
 
 /** Parses JSON and prints it, or a part of it, indented. */

@@ -3,7 +3,7 @@ import { defineTool } from "../../core/task/tool.ts";
 
 const input = z.strictObject({
   value: z.unknown().describe("any value"),
-  indent: z.int().min(0).max(8).optional().describe("spaces per level; 0, on one line, when absent"),
+  indent: z.int().min(0).max(8).optional().describe("spaces per level; default 0, which writes one line"),
 });
 
 /** Formats a value as JSON. */

@@ -6,13 +6,13 @@ import { pause } from "../../runtime/async/cancel.ts";
 const MOST_SECONDS = 300;
 
 const input = z.strictObject({
-  seconds: z.number().positive().max(MOST_SECONDS).describe(`how long, ${MOST_SECONDS} at most`),
+  seconds: z.number().positive().max(MOST_SECONDS).describe(`seconds to wait, at most ${MOST_SECONDS}`),
 });
 
 /** Waits for a given time, or until the task is stopped. */
 export const sleep = defineTool({
   name: "sleep",
-  description: `Waits for some seconds, ${MOST_SECONDS} at most, for example until something outside is ready.`,
+  description: `Waits for a number of seconds, at most ${MOST_SECONDS}, for example until a server is ready.`,
   input,
   effect: "read",
   does: "none",

@@ -50,10 +50,10 @@ test("a text that does not occur is reported with the nearest lines", async () =
     "a.txt": "function add(a, b) {\n  return a + b;\n}\n\nfunction sub(a, b) {\n  return a - b;\n}\n",
   });
   expect(await edit(cwd, { oldText: "function add(a,b) {", newText: "x" })).toBe(
-    'failed: oldText is not in "a.txt". The nearest lines:\nline 1: function add(a, b) {\nline 5: function sub(a, b) {\nRead the file and copy the text exactly',
+    'failed: oldText is not in "a.txt". The most similar lines:\nline 1: function add(a, b) {\nline 5: function sub(a, b) {\nRead the file and copy the text exactly',
   );
   expect(await edit(cwd, { oldText: "function sub(a, b) {\nreturn a - b;\n}", newText: "x" })).toBe(
-    'failed: oldText is not in "a.txt". At line 5 there is text that differs only in blanks or line ends: read the file and copy it exactly',
+    'failed: oldText is not in "a.txt". At line 5 there is text that differs only in whitespace or line endings: read the file and copy it exactly',
   );
   expect(await edit(cwd, { oldText: "nothing of the kind", newText: "x" })).toBe(
     'failed: oldText is not in "a.txt", and neither is similar text: read the file first',
@@ -78,7 +78,7 @@ test("binary files, folders, missing files and edits that change nothing are ref
   expect(await edit(cwd, { path: "b.bin", oldText: "a", newText: "b" })).toContain("is a binary file");
   expect(await edit(cwd, { path: "src", oldText: "a", newText: "b" })).toContain("is a folder");
   expect(await edit(cwd, { path: "a.tx", oldText: "a", newText: "b" })).toContain(
-    "Near names in the working folder: a.txt",
+    "Similar names in the working folder: a.txt",
   );
   expect(await edit(cwd, { oldText: "one", newText: "one" })).toContain("there is nothing to change");
 });

@@ -31,7 +31,7 @@ test("a folder and a binary file are described", async () => {
 test("a missing file and a file outside are errors", async () => {
   const cwd = tempFolder({ "read.me": "" });
   await expect(callTool(getFileInfo, cwd, { path: "raed.me" })).rejects.toThrow(
-    "Near names in the working folder: read.me",
+    "Similar names in the working folder: read.me",
   );
   await expect(callTool(getFileInfo, cwd, { path: "/etc/passwd" })).rejects.toThrow("outside");
 });

@@ -29,7 +29,7 @@ export function missingText(text: string, wanted: string, file: string): string 
     .filter((line, at, all) => line !== "" || (at > 0 && at < all.length - 1));
   const alike = startsOf(lines, sought);
   if (alike.length > 0) {
-    return `oldText is not in ${file}. At line ${alike.slice(0, MOST_SHOWN).join(", ")} there is text that differs only in blanks or line ends: read the file and copy it exactly`;
+    return `oldText is not in ${file}. At line ${alike.slice(0, MOST_SHOWN).join(", ")} there is text that differs only in whitespace or line endings: read the file and copy it exactly`;
   }
   const first = sought.find((line) => line.length > 2) ?? bare(wanted);
   const near = lines
@@ -40,7 +40,7 @@ export function missingText(text: string, wanted: string, file: string): string 
     .toSorted((one, other) => one.at - other.at);
   if (near.length === 0) return `oldText is not in ${file}, and neither is similar text: read the file first`;
   const shown = near.map(({ line, at }) => `line ${at + 1}: ${printableName(cutHead(line, 200).text)}`);
-  return `oldText is not in ${file}. The nearest lines:\n${shown.join("\n")}\nRead the file and copy the text exactly`;
+  return `oldText is not in ${file}. The most similar lines:\n${shown.join("\n")}\nRead the file and copy the text exactly`;
 }
 
 const bare = (line: string): string => line.trim().replace(/\s+/g, " ");

@@ -22,7 +22,7 @@ const input = z.strictObject({
 export const readFile = defineTool({
   name: "read_file",
   description:
-    "Reads a text file. Each line comes with its number and a tab before it. " +
+    "Reads a text file. Each line is preceded by its number and a tab. " +
     `One call shows at most ${MAX_OUTPUT_LINES} lines or 50 KB and says how to continue.`,
   input,
   effect: "read",

@@ -100,7 +100,7 @@ describe.each(Object.entries(engines))("grep_files with %s", (_, grep) => {
     );
     await expect(callTool(grep, cwd, { pattern: "a\nb" })).rejects.toThrow("the pattern contains a line break");
     await expect(callTool(grep, cwd, { pattern: "x", path: "bb.ts" })).rejects.toThrow(
-      "Near names in the working folder: b.ts",
+      "Similar names in the working folder: b.ts",
     );
   });
 

@@ -41,7 +41,7 @@ test("an empty folder, a file and a path outside get different messages", async 
   expect(await callTool(listFiles, tempFolder(), {})).toEqual("[the folder is empty, or git ignores all of it]");
   await expect(callTool(listFiles, cwd, { path: "README.md" })).rejects.toThrow('"README.md" is a file: use read_file');
   await expect(callTool(listFiles, cwd, { path: "/etc" })).rejects.toThrow("outside of the working folder");
-  await expect(callTool(listFiles, cwd, { path: "scr" })).rejects.toThrow("Near names in the working folder: src");
+  await expect(callTool(listFiles, cwd, { path: "scr" })).rejects.toThrow("Similar names in the working folder: src");
 });
 
 test("a name with a line break is shown on one line", async () => {

@@ -25,7 +25,7 @@ export const setEnv = defineTool({
   run({ name, value }, { desk }) {
     if (steersPrograms(name))
       throw new Error(`${name} decides which programs run or where they search for files, so it cannot be set`);
-    if (value.includes("\0")) throw new Error("a value cannot hold a NUL character");
+    if (value.includes("\0")) throw new Error("a value cannot contain a NUL character");
     if (value === "") {
       desk.env.delete(name);
       return `${name} is no longer set by this task.`;

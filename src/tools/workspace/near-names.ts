@@ -22,7 +22,7 @@ async function hint(root: string | Root, path: string): Promise<string> {
     if (names === undefined || names.length === 0) return "Use list_files to see what is there.";
     const near = resembling(posix.basename(at), names);
     const place = folder === "." ? "the working folder" : `"${printableName(folder)}"`;
-    if (near.length > 0) return `Near names in ${place}: ${near.map(printableName).join(", ")}`;
+    if (near.length > 0) return `Similar names in ${place}: ${near.map(printableName).join(", ")}`;
     const more = names.length > MOST ? `, and ${names.length - MOST} more` : "";
     return `In ${place} there are: ${names.slice(0, MOST).map(printableName).join(", ")}${more}`;
   }

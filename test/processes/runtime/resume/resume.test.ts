@@ -72,7 +72,7 @@ test("RES-01: a run that is killed after the third of five steps performs the ot
 });
 
 test.for([
-  ["leave", [], /OUTCOME UNKNOWN: leave was under way/],
+  ["leave", [], /OUTCOME UNKNOWN: leave was running/],
   ["look", ["x"], /^done: x$/],
 ] as const)(
   "RES-02: %s was running at the kill: a write is not repeated and its outcome is reported as unknown, a read is repeated",
