@@ -4,12 +4,13 @@ import { noFaults } from "./faults.ts";
 import { brokenRules } from "./rules.ts";
 import { simulate } from "./simulate.ts";
 
-/** What came of runs with a budget of turns whose processes were killed at random points. */
+/** The results of runs with a budget of turns whose processes were killed at random points. */
 export type Killed = Readonly<{ kills: number; reached: number; wrong: readonly string[] }>;
 
 /**
- * Plays runs that may take so many turns, each killed up to three times, until so many kills have happened. What the next
- * process counts is what is recorded, never more than was allowed, and nobody is refused before so many turns have begun.
+ * Plays runs with a limit of turns, each killed up to three times, until this many kills have happened. The next
+ * process counts exactly the recorded turns, never more than allowed, and no turn is refused before the limit is
+ * reached.
  */
 export async function killWithBudget(kills: number, first = 1): Promise<Killed> {
   let done = 0;

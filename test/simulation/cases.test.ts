@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { faults } from "../conformance/harness.ts";
 
-/** Where each fault of the area "simulation" is put to the test. */
+/** The test of each fault of the area "simulation". */
 const proven: Readonly<Record<string, string>> = {
   "SIM-01": "test/simulation/seeds.test.ts",
   "SIM-02": "test/simulation/seeds.test.ts",
@@ -12,10 +12,10 @@ const proven: Readonly<Record<string, string>> = {
   "SIM-06": "test/simulation/orders.test.ts",
 };
 
-test("every fault has its place, and none is made up", () => {
+test("every fault has a test, and every listed fault exists", () => {
   expect(Object.keys(proven)).toEqual(faults("simulation").map(({ id }) => id));
 });
 
-test.each(Object.entries(proven))("%s is in %s", (id, file) => {
+test.each(Object.entries(proven))("%s is tested in %s", (id, file) => {
   expect(readFileSync(new URL(`../../${file}`, import.meta.url), "utf8")).toContain(id);
 });

@@ -7,10 +7,10 @@ import { defineTool, type Tool, type ToolContext } from "../../src/core/task/too
 import type { Dice } from "./dice.ts";
 import type { Time } from "./time.ts";
 
-/** What nobody may ever see outside. */
+/** A text that must never become visible outside. */
 export const SECRET = "hunter2-Correct-Horse-7f3a9c";
 
-/** Who works in a simulation, from those with every right to those with hardly any. */
+/** The agents of a simulation, from those with every permission to those with hardly any. */
 export const agents: readonly Agent[] = [
   { name: "lead", tools: ["look", "change", "launch", "forbidden", "helper"], limits: { maxTurns: 4 } },
   { name: "looker", tools: ["look"], limits: { maxTurns: 3 } },
@@ -19,12 +19,12 @@ export const agents: readonly Agent[] = [
   { name: "all", limits: { maxTurns: 3, maxIdleMs: 20_000 } },
 ].map((agent) => defineAgent({ description: "Works.", instructions: "Work.", ...agent }));
 
-/** What the person allows. */
+/** The permissions that the person grants. */
 export const allowed: Permissions = { mode: "default", allow: ["change"], deny: ["forbidden"], sandbox: "off" };
-/** What somebody wants to be allowed who takes a run up again. */
+/** The wider permissions that a person wants who resumes a run. */
 export const wider: Permissions = { mode: "bypass", allow: ["change", "launch", "forbidden"], sandbox: "off" };
 
-/** One call of a tool, from its beginning to its end; a child process is one of these. */
+/** One call of a tool, from its beginning to its end; a child process counts as one. */
 export type Deed = {
   readonly life: number;
   readonly tool: string;
@@ -33,7 +33,7 @@ export type Deed = {
   readonly id: string;
   readonly step: number;
   readonly signal: AbortSignal;
-  /** It was to stop before it began. */
+  /** It was stopped before it began. */
   readonly late: boolean;
   over: boolean;
 };
@@ -44,7 +44,7 @@ export type Thought = Pick<Deed, "life" | "step" | "signal" | "late" | "over">;
 export type Stage = Readonly<{
   dice: Dice;
   time: Time;
-  /** One in so many goes wrong; absent: none. */
+  /** One in this many turns goes wrong; absent if none does. */
   modelFaults(): number | undefined;
   /** True while the provider refuses the key. */
   isClosed(): boolean;
@@ -56,7 +56,7 @@ export type Stage = Readonly<{
 
 const input = z.object({ id: z.string(), agent: z.string().optional() });
 
-/** The tools of a simulation: they do nothing but take time and be counted. */
+/** The tools of a simulation: they only take time and are counted. */
 export function toolsOn(stage: Stage): readonly Tool[] {
   const { dice, time } = stage;
   const doing = async (tool: string, id: string, context: ToolContext, work: () => Promise<string>) => {
@@ -113,7 +113,10 @@ export function toolsOn(stage: Stage): readonly Tool[] {
   ];
 }
 
-/** A model that does what the dice say: it asks for tools it has and tools it has not, answers, fails, or says nothing. */
+/**
+ * A model that acts at random: it calls tools that it has and tools that it does not have, answers, fails, or sends
+ * nothing.
+ */
 export function modelOn(stage: Stage): Model {
   return async function* (request, signal) {
     const thought: Thought = {

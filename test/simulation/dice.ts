@@ -1,10 +1,10 @@
-/** Chance that comes from a number: the same number, the same throws. */
+/** Random numbers from a seed: the same seed gives the same numbers. */
 export type Dice = Readonly<{
   /** From 0 up to 1. */
   random(): number;
-  /** A whole number below `sides`. */
+  /** An integer below `sides`. */
   below(sides: number): number;
-  /** True in one of so many throws. */
+  /** True with a probability of one in `many`. */
   oneIn(many: number): boolean;
   pick<T>(from: readonly T[]): T;
 }>;

@@ -4,19 +4,19 @@ import type { DiskFile } from "../../src/runtime/disk/open-file.ts";
 import type { Dice } from "./dice.ts";
 import type { Time } from "./time.ts";
 
-/** How a disk misbehaves: each is the number of calls of which one goes wrong; absent: none does. */
+/** The faults of a disk: for each kind, one in this many calls goes wrong; absent if none does. */
 export type DiskFaults = Readonly<{ full?: number; broken?: number; short?: number; slow?: number }>;
 
-/** What a file holds, and what of it would be there after a power cut. */
+/** The content of a file, and the part that would survive a power cut. */
 type Inode = { ino: number; live: Buffer; safe: Buffer; at: number };
 
-/** One disk that several processes see. */
+/** One disk that several processes share. */
 export type SimulatedDisk = Readonly<{
-  /** The disk as one process sees it; to it, every earlier process is dead. */
+  /** The disk as one process sees it; all earlier processes count as dead. */
   for(life: number): Disk;
-  /** What was under way when a process ended may have happened, or happened in part. */
+  /** Operations that were running when a process ended may have happened, completely or in part. */
   interrupt(life: number): void;
-  /** What was not synced may be lost, in part or whole. */
+  /** Unsynced data may be lost, in part or completely. */
   cutPower(): void;
   files(): ReadonlyMap<string, Buffer>;
 }>;
@@ -47,7 +47,7 @@ export function createDisk(time: Time, dice: Dice, faults: () => DiskFaults): Si
     at: time.now(),
   });
 
-  /** Something that takes time and then has its effect; a process that ends meanwhile never hears of it. */
+  /** An operation that takes time and then has its effect; a process that ends meanwhile never gets its result. */
   const doing = async <T>(life: number, effect: () => T, partly: () => void = effect): Promise<T> => {
     if (time.isOver(life)) return new Promise<never>(() => {});
     const all = underWay.get(life) ?? new Set();
@@ -203,7 +203,7 @@ export function createDisk(time: Time, dice: Dice, faults: () => DiskFaults): Si
   };
 }
 
-/** Of what was added since the last sync some is there, and what is not may read as zeros. */
+/** Some of the data that was added since the last sync survives, and the rest may read as zeros. */
 function survived({ live, safe }: Inode, dice: Dice): Buffer {
   if (live.length <= safe.length) return dice.oneIn(2) ? live : safe;
   const written = safe.length + dice.below(live.length - safe.length + 1);
@@ -212,13 +212,13 @@ function survived({ live, safe }: Inode, dice: Dice): Buffer {
   return Buffer.concat([there, Buffer.alloc(dice.below(live.length - written + 1))]);
 }
 
-/** What the kernel says about a process: each life of the simulation began at another time. */
+/** The kernel's record of a process: each process of the simulation started at another time. */
 const statLine = (life: number): string => `${process.pid} (node) S ${"0 ".repeat(18)}${life} 0 0\n`;
 
 function attempt(act: () => void): void {
   try {
     act();
   } catch {
-    // It failed, and nobody was there to hear of it.
+    // It failed, and no process is left to handle the error.
   }
 }

@@ -1,32 +1,32 @@
 import type { Dice } from "./dice.ts";
 import type { DiskFaults } from "./disk.ts";
 
-/** What can go wrong in one simulation. Each has its own share of them: a fault that is always there hides others. */
+/** The faults of one simulation. Each simulation has its own selection: a fault that always happens hides others. */
 export type Faults = Readonly<{
   disk: DiskFaults;
-  /** One in so many turns of a model fails, is endless, or breaks off. */
+  /** One in this many turns of a model fails, is endless, or breaks off. */
   model?: number;
-  /** One in so many calls of a tool throws, hangs, or does not hear that it is to stop. */
+  /** One in this many calls of a tool throws, hangs, or ignores its abort. */
   tool?: number;
-  /** The process ends, or the machine loses its power, after so many steps; several times. */
+  /** The process ends, or the machine loses its power, after this many steps; several times. */
   crashes: readonly Crash[];
-  /** The person ends everything, or one task, after so many milliseconds. */
+  /** The person cancels everything, or one task, after this many milliseconds. */
   cancelAt?: number;
   cancelTaskAt?: number;
-  /** The person pauses everything, or one task for so long, after so many milliseconds. */
+  /** The person pauses everything, or one task for some time, after this many milliseconds. */
   pauseAt?: number;
   pauseTaskAt?: Readonly<{ at: number; forMs: number }>;
-  /** What the run may use. */
+  /** The limits of the run. */
   budget?: Readonly<{ maxTurns?: number; maxToolCalls?: number }>;
-  /** The provider refuses the key from then until then; tasks wait for it. */
+  /** The period in which the provider refuses the key; tasks wait for it. */
   closed?: Readonly<{ from: number; to: number }>;
-  /** The clock of the machine is set, by so many milliseconds. */
+  /** The clock of the machine is changed by this many milliseconds. */
   clockJump?: number;
-  /** What is asked for comes twice: calls, answers. */
+  /** Calls and answers arrive twice. */
   duplicates: boolean;
-  /** A second process takes the run for abandoned while the first one lives, after so many steps. */
+  /** A second process considers the run abandoned while the first one lives, after this many steps. */
   usurpedAt?: number;
-  /** Whoever takes it up wants to allow more than was allowed before. */
+  /** The person who resumes the run wants to allow more than before. */
   widens: boolean;
 }>;
 
@@ -60,7 +60,7 @@ export function drawFaults(dice: Dice): Faults {
       return { from, to: from + 5_000 + dice.below(120_000) };
     }),
   };
-  // An owner that was wrongly taken for dead and whose disk fails in that very moment: see decision 045.
+  // An owner that was wrongly considered dead and whose disk fails at the same moment: see decision 045.
   if (drawn.usurpedAt !== undefined)
     drawn.disk = { ...drawn.disk, short: undefined, full: undefined, broken: undefined };
   return {
@@ -74,7 +74,7 @@ export function drawFaults(dice: Dice): Faults {
   };
 }
 
-/** The same without what was not drawn. */
+/** The faults of this simulation, without those that were not drawn. */
 function present<T extends object>(value: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(value).filter(([, given]) => given !== undefined)) as {
     [K in keyof T]?: NonNullable<T[K]>;

@@ -7,7 +7,9 @@ import { compile } from "../../src/modes/compile.ts";
 import { bad, observe, ok, task } from "../runtime/execute/lab.ts";
 import type { Tries } from "./pool.ts";
 
-/** SIM-05: graphs with failures: nothing starts early, what hangs on a failure is skipped, and nothing is left waiting. */
+/**
+ * SIM-05: graphs with failures: no node starts early, dependents of a failure are skipped, and none is left waiting.
+ */
 export async function graphsHold(tries: Tries): Promise<void> {
   await fc.assert(
     fc.asyncProperty(graphs, async ({ needs, fails, slots, choices }) => {
@@ -35,7 +37,7 @@ export async function graphsHold(tries: Tries): Promise<void> {
   );
 }
 
-/** SIM-05: graphs that make no sense are refused before anything starts. */
+/** SIM-05: invalid graphs are refused before anything starts. */
 export function nonsenseIsRefused(tries: Tries): void {
   fc.assert(
     fc.property(graphs, fc.nat(), fc.constantFrom("itself", "unknown", "cycle"), ({ needs }, at, how) => {

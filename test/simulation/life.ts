@@ -23,7 +23,7 @@ import { agents, allowed, modelOn, SECRET, type Stage, toolsOn } from "./cast.ts
 export const RUN = "run_simulation00";
 export const HOME = "/state";
 
-/** What one process of a simulation is given: everything that is chance or outside comes from here. */
+/** The world of one process of a simulation: everything random or external comes from here. */
 export type LifeParts = Readonly<{
   number: number;
   stage: Stage;
@@ -33,19 +33,21 @@ export type LifeParts = Readonly<{
   budget?: BudgetLimits;
   /** Tasks wait for a provider that refuses the key. */
   parks: boolean;
-  /** The clock of the machine, which people may set. */
+  /** The clock of the machine, which people may change. */
   clock(): number;
-  /** What this process is told to allow. */
+  /** The permissions that this process gets. */
   permissions: Permissions;
   duplicates(): boolean;
   published(event: Event): void;
   performed(key: string): void;
 }>;
 
-/** A process that works on the run: how it goes on, and what the journal said when it began. */
+/** A process that works on the run: the run, and the events of the journal when it began. */
 export type Life = Readonly<{ run: Run; past: readonly KeptEvent[] }>;
 
-/** Begins a process as the command does: it reads what is there, and goes on with it; `undefined`: the run has ended. */
+/**
+ * Starts a process as the command does: it reads the journal and continues the run; `undefined` if the run has ended.
+ */
 export async function begin(parts: LifeParts): Promise<Life | undefined> {
   const { stage, disk, plan, clock, permissions, published } = parts;
   const store = createFolderStore(HOME, disk);
@@ -73,7 +75,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
     settings: { cwd: "/", env: {} },
     access: {
       policyFor: bounded.policyFor,
-      // It looks up the working folder, which is a real one: the root of the file system.
+      // It resolves the working folder, which is a real one: the root of the file system.
       accessFor: (task) => stage.time.outside(() => bounded.accessFor(task)),
     },
     earlier: openPreviousRuns(past, { store }),
@@ -123,7 +125,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
 
 const nameOf = ({ name }: Agent): string => name;
 
-/** Tells of every call that is really carried out. */
+/** Reports every call that is really executed. */
 const counted =
   (perform: Perform, { performed }: LifeParts): Perform =>
   (call, context) => {
@@ -131,7 +133,7 @@ const counted =
     return perform(call, context);
   };
 
-/** An engine that is asked for everything twice. */
+/** An engine that gets every request twice. */
 const twice = (engine: Engine): Engine => ({
   ...engine,
   perform: (call, context) => {

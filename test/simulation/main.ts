@@ -1,12 +1,12 @@
 import { brokenRules } from "./rules.ts";
 import { simulate } from "./simulate.ts";
 
-/** `FIRST COUNT`: plays seeds one after the other until one breaks a rule, and says which in one line of JSON. */
+/** `FIRST COUNT`: plays seeds one after the other until one breaks a rule, and prints which in one line of JSON. */
 const [first = 1, count = 1] = process.argv.slice(2).map(Number);
 let found: { seed: number; broken: readonly string[] } | undefined;
 let seed = first;
 const tell = (): void => void process.stdout.write(`${JSON.stringify({ played: seed - first, ...found })}\n`);
-// Would end the real process: what nobody waits for may not fail.
+// Would end the real process: a promise that is not awaited may not reject.
 process.on("unhandledRejection", (error) => {
   found = {
     seed,
@@ -20,5 +20,5 @@ for (; seed < first + count && !found; seed += 1) {
   if (broken.length > 0) found = { seed, broken: broken.slice(0, 5) };
 }
 tell();
-// What a simulated process left waiting when it ended waits for ever.
+// Waits that a simulated process left behind never end.
 process.exit(0);

@@ -9,11 +9,11 @@ import { poolHolds } from "./pool.ts";
 import { brokenRules } from "./rules.ts";
 import { simulate } from "./simulate.ts";
 
-test("SIM-04: 2,000 orders of a pool of workers: never too many at once, results in order, and none left after an abort", () =>
+test("SIM-04: 2,000 orders of a pool of workers: never too many at once, results in order, and no worker left after an abort", () =>
   poolHolds({ numRuns: 2_000, seed: 4 }));
 
 describe("SIM-05: graphs of up to 30 nodes", () => {
-  test("start in order, skip what hangs on a failure, and leave nothing waiting", () =>
+  test("start in order, skip the dependents of a failure, and leave no node waiting", () =>
     graphsHold({ numRuns: 500, seed: 5 }));
   test("with a cycle, a self-reference, an unknown or a duplicate name are refused before anything starts", () =>
     nonsenseIsRefused({ numRuns: 300, seed: 5 }));
@@ -26,7 +26,7 @@ describe("SIM-06: a race", () => {
     stops: { ends: { status: "cancelled", reason: "stopped by the person" } },
   };
 
-  test("of up to four, with every end in every order, has one winner or one failure, and its losers are stopped", async () => {
+  test("of up to four contenders, with every outcome in every order, has one winner or one failure, and its losers are stopped", async () => {
     let played = 0;
     for (let size = 1; size <= 4; size += 1)
       for (const ends of tuples(Object.keys(fates), size))
@@ -38,7 +38,7 @@ describe("SIM-06: a race", () => {
           const seen = await observe({
             plan,
             slots: 4,
-            // Everybody begins in order and takes one moment; whoever is to end next has the place that is left to it.
+            // All contenders begin in order and take one moment; the choice is the position among those that are left.
             choices: order.map((who, at) => who - order.slice(0, at).filter((before) => before < who).length),
             act: ({ path }) => fates[ends[ids.indexOf(path)]!]!,
           });
@@ -56,7 +56,7 @@ describe("SIM-06: a race", () => {
     expect(played).toBe(3 + 9 * 2 + 27 * 6 + 81 * 24);
   });
 
-  test("counts what its losers cost, and stops their models and tools", async () => {
+  test("counts the cost of its losers, and stops their models and tools", async () => {
     for (let seed = 1; seed <= 20; seed += 1) {
       const agents = ["lead", "looker", "writer", "all"].slice(0, 2 + (seed % 3));
       const plan = compile({ mode: "race", race: { task: "run", agents } });

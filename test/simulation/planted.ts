@@ -3,10 +3,10 @@ import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-/** One defect: what stands in a file of the program, and what stands there instead. */
+/** One defect: a text in a file of the program, and its replacement. */
 export type Defect = Readonly<{ name: string; file: string; good: string; bad: string }>;
 
-/** Ways to break the program that its users would pay for; the simulation has to notice. */
+/** Defects that users would notice; the simulation must find them. */
 export const defects: readonly Defect[] = [
   {
     name: "skip fsync",
@@ -132,7 +132,7 @@ export const defects: readonly Defect[] = [
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** Builds the simulation with a defect in it, or without one, into a folder that is empty; gives the program. */
+/** Builds the simulation with a defect, or without one, into an empty folder; returns the program. */
 export async function simulatorIn(folder: string, defect?: Defect): Promise<string> {
   symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
   const outfile = join(folder, "simulation.mjs");
@@ -161,14 +161,14 @@ export async function simulatorIn(folder: string, defect?: Defect): Promise<stri
   return outfile;
 }
 
-/** The file with its defect. One that no longer finds its place is one that nobody plants. */
+/** The file with its defect. Throws if the text to replace does not exist any more. */
 export function defectIn({ name, file, good, bad }: Defect): string {
   const text = readFileSync(join(root, "src", file), "utf8");
   if (text.split(good).length !== 2) throw new Error(`"${name}" has no place in ${file} any more`);
   return text.replace(good, () => bad);
 }
 
-/** What came of playing seeds until one broke a rule. */
+/** The result of playing seeds until one broke a rule. */
 export type Played = Readonly<{ played: number; seed?: number; broken?: readonly string[] }>;
 
 export function play(program: string, { first, count }: { first: number; count: number }): Promise<Played> {

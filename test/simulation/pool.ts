@@ -2,10 +2,13 @@ import fc from "fast-check";
 import { expect } from "vitest";
 import { mapWithConcurrencyLimit } from "../../src/doors/parallel/map-with-concurrency-limit.ts";
 
-/** How often a property is tried, and with which chance; without a seed it is another one each time. */
+/** The number of tries of a property, and its seed; without a seed it is random. */
 export type Tries = Readonly<{ numRuns: number; seed?: number }>;
 
-/** SIM-04: a pool of workers in any order of ends: never too many, in order, and after an abort nobody is left. */
+/**
+ * SIM-04: a pool of workers that end in any order: never too many at once, results in order, and none left after an
+ * abort.
+ */
 export async function poolHolds(tries: Tries): Promise<void> {
   const pools = fc.record({
     fates: fc.array(fc.constantFrom("ok", "ok", "ok", "ok", "fails"), { maxLength: 40 }),

@@ -5,7 +5,7 @@ import { agents, SECRET } from "./cast.ts";
 import { RUN } from "./life.ts";
 import { PAUSE, type Story } from "./simulate.ts";
 
-/** What holds in every simulation, whatever went wrong in it: each rule gives what broke it, in words. */
+/** Rules that hold in every simulation, whatever went wrong in it: each returns its violations in words. */
 export function brokenRules(story: Story): readonly string[] {
   const state = story.journal.reduce(reduce, emptyState(RUN));
   const seen: Seen = { ...story, state };
@@ -17,7 +17,7 @@ type Rule = (story: Seen) => string[];
 
 const rules: readonly Rule[] = [
   function endsOnce({ journal }) {
-    // A run that was cancelled may be taken up again by somebody who was already on the way.
+    // A cancelled run may be resumed by a process that had already started to resume it.
     const ends = journal.filter(
       (event, at) =>
         event.type === "run.ended" && !(event.outcome.status === "cancelled" && journal[at + 1]?.type === "note"),
@@ -197,7 +197,10 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** What the cast may do, from its own table: nobody may use what is forbidden, and who only plans changes nothing. */
+/**
+ * The permissions of the agents, from their own table: no agent may use a forbidden tool, and a planning one changes
+ * nothing.
+ */
 function mayUse(name: string, tool: string): boolean {
   const agent = agents.find((one) => one.name === name);
   if (!agent || tool === "forbidden") return false;
@@ -205,7 +208,7 @@ function mayUse(name: string, tool: string): boolean {
   return agent.tools?.includes(tool) ?? true;
 }
 
-/** What a journal says was carried out to its end; what was cancelled may be taken up again. */
+/** The nodes that a journal records as completed; cancelled ones may be performed again. */
 function doneIn(past: readonly KeptEvent[]): ReadonlySet<string> {
   const done = new Set<string>();
   for (const { event, attempt } of attempted(past)) {
@@ -216,7 +219,7 @@ function doneIn(past: readonly KeptEvent[]): ReadonlySet<string> {
   return done;
 }
 
-/** Each event with the number of the try that its task was in. */
+/** Each event with the number of the attempt of its task. */
 function attempted(journal: readonly KeptEvent[]): { event: KeptEvent; attempt: number | undefined }[] {
   const attempts = new Map<string, number>();
   return journal.map((event) => {

@@ -3,14 +3,14 @@ import { brokenRules } from "./rules.ts";
 import { type Story, simulate } from "./simulate.ts";
 
 /**
- * What a change is tried with. The seeds are always the same ones; `SUBCREW_SEED=12` plays that one alone, and the soak plays
- * ten thousand others.
+ * The seeds for every change. They are always the same; `SUBCREW_SEED=12` plays only that one, and the soak plays ten
+ * thousand others.
  */
 const given = process.env["SUBCREW_SEED"];
 const seeds = given === undefined ? Array.from({ length: 180 }, (_, at) => at + 1) : [Number(given)];
 const TWICE = 30;
 
-/** How to see a seed again, with what happened in it. */
+/** The command that plays a seed again, and the events of it. */
 function report({ seed, faults, lives, journal }: Story, broken: readonly string[]): string {
   const last = journal.slice(-8).map(({ seq, path, type }) => `  ${seq} ${type} ${path}`);
   return [
@@ -22,7 +22,7 @@ function report({ seed, faults, lives, journal }: Story, broken: readonly string
   ].join("\n");
 }
 
-test("SIM-01, SIM-02: a seed gives the same run byte for byte, and whatever goes wrong in it, what we promise holds", async () => {
+test("SIM-01, SIM-02: a seed gives the same run byte for byte, and our promises hold whatever goes wrong in it", async () => {
   const wrong: string[] = [];
   const hashes = new Map<number, string>();
   const met = new Set<string>();
@@ -41,7 +41,7 @@ test("SIM-01, SIM-02: a seed gives the same run byte for byte, and whatever goes
   if (given === undefined) expect(everything.filter((one) => !met.has(one))).toEqual([]);
 });
 
-/** What the seeds of a change have to meet, all together. */
+/** The faults that the seeds of a change must contain, all together. */
 const everything = [
   ...["disk full", "disk broken", "disk short", "disk slow", "power cut", "crash", "model", "tool", "clockJump"],
   ...["duplicates", "usurpedAt", "widens", "cancelAt", "cancelTaskAt", "crashed", "refused", "ended"],

@@ -12,26 +12,26 @@ import { drawFaults, type Faults } from "./faults.ts";
 import { begin, HOME, type Life, RUN } from "./life.ts";
 import { createTime } from "./time.ts";
 
-/** Everything that one seed led to. */
+/** Everything that happened with one seed. */
 export type Story = Readonly<{
   seed: number;
   plan: Plan;
   slots: number;
   faults: Faults;
-  /** The journal as it lies on the disk at the end. */
+  /** The journal on the disk at the end. */
   journal: readonly KeptEvent[];
-  /** Of all that was seen and done, in order: the same for the same seed. */
+  /** Everything that was seen and done, in order: the same for the same seed. */
   hash: string;
   files: ReadonlyMap<string, Buffer>;
   lives: readonly LifeStory[];
   deeds: readonly Deed[];
   thoughts: readonly Thought[];
   steps: number;
-  /** When the person ended it. */
+  /** When the person cancelled it. */
   cancelled?: Readonly<{ life: number; step: number }>;
   /** When the person paused it. */
   paused?: Readonly<{ life: number; step: number }>;
-  /** What holds at every moment and did not. */
+  /** Violations of rules that hold at every moment. */
   broken: readonly string[];
 }>;
 
@@ -40,23 +40,23 @@ export type LifeStory = {
   past: readonly KeptEvent[];
   readonly published: Event[];
   readonly performed: string[];
-  /** Paused tasks that the person let continue, as the person was told. */
+  /** Paused tasks that the person resumed, according to the receipts. */
   readonly resumed: string[];
-  /** Messages that were taken, as the person was told. */
+  /** Messages that were accepted, according to the receipts. */
   readonly sent: string[];
   end: "ended" | "paused" | "crashed" | "refused" | "under way";
   why?: string;
 };
 
-/** No simulation needs more; one that does never ends. */
+/** The maximum number of steps; a simulation that needs more never ends. */
 const MOST_STEPS = 30_000;
 const MOST_LIVES = 12;
-/** Why the person pauses something. */
+/** The reason of the person's pauses. */
 export const PAUSE = "paused by the person";
 
 export type Setting = Readonly<{ plan?: Plan; slots?: number; faults?: Faults }>;
 
-/** Plays what follows from a seed, from the first process that works on a run to the end of the run. */
+/** Plays the simulation of a seed, from the first process that works on a run to the end of the run. */
 export async function simulate(seed: number, setting: Setting = {}): Promise<Story> {
   const dice = createDice(seed);
   const time = createTime(dice);
@@ -205,7 +205,7 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
     );
   };
 
-  /** Somebody takes the run up again, unless somebody has. */
+  /** Another process resumes the run, unless one is running it. */
   const takeOver = (): void => {
     if (!lives.some(({ end }) => end === "under way")) start();
   };
@@ -277,7 +277,7 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
 
 const drawn = worlds();
 
-/** A random plan whose tasks are done by random agents. */
+/** A random plan whose tasks have random agents. */
 function drawPlan(seed: number, dice: Dice): { plan: Plan; slots: number } {
   const [world] = fc.sample(drawn, { seed, numRuns: 1 });
   const { plan, slots } = world!;

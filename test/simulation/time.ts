@@ -1,28 +1,28 @@
 import type { Dice } from "./dice.ts";
 
-/** Something that is going to happen in a process of the simulation. */
+/** A future action in a process of the simulation. */
 type Coming = { at: number; readonly number: number; readonly life: number; act: (() => void) | undefined };
 
-/** The only clock of a simulation, and the only order in which things happen in it. */
+/** The only clock of a simulation, which decides the order of everything in it. */
 export type Time = Readonly<{
   now(): number;
   steps(): number;
-  /** Lets something happen later in the process that is at work now, or in this one. */
+  /** Schedules an action in the current process, or in the given one. */
   after(ms: number, act: () => void, life?: number): () => void;
-  /** Waits; in a process that is gone it never ends. */
+  /** Waits; in a process that has ended it never resolves. */
   pass(ms: number): Promise<void>;
-  /** The process that is at work now. */
+  /** The current process. */
   life(): number;
-  /** Nothing of this process happens any more. */
+  /** Ends a process: none of its actions happens any more. */
   end(life: number): void;
   isOver(life: number): boolean;
-  /** Nothing of this process happens for a while. */
+  /** Freezes a process for a while. */
   hold(life: number, ms: number): void;
-  /** Lets the next thing happen, with all that follows from it at once. False: nothing is left that could. */
+  /** Runs the next action, with everything that follows from it at once. Returns false if no action is left. */
   step(): Promise<boolean>;
   /** Waits for something of the real world, one after the other; nothing else happens meanwhile. */
   outside<T>(look: () => Promise<T>): Promise<T>;
-  /** Puts this clock in the place of the one that programs see; gives back how to take it away. */
+  /** Replaces the clock that programs see by this one; returns a function that restores it. */
   install(): () => void;
 }>;
 
@@ -73,7 +73,7 @@ export function createTime(dice: Dice): Time {
     return true;
   };
 
-  /** A timer as Node has it, as far as the program uses it. */
+  /** A timer like that of Node, as far as the program uses it. */
   const timer = (act: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
     const life = current;
     const late = dice.below(3); // no machine is punctual

@@ -8,8 +8,8 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { realTool } from "./tool-cache.ts";
 
 /*
- * A client of the Agent Client Protocol that other people wrote, with `subcrew acp` as its agent: acpx, which is headless. The
- * main agent asks a provider on this machine.
+ * A real client of the Agent Client Protocol, with `subcrew acp` as its agent: acpx, which is headless. The main agent sends
+ * its requests to a provider on this machine.
  */
 
 let server: ProviderServer | undefined;
@@ -20,7 +20,7 @@ afterEach(async () => {
 
 type Went = Readonly<{ said: string; code: number | null; cwd: string; made: boolean }>;
 
-/** acpx hands one prompt to our agent, which reads a file and then writes another one. */
+/** acpx sends one prompt to our agent, which reads a file and then writes another one. */
 async function prompt(bin: string, flags: readonly string[]): Promise<Went> {
   const cwd = tempFolder({ "notes.txt": "the answer is 42\n" });
   const home = tempFolder({});

@@ -1,13 +1,14 @@
-/** The time of this file in milliseconds: `scripts/soak.mjs` gives it, and without the script it is three minutes. */
+/** The time of this file in milliseconds: `scripts/soak.mjs` sets it, and without the script it is three minutes. */
 const ownMs = Number(process.env["SUBCREW_SOAK_MINUTES"] ?? 3) * 60_000;
 const began = performance.now();
 
-/** The number of tests of this file that have not taken their part of the time. */
+/** The number of tests of this file that have not used their part of the time. */
 let parts = 0;
 
 /**
- * Divides the time of this file among its random tests. Each of them calls this once, before any of them runs, and gets a function that
- * says at which `performance.now()` it has to end: what the tests before it left is shared by those that are still to come.
+ * Divides the time of this file among its random tests. Each of them calls this once, before any of them runs, and gets
+ * a function that returns the `performance.now()` at which it has to end: time that earlier tests left is shared by the
+ * remaining ones.
  */
 export function partOfTheTime(weight = 1): () => number {
   parts += weight;
@@ -19,7 +20,7 @@ export function partOfTheTime(weight = 1): () => number {
   };
 }
 
-/** Prints how far a test has come, at most every twenty seconds. */
+/** Prints the progress of a test, at most every twenty seconds. */
 export function createProgress(): (text: () => string) => void {
   let shown = performance.now();
   return (text) => {
@@ -29,5 +30,7 @@ export function createProgress(): (text: () => string) => void {
   };
 }
 
-/** Says what a test did, and with which seed the rest begins: `scripts/soak.mjs` repeats these lines at its end. */
+/**
+ * Prints what a test did, and the seed with which the rest begins: `scripts/soak.mjs` repeats these lines at its end.
+ */
 export const done = (text: string): void => void process.stdout.write(`done: ${text}\n`);

@@ -1,5 +1,7 @@
-// Carries out one client scenario of the protocol's conformance suite with the real command: log in where a login is wanted, then
-// let an agent call every tool of the server. The suite starts this with the address of its server as the last argument.
+// Runs one client scenario of the protocol's conformance suite with the real command: logs in where a login is
+// required, then
+// lets an agent call every tool of the server. The suite starts this with the address of its server as the last
+// argument.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +13,7 @@ const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
 const home = mkdtempSync(join(tmpdir(), "subcrew-conformance-"));
 process.once("exit", () => rmSync(home, { recursive: true, force: true }));
 
-/** Authorization servers on this machine have to be allowed by the user, so this looks them up as the user would. */
+/** The user has to allow authorization servers on this machine, so this looks them up as the user would. */
 async function authorizationHosts() {
   if (!scenario.startsWith("auth/")) return [];
   const { origin, pathname } = new URL(url);
@@ -74,7 +76,7 @@ const logIn = () => subcrew("mcp", "login", "suite").status;
 if (scenario.startsWith("auth/") && !program && logIn() !== 0) process.exit(1);
 for (let tries = 0; ; tries += 1) {
   const { status, said } = subcrew("run", "caller", "Call every tool of the server.");
-  // A server that wants more than the login gave is logged in to again, once: a person would not go on for ever.
+  // A server that demands more than the login gave gets one more login: a person would not repeat it for ever.
   const wants = said.includes("needs a login");
   if (!wants) process.exit(status ?? 1);
   if (tries === 1 || logIn() !== 0) process.exit(1);

@@ -9,7 +9,7 @@ import { unpackEmbedded } from "../../src/engines/server/embedded.ts";
 import { startDatabaseServer } from "../../src/engines/server/server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "subcrew-embedded-"));
-chmodSync(folder, 0o755); // the server of root runs as another user
+chmodSync(folder, 0o755); // if root starts it, the server runs as another user
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const isRoot = process.getuid?.() === 0;
 

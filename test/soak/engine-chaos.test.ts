@@ -24,7 +24,10 @@ beforeEach((context) => {
   if (typeof postgres === "string") context.skip(postgres);
 });
 
-/** Fewer runs, and more time between troubles, for a look on a busy machine: there a worker is killed before it has started. */
+/**
+ * Fewer runs, and more time between faults, for a try on a busy machine, where a worker is killed before it has
+ * started.
+ */
 const RUNS = Number(process.env["CHAOS_RUNS"] ?? 20);
 const PACE = Number(process.env["CHAOS_PACE"] ?? 1);
 const TASKS = 100;
@@ -37,10 +40,10 @@ const all = (ids: readonly number[], node: (task: number, at: number) => TaskNod
   output: "all",
 });
 
-/** Tasks side by side, five of which want the same files. */
+/** Parallel tasks, five of which write the same files. */
 const fan = (run: number): Plan =>
   all(numbers(run), (task, at) => taskNode(task, [], at % 20 === 0 ? { writes: [`shared-${run}/**`] } : {}));
-/** Ten chains of ten, each with a question in the middle. */
+/** Ten chains of ten tasks, each with a question in the middle. */
 const chains = (run: number): Plan => {
   const plan = all(numbers(run), (task, at) =>
     taskNode(task, at % 10 === 0 ? [] : at % 10 === 5 ? [`gate${task}`] : [idOf(task - 1)]),
@@ -50,7 +53,7 @@ const chains = (run: number): Plan => {
   );
   return { ...plan, nodes: { ...plan.nodes, ...Object.fromEntries(gates) } };
 };
-/** A team of two roles: a first task, then groups of four that wait for the group before. */
+/** A team of two roles: a first task, then groups of four that wait for the previous group. */
 const team = (run: number): object => ({
   mode: "team",
   team: {
@@ -71,7 +74,9 @@ test("2,000 tasks end exactly once while workers, coordinators and the database 
   let over = false;
   const counts = { workers: 0, started: 0, ready: 0, coordinators: 0, restarts: 0, frozen: 0, answers: 0 };
   const workers: SiteProcess[] = [];
-  /** A worker that ends is started again at once, as a service manager does; also one that found the database away. */
+  /**
+   * A worker that ends is started again at once, as a service manager does; also one that could not reach the database.
+   */
   const keep = (at: number): void => {
     counts.started += 1;
     workers[at] = site.worker();
@@ -82,7 +87,10 @@ test("2,000 tasks end exactly once while workers, coordinators and the database 
   await Promise.all(workers.map(({ ready }) => ready));
   const runs = Array.from({ length: RUNS }, (_, at) => `run_soak${String(at).padStart(8, "0")}`);
   const coordinators: SiteProcess[] = [];
-  /** A process that found the database away before it recorded anything is started again; later a worker takes over. */
+  /**
+   * A process that could not reach the database before it recorded anything is started again; later a worker takes
+   * over.
+   */
   const begin = (run: string, at: number): void => {
     const options = { concurrency: 16, unattended: false, budget: { maxTurns: 2 * TASKS, maxToolCalls: TASKS } };
     coordinators[at] = site.coordinate(run, shapes[at % shapes.length]!(at + 1), options);
@@ -157,7 +165,7 @@ test("2,000 tasks end exactly once while workers, coordinators and the database 
         `soak: ${Math.round((shown - began) / 1_000)} s: ${seen} nodes ended, ${overRuns()} of ${RUNS} runs; ${JSON.stringify(counts)}\n`,
       );
     }
-    // Takeovers take ten seconds each, and the database is away now and then: two minutes without progress mean a dead end.
+    // Takeovers take ten seconds each, and the database is down at times: two minutes without progress mean a deadlock.
     expect(performance.now() - last, `no progress for long, ${seen} nodes ended`).toBeLessThan(PACE * 120_000);
     return overRuns();
   };
@@ -190,12 +198,12 @@ test("2,000 tasks end exactly once while workers, coordinators and the database 
 
 const turnsIn = (events: readonly KeptEvent[]): number => events.filter(({ type }) => type === "turn.ended").length;
 
-/** What the runs have recorded; each event is read once. */
+/** The recorded events of the runs; each event is read once. */
 type RunsReader = Readonly<{
   more(): Promise<void>;
   ended(): number;
   over(): number;
-  /** The run is recorded: otherwise there is nothing to take over. */
+  /** Waits until the run is recorded: otherwise there is nothing to take over. */
   began(run: string): boolean;
   /** Questions that wait for an answer. */
   open(): readonly Readonly<{ run: string; path: string }>[];

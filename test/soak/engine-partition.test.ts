@@ -9,7 +9,10 @@ import { migrate } from "../../src/engines/postgres/migrate.ts";
 import { findPrograms } from "../../src/engines/server/programs.ts";
 import { exactnessOf, openSite, resultOf, taskNode } from "../support/engine-site.ts";
 
-/** Three network namespaces that only this test uses: the database, and two hosts that each reach it over a link of their own. */
+/**
+ * Three network namespaces that only this test uses: the database, and two hosts that each reach it over their own
+ * link.
+ */
 const tag = `sc${process.pid}`;
 const [hub, a, b] = [`${tag}h`, `${tag}a`, `${tag}b`];
 const folder = mkdtempSync(join(tmpdir(), "subcrew-partition-"));
@@ -21,7 +24,7 @@ let bin = "";
 const ip = (...args: string[]): string => execFileSync("ip", args, { encoding: "utf8", stdio: "pipe" });
 const inside = (name: string, ...args: string[]): string => ip("netns", "exec", name, ...args);
 
-/** Runs a program of Postgres beside the database, as an ordinary user. */
+/** Runs a program of Postgres next to the database, as an ordinary user. */
 const postgres = (name: string, ...args: string[]): string => {
   const { uid, gid } = statSync(data);
   return inside(hub, "setpriv", `--reuid=${uid}`, `--regid=${gid}`, "--clear-groups", join(bin, name), ...args);
@@ -81,7 +84,9 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-/** The files of a machine are seen in all of its network namespaces: there this process and the database meet. */
+/**
+ * The file system is shared by all network namespaces, so this process reaches the database through its socket file.
+ */
 const here = (database: string): string => `postgres://subcrew@${encodeURIComponent(data)}/${database}`;
 
 /** Makes a port of this process reachable at the same address inside a namespace. */
@@ -167,7 +172,7 @@ test("two runs with workers on two hosts end exactly once while one host is cut 
     )
     .toBe("run.ended,run.ended");
   expect(await coordinators[0]!.ended).toBe("0 ok");
-  const said = await coordinators[1]!.ended; // a worker of the near host took its run over
+  const said = await coordinators[1]!.ended; // a worker of the other host took its run over
   const all = await Promise.all([near, far].map(async (run) => exactnessOf(await site.events(run), site.asked)));
   expect(all).toMatchObject(all.map(() => ({ ends: 1, status: "ok", twice: [], repeated: 0 })));
   const outputs = new Map(all.flatMap((one) => [...one.outputs]));
@@ -179,7 +184,7 @@ test("two runs with workers on two hosts end exactly once while one host is cut 
     `partition: ${sum("takenOver")} tasks taken over, ${site.asked.length} model requests, ${sum("unrecorded")} of them repeated because their answer was lost; the far coordinator said ${said}; over ${Math.round((performance.now() - healed) / 1_000)} s after the link was healed\n`,
   );
   expect(sum("takenOver")).toBeGreaterThan(0);
-  // The workers of the far host serve again.
+  // The workers of the separated host serve again.
   const living = async (): Promise<number> => {
     const [row] = await site.connection.database.query<{ n: number }>(
       "select count(*)::integer as n from subcrew.processes where class is not null and beat > clock_timestamp() - interval '4 seconds'",

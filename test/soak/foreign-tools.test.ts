@@ -10,20 +10,20 @@ import { realTool, toolHome } from "./tool-cache.ts";
 
 /*
  * The real commands, against a provider on this machine. They are large (100 to 440 MB each) and take seconds to install, so
- * they are not part of `npm test`; `npm run test:soak -- foreign-tools` runs them, and skips those that cannot be had.
+ * they are not part of `npm test`; `npm run test:soak -- foreign-tools` runs them, and skips those that are not available.
  */
 
 type Row = Readonly<{
-  /** How the tool's own model would ask for these. */
+  /** How the tool's own model would call these tools. */
   read(cwd: string): ProviderCall;
   write(file: string): ProviderCall;
-  /** What sends it to the provider: variables, and files in its home. */
+  /** Settings that direct it to the provider: variables, and files in its home folder. */
   env(url: string): Record<string, string>;
   home?(url: string): Record<string, string>;
   agent?: object;
-  /** Where its own choice would ask the provider first. */
+  /** The model to name, where the tool would otherwise ask the provider for one. */
   model?: string;
-  /** Tools that the model must not even be shown when the agent only looks. */
+  /** Tools that the model must not even be shown when the agent is read-only. */
   hidden: readonly string[];
 }>;
 
@@ -99,7 +99,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-/** Hands a task to the real tool, whose model makes one call and then answers. */
+/** Gives a task to the real tool, whose model makes one call and then answers. */
 async function real(
   tool: ForeignName,
   bin: string,
@@ -111,7 +111,7 @@ async function real(
   const shown = new Set<string>();
   server = await startProviderServer((request) => {
     const names = toolsIn(request.body);
-    if (names.length === 0) return "A title."; // some of them have their conversations named
+    if (names.length === 0) return "A title."; // some tools request a title for the conversation
     asked += 1;
     for (const name of names) shown.add(name);
     return asked === 1
@@ -146,7 +146,7 @@ function toolsIn(body: Readonly<Record<string, unknown>>): string[] {
 }
 
 describe("the real claude", () => {
-  test("keeps each rule about files and addresses that it is given, in each of its tools", async (ctx) => {
+  test("enforces each rule about files and addresses that it is given, in each of its tools", async (ctx) => {
     const need = await realTool("claude");
     if (need.missing !== undefined) return ctx.skip(need.missing);
     const cwd = tempFolder({ "notes.txt": "n\n", "secret/key.txt": "SESAME\n", "docs/a.txt": "a\n" });
@@ -192,7 +192,7 @@ describe("the real claude", () => {
   });
 });
 
-/** What each of them would run or start in a project that it trusts. */
+/** Files that each tool would run or load in a project that it trusts. */
 function hostile(marker: string): Record<string, string> {
   const touch = `touch ${marker}`;
   const server = { evil: { type: "local", command: "touch", args: [marker] } };
@@ -218,7 +218,7 @@ function hostile(marker: string): Record<string, string> {
 }
 
 describe.each(foreignTools)("the real %s", (tool) => {
-  test("obeys nothing of the project, or is refused there", async (ctx) => {
+  test("loads nothing of the project, or is refused there", async (ctx) => {
     const need = await realTool(tool);
     if (need.missing !== undefined) return ctx.skip(need.missing);
     const marker = join(toolHome(`${tool}-elsewhere`, { keep: "" }), "obeyed");
@@ -229,7 +229,7 @@ describe.each(foreignTools)("the real %s", (tool) => {
     expect(existsSync(marker)).toBe(false);
   });
 
-  test("reads a file, answers, and is told like one of ours", async (ctx) => {
+  test("reads a file, answers, and has the events of a normal task", async (ctx) => {
     const need = await realTool(tool);
     if (need.missing !== undefined) return ctx.skip(need.missing);
     const { result, events, shown } = await real(tool, need.path, rows[tool].read);
@@ -240,7 +240,7 @@ describe.each(foreignTools)("the real %s", (tool) => {
     expect(shown.filter((name) => rows[tool].hidden.includes(name))).toEqual([]);
   });
 
-  test("does not write when the agent only looks, whatever its model asks for", async (ctx) => {
+  test("does not write when the agent is read-only, whatever its model requests", async (ctx) => {
     const need = await realTool(tool);
     if (need.missing !== undefined) return ctx.skip(need.missing);
     let file = "";
@@ -258,7 +258,7 @@ describe.each(foreignTools)("the real %s", (tool) => {
       agent,
     });
     expect(existsSync(join(cwd, "made.txt")), JSON.stringify(result)).toBe(true);
-    if (tool === "pi") return; // it says that it cannot keep to that, which is why it is refused without --allow-weaker
+    if (tool === "pi") return; // it declares that it cannot enforce this, which is why it is refused without --allow-weaker
     await server?.close();
     const elsewhere = join(toolHome(`${tool}-elsewhere`, { keep: "" }), "made.txt");
     await real(tool, need.path, () => rows[tool].write(elsewhere), { permissions, agent });
@@ -267,8 +267,8 @@ describe.each(foreignTools)("the real %s", (tool) => {
 });
 
 /**
- * Those that also speak ACP. Copilot asks before it writes, opencode does not, and Gemini does not write where it does not
- * trust the folder: nothing about asking is taken for granted.
+ * Tools that also support ACP. Copilot asks before it writes, opencode does not, and Gemini does not write in an
+ * untrusted folder: the tests assume nothing about questions.
  */
 describe.each<[program: string, flag: string, tool: ForeignName, asks: boolean]>([
   ["gemini", "--acp", "gemini", false],
@@ -294,7 +294,7 @@ describe.each<[program: string, flag: string, tool: ForeignName, asks: boolean]>
     });
   });
 
-  test.runIf(asks).for([false, true])("writes only what the person agrees to: %s", async (approve, ctx) => {
+  test.runIf(asks).for([false, true])("writes only files that the person approves: %s", async (approve, ctx) => {
     const need = await realTool(program);
     if (need.missing !== undefined) return ctx.skip(need.missing);
     const write = (folder: string): ProviderCall => rows[tool].write(join(folder, "made.txt"));

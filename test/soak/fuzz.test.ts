@@ -22,14 +22,14 @@ import { poolHolds } from "../simulation/pool.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { createProgress, done, partOfTheTime } from "./budget.ts";
 
-/** Another chance each time, which is said; `SUBCREW_SEED` takes one again. */
+/** A random seed each time, which is printed; `SUBCREW_SEED` sets one. */
 const seed = Number(process.env["SUBCREW_SEED"] ?? randomInt(1_000_000_000));
 process.stdout.write(`SUBCREW_SEED=${seed} npm run test:soak -- fuzz\n`);
 
-/** More than any machine manages in the time that a test is given. */
+/** More than any machine can do in the time of a test. */
 const MANY = 1_000_000_000;
 
-/** Tries a property until the part of the time that belongs to this test is over. */
+/** Tries a property until this test's part of the time is over. */
 function soaked(title: string, hold: (tries: Tries) => unknown, weight = 1): void {
   const end = partOfTheTime(weight);
   test(title, async () => {
@@ -39,7 +39,7 @@ function soaked(title: string, hold: (tries: Tries) => unknown, weight = 1): voi
   });
 }
 
-/** The same for commands, which are drawn and carried out in batches. */
+/** The same for commands, which are generated and run in batches. */
 function soakedCommands(title: string, batch: (tries: Tries) => number, weight = 1): void {
   const end = partOfTheTime(weight);
   test(title, () => {
@@ -56,7 +56,7 @@ function soakedCommands(title: string, batch: (tries: Tries) => number, weight =
 soaked("FUZZ-01: agent files bent in any way are read or refused, none of them slowly", (tries) => {
   let slowest = 0;
   filesAreRead(tries, (ms) => (slowest = ms));
-  expect(slowest).toBeLessThan(1_000); // 100 ms on a machine that does nothing else
+  expect(slowest).toBeLessThan(1_000); // 100 ms on an idle machine
   return `the slowest file took ${slowest.toFixed(1)} ms`;
 });
 soaked("FUZZ-01: agent files that have to be repaired never have more tools", repairsOnlyNarrow);

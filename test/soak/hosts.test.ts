@@ -9,21 +9,21 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { realTool, toolHome } from "./tool-cache.ts";
 
 /*
- * The real hosts, against a provider on this machine: each reads the lines that `subcrew mcp --setup` prints, starts our server,
- * and its model calls `run`. The agent asks the same provider, with a key that only the lines can have passed on.
+ * The real hosts, against a provider on this machine: each reads the configuration that `subcrew mcp --setup` prints, starts our
+ * server, and its model calls `run`. The agent uses the same provider, with a key that it can only have from the configuration.
  */
 
 const KEY = "not-a-key-at-all";
 
 type Host = Readonly<{
   setup: SetupName;
-  /** The file of the lines, and what else is in it or beside it. */
+  /** The file for the configuration, and other files or content that the host needs. */
   file: string;
   before?(url: string): string;
   home?(url: string): Record<string, string>;
   env(url: string): Record<string, string>;
   args: readonly string[];
-  /** How the host calls our tool `run`. */
+  /** The host's name for our tool `run`. */
   tool: RegExp;
 }>;
 
@@ -47,7 +47,7 @@ const hosts: Readonly<Record<string, Host>> = {
   claude: {
     setup: "claude-code",
     file: "mcp.json",
-    // On a busy machine it began before the server was connected, and without its tools.
+    // On a busy machine it began before the server was connected, without its tools.
     env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, MCP_CONNECT_TIMEOUT_MS: "120000" }),
     args: ["-p", "Ask the agent explore.", "--mcp-config", "mcp.json", "--allowedTools", "mcp__subcrew"],
     tool: /^mcp__subcrew__run$/,
@@ -76,7 +76,7 @@ afterEach(async () => {
   server = undefined;
 });
 
-test.for(Object.keys(hosts))("the real %s runs an agent with the lines of --setup", async (name, ctx) => {
+test.for(Object.keys(hosts))("the real %s runs an agent with the configuration of --setup", async (name, ctx) => {
   const need = await realTool(name);
   if (need.missing !== undefined) return ctx.skip(need.missing);
   const { setup, file, before, env, args, tool } = hosts[name]!;

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "../..");
 const at = (cwd: string, file: string, ...args: readonly string[]): string =>
   execFileSync(file, args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 
-/** A person who has just installed the command: an empty home, and a folder with one file. */
+/** A person who has just installed the command: an empty home folder, and a folder with one file. */
 function firstAnswer(prefix: string): string {
   const home = tempFolder({ "work/notes.txt": "The plants were watered on Monday.\n" });
   const env = { PATH: `${join(prefix, "bin")}:${process.env["PATH"] ?? ""}`, HOME: home };
@@ -23,7 +23,7 @@ function firstAnswer(prefix: string): string {
   return subcrew("run", "explore", "When were the plants watered?");
 }
 
-test("a clone is installed as README says", () => {
+test("a clone can be installed as README says", () => {
   const folder = tempFolder();
   const [clone, prefix] = [join(folder, "clone"), join(folder, "prefix")];
   at(folder, "git", "clone", "--quiet", root, clone);

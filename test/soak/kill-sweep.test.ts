@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { modes, sweepAll } from "../processes/runtime/resume/kill-sweep.ts";
 import { createProgress, done, partOfTheTime } from "./budget.ts";
 
-/** The place in the order of all stops where this begins; a run that had no time for all of them says where the next one goes on. */
+/**
+ * The position in the order of all stops where this begins; a round that had no time for all of them prints where the
+ * next one continues.
+ */
 const from = Number(process.env["SUBCREW_SEED"] ?? 0);
 const end = partOfTheTime();
 

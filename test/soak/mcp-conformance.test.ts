@@ -12,7 +12,7 @@ import { realTool } from "./tool-cache.ts";
 
 /*
  * The official conformance suite of the protocol, against the real command. docs/mcp.md lists the scenarios that are not here, with
- * the reason: most ask a server for tools, prompts or resources that only a server made for the suite has.
+ * the reason: most need a server with tools, prompts or resources that exist only for the suite.
  */
 
 const SERVER = [
@@ -56,7 +56,7 @@ afterAll(() => provider?.close());
 
 const pathOf = (need: Need): string => ("path" in need ? need.path : "");
 
-/** Runs the suite with the Node that it needs, which is newer than the oldest that we support. */
+/** Runs the suite with the Node version that it needs, which is newer than the oldest that we support. */
 function conformance(args: readonly string[]): Promise<string> {
   return new Promise((resolve) => {
     const env = { ...process.env, SUBCREW_COMMAND: command, PROVIDER_URL: provider.url };
@@ -67,7 +67,7 @@ function conformance(args: readonly string[]): Promise<string> {
   });
 }
 
-/** The suite says how many of its checks passed. */
+/** The suite prints how many of its checks passed. */
 function expectPassed(said: string): void {
   const counts = /Passed: (\d+)\/(\d+), (\d+) failed/.exec(said);
   expect(counts?.[3], said.slice(-6_000)).toBe("0");
@@ -90,7 +90,7 @@ describe("as a server", () => {
     const token = "0123456789abcdef0123456789abcdef";
     const inputs = (required: boolean): string =>
       `inputs:\n  message: { type: string, required: ${required}, description: What to say. }\n`;
-    // The suite calls this one without arguments and wants an error.
+    // The suite calls this tool without arguments and expects an error.
     const agent = (name: string): [string, string] => [
       `.subcrew/agents/${name}.md`,
       `---\nname: ${name}\ndescription: Answers.\nmodel: anthropic/claude-sonnet-4-5\n${inputs(name === "test_error_handling")}---\nAnswer: {message}\n`,
@@ -148,7 +148,7 @@ describe("as a server", () => {
   });
 });
 
-/** The suite sends no token: this adds ours, and passes everything else on as it came. */
+/** The suite sends no token: this proxy adds ours, and passes everything else on unchanged. */
 async function withToken(target: string, token: string): Promise<Server> {
   const { hostname, port } = new URL(target);
   const server = createServer((asked, answer) => {

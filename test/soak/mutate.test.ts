@@ -7,7 +7,7 @@ import { root } from "../../scripts/step.mjs";
 import { shell } from "../support/repository.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-test("the script passes over noticed changes, prints the others, and keeps each result", async () => {
+test("the script skips noticed mutations, prints the others, and stores each result", async () => {
   const folder = tempFolder({
     "src/sum.ts": `export const sum = (a: number, b: number): number => a + b;
 export const limit = () => 5;

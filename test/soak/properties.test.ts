@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe } from "vitest";
 
-/** The properties that `npm test` tries with a fifth of their examples: here with all of them, and with other seeds. */
+/** The properties of which `npm test` tries a fifth of the examples: here with all of them, and with other seeds. */
 const files = [
   "src/core/schema/jtd.test.ts",
   "src/core/secrets/redact.test.ts",

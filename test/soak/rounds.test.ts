@@ -12,7 +12,7 @@ import { contend } from "../processes/runtime/store/owners.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { createProgress, done, partOfTheTime } from "./budget.ts";
 
-/** So many rounds before the next look at the time. */
+/** The number of rounds between two checks of the time. */
 const ROUNDS = 100;
 
 const end = { claims: partOfTheTime(1), cycles: partOfTheTime(3) };
@@ -42,7 +42,7 @@ test("runs that end, are cancelled or killed leave nothing behind", async () => 
   done(`${rounds} runs and programs that ended, were cancelled or killed left nothing behind`);
 });
 
-test("LOG-09: 10,000 events of 20 MB are taken up within two seconds and 300 MB", async () => {
+test("LOG-09: 10,000 events of 20 MB are resumed within two seconds and 300 MB", async () => {
   const folder = tempFolder();
   const text = "x".repeat(1_900);
   const lines = Array.from({ length: 10_000 }, (_, at) =>
@@ -57,10 +57,10 @@ test("LOG-09: 10,000 events of 20 MB are taken up within two seconds and 300 MB"
   process.stdout.write(`20 MB: ${Math.round(ms)} ms, ${Math.round(process.memoryUsage().rss / 1e6)} MB\n`);
   expect(history.under("")).toEqual([]);
   expect(ms).toBeLessThan(2_000);
-  expect(process.memoryUsage().rss).toBeLessThan(300e6 + 150e6); // with the test runner itself
+  expect(process.memoryUsage().rss).toBeLessThan(300e6 + 150e6); // including the test runner itself
 });
 
-test("LOG-09: 100,000 events of 200 MB are taken up within 15 seconds, and looked at with no more in memory than a piece", async () => {
+test("LOG-09: 100,000 events of 200 MB are resumed within 15 seconds, and shown with only one piece in memory", async () => {
   const store = createFolderStore(tempFolder());
   const folder = store.place("run_1");
   mkdirSync(folder, { recursive: true });

@@ -5,10 +5,10 @@ import { defects, type Defect, play, simulatorIn } from "../simulation/planted.t
 import { tempFolder } from "../support/temp-folder.ts";
 import { createProgress, done, partOfTheTime } from "./budget.ts";
 
-/** Other seeds each time; `SUBCREW_SEED` says from where on. */
+/** Other seeds each time; `SUBCREW_SEED` sets the first one. */
 const first = Number(process.env["SUBCREW_SEED"] ?? randomInt(1_000_000_000));
 
-/** How many programs play at once, and how many seeds each of them plays before it looks at the time. */
+/** How many programs run at once, and how many seeds each of them plays before it checks the time. */
 const WIDTH = 2;
 const SEEDS = 100;
 const PLANTED_SEEDS = 2_000;
@@ -37,7 +37,7 @@ test("SIM-03: of twenty planted defects at least nineteen are found within 2,000
     played: 0,
   }));
   let found = 0;
-  // In turns: the many that are found soon do not wait for the few that take long.
+  // In turns, so that the many defects that are found soon do not wait for the few that take long.
   await sideBySide(async () => {
     const next = performance.now() < until ? open.shift() : undefined;
     if (next === undefined) return false;
@@ -60,7 +60,7 @@ test("SIM-03: of twenty planted defects at least nineteen are found within 2,000
   expect(missed.length).toBeLessThanOrEqual(1);
 });
 
-test("SIM-02: in every simulation that there is time for what we promise holds", async () => {
+test("SIM-02: in every simulation that there is time for, our promises hold", async () => {
   const until = end.seeds();
   const program = await simulatorIn(tempFolder());
   const progress = createProgress();

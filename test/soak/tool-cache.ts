@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Need } from "../needs.ts";
 
-/** Where the commands of other tools are installed: outside of the project, and once for all runs. */
+/** The folder in which the commands of other tools are installed: outside of the project, and once for all runs. */
 const cache = process.env["SUBCREW_TEST_TOOLS"] ?? join(homedir(), ".cache", "subcrew-test-tools");
 
 const system = `${process.platform}-${process.arch}`;
 
-/** The package of each tool, and where its program may be in it: some come as one file for each system. */
+/** The package of each tool, and the possible paths of its program in it: some have one file for each system. */
 const packages: Readonly<Record<string, readonly [name: string, ...files: string[]]>> = {
   claude: ["@anthropic-ai/claude-code", `@anthropic-ai/claude-code-${system}/claude`],
   codex: ["@openai/codex", ".bin/codex"],
@@ -25,7 +25,7 @@ const packages: Readonly<Record<string, readonly [name: string, ...files: string
   pi: ["@earendil-works/pi-coding-agent", ".bin/pi"],
 };
 
-/** The folder with the real command of a tool, installed when that is possible, or why not. */
+/** The folder with the real command of a tool, installed if possible, or the reason why not. */
 export async function realTool(tool: string): Promise<Need> {
   const [name = "", ...files] = packages[tool] ?? [];
   const folder = join(cache, tool);
@@ -50,7 +50,7 @@ export async function realTool(tool: string): Promise<Need> {
   return { path: bin };
 }
 
-/** A home folder beside the commands: some of them refuse to work below a temporary one. */
+/** A home folder next to the commands: some of them refuse to work below a temporary folder. */
 export function toolHome(tool: string, files: Readonly<Record<string, string>>): string {
   const home = join(cache, tool, "home");
   rmSync(home, { recursive: true, force: true });

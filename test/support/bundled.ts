@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buildSync } from "esbuild";
 
-/** A program that Node can start, made of this source; it may import from `src/` as this folder's files do. */
+/** A program that Node can start, bundled from this source; it may import from `src/` like the files of this folder. */
 export function bundled(folder: string, source: string): string {
   const file = join(folder, "program.mjs");
   const { outputFiles } = buildSync({

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { emptyScratchpad } from "../../src/core/task/scratchpad.ts";
 import type { Tool, ToolContext } from "../../src/core/task/tool.ts";
 
-/** Calls a tool as the loop does: the input is parsed first, and only text comes back. */
+/** Calls a tool as the loop does: the input is parsed first, and only text is returned. */
 export async function callTool(
   tool: Tool,
   cwd: string,
@@ -14,7 +14,7 @@ export async function callTool(
   return typeof result === "string" ? result : result.text;
 }
 
-/** A context in which nothing is there. */
+/** A context without any of the optional parts. */
 export const emptyContext: Omit<ToolContext, "cwd"> = {
   signal: new AbortController().signal,
   env: {},

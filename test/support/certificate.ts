@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { tempFolder } from "./temp-folder.ts";
 
-/** A certificate for `secure.test` that vouches for itself, its key, and the file that it is in. */
+/** A self-signed certificate for `secure.test`, its key, and its file. */
 export function certificate(): Readonly<{ key: string; cert: string; file: string }> {
   const folder = tempFolder();
   const [key, file] = [join(folder, "key.pem"), join(folder, "cert.pem")];

@@ -5,7 +5,7 @@ import { messageOf } from "../../src/core/schema/error.ts";
 import type { Tool } from "../../src/core/task/tool.ts";
 import { callTool } from "./call-tool.ts";
 
-/** How a conversation went: every call, what was handed in or said last, and what each turn used. */
+/** The course of a conversation: every call, the result or last text, and the usage of each turn. */
 export type Driven = {
   readonly messages: readonly Message[];
   readonly calls: readonly ToolCall[];
@@ -17,7 +17,7 @@ export type Driven = {
 
 type Given = Partial<ModelRequest> & { readonly prompt: string; readonly cwd: string; readonly with?: readonly Tool[] };
 
-/** A loop with nothing in it but turns and tools, for models that work alone. */
+/** A loop with only turns and tools, for models that work alone. */
 export async function drive(model: Model, { prompt, cwd, with: given = [], ...more }: Given): Promise<Driven> {
   const messages: Message[] = [{ role: "user", text: prompt }, ...(more.messages ?? [])];
   const specs = given.map(({ name, description, input }) => ({

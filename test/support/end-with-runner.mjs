@@ -1,5 +1,5 @@
-// Ends this worker and every process below it when the test runner is gone, however it was ended: a worker that is left alone
-// would continue its tests, and what they started would run for ever.
+// Ends this worker and every process below it when the test runner is gone, however it ended: a worker without a runner
+// would continue its tests, and the processes of the tests would run for ever.
 import { readdirSync, readFileSync } from "node:fs";
 
 const KEY = Symbol.for("subcrew.tests.end-with-runner");

@@ -16,7 +16,7 @@ const coordinator = join(import.meta.dirname, "..", "engines", "chaos-coordinato
 export type SiteProcess = Readonly<{
   child: ChildProcess;
   ended: Promise<string>;
-  /** Whether it takes tasks; false: it ended before. */
+  /** Resolves when it accepts tasks; false if it ended before. */
   ready: Promise<boolean>;
 }>;
 
@@ -29,7 +29,7 @@ export type EngineSite = Readonly<{
   workspace: string;
   /** The address of the model provider. */
   provider: string;
-  /** What the provider was asked, in order. */
+  /** The requests to the provider, in order. */
   asked: readonly Asked[];
   worker(flags?: readonly string[], through?: readonly string[]): SiteProcess;
   /** Starts a process that coordinates a run of a plan or an input. */
@@ -43,15 +43,15 @@ export type EngineSite = Readonly<{
 export type SiteOptions = Readonly<{
   /** How long the model takes for a turn. */
   turnMs: number;
-  /** After how long without a sign of life a process is dead; by default 10 seconds. */
+  /** The time without a heartbeat after which a process counts as dead; by default 10 seconds. */
   deadAfter?: string;
 }>;
 
-/** What a task is asked to do, and what it has to answer. */
+/** The prompt of a task, and the required answer. */
 export const promptOf = (task: number): string => `Do task number ${task}.`;
 export const resultOf = (task: number): string => `Task ${task} is done.`;
 
-/** A task node; `more`: its settings. */
+/** A task node; `more` are its settings. */
 export const taskNode = (task: number, needs: readonly string[] = [], more: object = {}) => ({
   kind: "task" as const,
   needs: [...needs],
@@ -148,7 +148,7 @@ export async function openSite(
   };
 }
 
-/** What the records of a run say about exactness. */
+/** What the records of a run show about exactly-once execution. */
 export type Exactness = Readonly<{
   ends: number;
   status: string | undefined;
@@ -158,7 +158,7 @@ export type Exactness = Readonly<{
   twice: readonly string[];
   /** How often another worker continued a task whose worker was gone. */
   takenOver: number;
-  /** Requests to the model for turns that were recorded already. */
+  /** Requests to the model for turns that were already recorded. */
   repeated: number;
   /** Requests to the model whose first answer was lost with its worker. */
   unrecorded: number;

@@ -1,6 +1,6 @@
 import fc from "../../node_modules/fast-check/lib/fast-check.js";
 
-/** Stands in for fast-check in tests of a change: a property that says no seed of its own has always the same one. */
+/** Replaces fast-check in the tests of a change: a property without its own seed always has the same one. */
 fc.configureGlobal({ seed: 20_261_116 });
 
 export default fc;

@@ -1,10 +1,10 @@
-/** The same work on a small and on a large input; so many small ones are to cost as much as the large one. */
+/** The same work on a small and on a large input; `pieces` small ones should cost as much as the large one. */
 export type Sizes = Readonly<{ small(): unknown; large(): unknown; pieces: number }>;
 
 /**
- * How many times as much a large input costs as its pieces do: about 1 where the cost grows as the input does, about the
- * number of pieces where it grows with the square of it. A fast machine and a slow one agree on that. The best of several
- * tries counts: what else goes on here makes one of them slow, and what grows too fast makes all of them slow.
+ * How many times as much a large input costs as its pieces: about 1 for linear growth, about the number of pieces for
+ * quadratic growth. This does not depend on the speed of the machine. The best of several tries counts: other load
+ * makes one of them slow, and growth that is too fast makes all of them slow.
  */
 export function growth({ small, large, pieces }: Sizes): number {
   const all = (): void => {
@@ -17,7 +17,7 @@ export function growth({ small, large, pieces }: Sizes): number {
   return best;
 }
 
-/** Both in turn, for long enough that both are interrupted as often. */
+/** Measures both in turn, for long enough that both are interrupted equally often. */
 function compared(all: () => void, large: () => unknown): number {
   let [one, many] = [0, 0];
   while (one + many < 100) {

@@ -29,7 +29,7 @@ export async function openedJournal(folder: string, options: JournalOptions = {}
   return { journal, kept, lost };
 }
 
-/** Writes a closed journal with this many notes: its file. */
+/** Writes a closed journal with this many notes; returns its file. */
 export async function writtenJournal(folder: string, count: number, text?: string): Promise<string> {
   const { journal } = await openedJournal(folder);
   for (let seq = 1; seq <= count; seq += 1) journal.append(note(seq, text));

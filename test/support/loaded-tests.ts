@@ -2,7 +2,7 @@ import { type RunnerTestCase, type RunnerTestSuite, TestRunner } from "vitest";
 
 /**
  * Loads a test file inside the callback of a suite and takes its tests out of that suite, so that vitest does not run
- * them: the caller does, as often as wanted. A name makes vitest load the file again; what it imports is loaded once.
+ * them: the caller runs them, as often as needed. A name makes vitest load the file again; its imports are loaded once.
  */
 export async function loadTests(file: string, name: string): Promise<readonly RunnerTestCase[]> {
   const suite = TestRunner.getCurrentSuite();
@@ -15,7 +15,7 @@ export async function loadTests(file: string, name: string): Promise<readonly Ru
 const testsOf = (task: RunnerTestCase | RunnerTestSuite): RunnerTestCase[] =>
   task.type === "test" ? (task.mode === "run" ? [task] : []) : task.tasks.flatMap(testsOf);
 
-/** Runs a loaded test with the hooks around it: what it throws, or nothing when it passes. */
+/** Runs a loaded test with its hooks: returns the error that it throws, or nothing when it passes. */
 export async function errorOf(one: RunnerTestCase): Promise<Error | undefined> {
   const around = suitesOf(one).map((suite) => TestRunner.getSuiteHooks(suite));
   const current = TestRunner.getCurrentTest() as { onFinished?: ((context: unknown) => unknown)[] } | undefined;
@@ -28,7 +28,7 @@ export async function errorOf(one: RunnerTestCase): Promise<Error | undefined> {
   } finally {
     for (const { afterEach } of around.toReversed())
       for (const hook of afterEach) await hook(one.context, one.suite as never);
-    // The hooks that it registered with onTestFinished belong to the test that runs it.
+    // Hooks that it registered with onTestFinished belong to the test that runs it.
     for (const hook of current?.onFinished?.splice(0).toReversed() ?? []) await hook(one.context);
   }
 }

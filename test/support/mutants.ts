@@ -3,21 +3,21 @@ import { describe, type RunnerTestCase, test, TestRunner } from "vitest";
 import { errorOf, loadTests, suitesOf } from "./loaded-tests.ts";
 
 /**
- * The work of one process of scripts/mutate.mjs. The changed file holds all mutants, and `subcrewMutant` switches one on.
- * The report gets a line when a mutant is begun and one when it is decided, and is touched when a test begins; `always`
- * is a mutant that is on from the start, because the code in question runs when its module is loaded.
+ * The work of one process of scripts/mutate.mjs. The changed file contains all mutants, and `subcrewMutant` switches
+ * one on. The report gets a line when a mutant is started and one when it is decided, and is touched when a test
+ * begins; `always` is a mutant that is on from the start, because its code runs when the module is loaded.
  */
 export type MutantWork = Readonly<{
   /** The test files. */
   files: readonly string[];
   ids: readonly number[];
   always?: number;
-  /** The tests that passed without a mutant in an earlier process, and how long they took, in milliseconds. */
+  /** The tests that passed without a mutant in an earlier process, with their durations in milliseconds. */
   passed: Readonly<Record<string, number>>;
   report: string;
 }>;
 
-/** A test that takes so many times as long as without a mutant hangs. */
+/** A test that takes this many times as long as without a mutant counts as hanging. */
 const TIMES = 20;
 const LEAST_MS = 30_000;
 
@@ -44,10 +44,11 @@ export function tryMutants({ files, ids, always, passed, report }: MutantWork): 
         world.subcrewMutant = id;
         const noticed = await firstFailure(tests, () => utimesSync(report, new Date(), new Date()));
         if (always === undefined) delete world.subcrewMutant;
-        // What a mutant left behind must not be taken for the work of the next one.
+        // Effects that one mutant left behind must not count for the next one.
         const isSpoiled =
           noticed !== undefined && always === undefined && (noticed.hangs || (await within(noticed.one)) !== undefined);
-        // A test that fails without the mutant, too, may fail because of what ran before: only a new process can tell.
+        // A test that also fails without the mutant may fail because of the tests before it: only a new process can
+        // decide.
         const isSure = !isSpoiled || noticed.hangs || (isNew && id === ids[0]);
         if (isSure) tell({ id, noticed: noticed?.one.run.name ?? null, error: noticed?.error.message.slice(0, 200) });
         if (isSpoiled) {
@@ -60,7 +61,9 @@ export function tryMutants({ files, ids, always, passed, report }: MutantWork): 
   });
 }
 
-/** Runs the tests that no process has run without a mutant yet, and takes out those that fail beside the others. */
+/**
+ * Runs the tests that no process has run without a mutant yet, and removes those that fail together with the others.
+ */
 async function withoutMutants(tests: Timed[], tell: Tell): Promise<void> {
   for (const one of [...tests]) {
     if (one.ms !== undefined) continue;
@@ -77,7 +80,9 @@ async function withoutMutants(tests: Timed[], tell: Tell): Promise<void> {
 
 type Failure = Readonly<{ one: Timed; error: Error; hangs: boolean }>;
 
-/** The first test that fails; it runs first next time, since neighbouring mutants are often noticed by the same test. */
+/**
+ * The first test that fails; it runs first next time, because neighbouring mutants are often noticed by the same test.
+ */
 async function firstFailure(tests: Timed[], begins: () => void): Promise<Failure | undefined> {
   for (const [at, one] of tests.entries()) {
     begins();

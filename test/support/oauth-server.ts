@@ -5,45 +5,45 @@ import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { type WebServer, webServer } from "./web-server.ts";
 
-/** What an authorization server does differently from a good one. */
+/** Differences of an authorization server from a correct one. */
 export type OAuthQuirks = {
-  /** Lets nobody register. */
+  /** It refuses registration. */
   closed?: boolean;
-  /** Seconds that a token lasts. */
+  /** The lifetime of a token in seconds. */
   lasts?: number;
-  /** Gives no refresh tokens. */
+  /** It gives no refresh tokens. */
   once?: boolean;
-  /** The person says no. */
+  /** The person refuses. */
   denies?: boolean;
-  /** Knows its client by this key instead of a secret. */
+  /** It authenticates its client by this key instead of a secret. */
   publicKey?: KeyObject;
-  /** What is changed about its metadata. */
+  /** Changes of its metadata. */
   metadata?: object;
-  /** What it adds to the address that the browser comes back to. */
+  /** Parameters that it adds to the redirect address of the browser. */
   comesBackWith?: Record<string, string>;
-  /** What the token endpoint does instead, given what was sent to it. */
+  /** A replacement of the token endpoint, called with the parameters of the request. */
   token?(sent: URLSearchParams, response: ServerResponse): void;
 };
 
 export type OAuthServer = WebServer & {
   quirks: OAuthQuirks;
   issuer: string;
-  /** Access tokens that count. */
+  /** Valid access tokens. */
   valid: Set<string>;
-  /** Refresh tokens that count; each is good for one time. */
+  /** Valid refresh tokens; each can be used once. */
   refreshes: Set<string>;
   grants: URLSearchParams[];
   registered: Record<string, unknown>[];
   revoked: string[];
   authorized: URLSearchParams[];
-  /** Every secret that it ever gave out. */
+  /** Every secret that it ever issued. */
   given: string[];
 };
 
-/** A client that somebody registered by hand, as the settings name it. */
+/** A client that was registered by hand, in the form of the settings. */
 export const KNOWN = { id: "known-client", secret: "known-client-secret" };
 
-/** An authorization server that keeps to the rules: registration, PKCE, codes and refresh tokens that are good for one time. */
+/** A correct authorization server: registration, PKCE, codes and refresh tokens that can be used once. */
 export async function oauthServer(quirks: OAuthQuirks = {}): Promise<OAuthServer> {
   const codes = new Map<string, URLSearchParams>();
   const clients = new Map<string, string[]>([[KNOWN.id, []]]);
@@ -153,21 +153,24 @@ function isSignedBy(key: KeyObject, assertion: string, audience: string): boolea
   return meant && verify("sha256", Buffer.from(`${head}.${body}`), { key, dsaEncoding: "ieee-p1363" }, bytes);
 }
 
-/** What a protected server says and does. */
+/** The answers of a protected server. */
 export type ProtectedQuirks = {
-  /** What is changed about what it says of itself. */
+  /** Changes of its own metadata. */
   metadata?: object;
-  /** What it says when it refuses. */
+  /** Its answer when it refuses. */
   scope?: string;
-  /** The scope that a call of its tool needs besides. */
+  /** The additional scope that a call of its tool needs. */
   needs?: string;
-  /** Where it sends everybody on to. */
+  /** The address to which it redirects every request. */
   sendsOn?: string;
 };
 
 export type ProtectedServer = WebServer & { address: string; quirks: ProtectedQuirks };
 
-/** A server of the official library that wants a token of this authorization server. Its tool tells which token it was called with. */
+/**
+ * A server of the official library that requires a token of this authorization server. Its tool returns the token of
+ * the call.
+ */
 export async function protectedServer(oauth: OAuthServer, quirks: ProtectedQuirks = {}): Promise<ProtectedServer> {
   let bearer = "";
   const speak = toNodeHandler(

@@ -1,13 +1,13 @@
 /**
- * For what has to begin before a limit of time strikes: tried with tight limits, then with ten and with a hundred times as
- * much time. A slow machine needs more; what is wrong stays wrong.
+ * For an action that has to begin before a time limit is reached: tried with short limits, then with ten and with a
+ * hundred times as much time. A slow machine needs more; a real error stays an error.
  */
 export async function patiently<T>(attempt: (times: number) => Promise<T>): Promise<T> {
   for (const times of [1, 10]) {
     try {
       return await attempt(times);
     } catch {
-      // not even begun, perhaps
+      // the action may not even have begun
     }
   }
   return attempt(100);

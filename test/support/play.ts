@@ -6,7 +6,7 @@ import { tempFolder } from "./temp-folder.ts";
 /** One call of a tool, as a turn of a scripted model. */
 export const call = (name: string, input: object): Script => ({ calls: [{ name, input }] });
 
-/** What came of a run: its outcome, its events, and what the model read about each of its calls. */
+/** The result of a run: its outcome, its events, and the result of each call that the model read. */
 export type Played = Readonly<{
   outcome: Outcome | undefined;
   events: readonly Event[];
@@ -20,7 +20,7 @@ export type Played = Readonly<{
 type Setting = CrewOptions &
   Readonly<{ answer?(question: string): Answer | undefined; agent?: object; input?: object; home?: string | false }>;
 
-/** Runs one agent whose model makes these calls, one after the other, and then says that it is done. */
+/** Runs one agent whose model makes these calls, one after the other, and then ends. */
 export async function play(
   calls: readonly Script[],
   { answer, agent = {}, input = {}, ...options }: Setting = {},

@@ -7,7 +7,7 @@ import { migrate } from "../../src/engines/postgres/migrate.ts";
 import { findPrograms } from "../../src/engines/server/programs.ts";
 import { type DatabaseServer, startDatabaseServer } from "../../src/engines/server/server.ts";
 
-/** A Postgres of its own for one test file, with the tables of the engine in as many databases as are asked for. */
+/** A separate Postgres for one test file, with the tables of the engine in as many databases as are requested. */
 export type TestServer = Readonly<{
   server: DatabaseServer;
   /** The folder of the server, with its log. */
@@ -19,7 +19,7 @@ export type TestServer = Readonly<{
   stop(): Promise<void>;
 }>;
 
-/** Starts one, or says why that is not possible here. */
+/** Starts a server, or returns why that is not possible here. */
 export async function startPostgres(settings = ["max_connections=200"]): Promise<TestServer | string> {
   const folder = await mkdtemp(join(tmpdir(), "subcrew-postgres-"));
   const path = process.env["PATH"] ?? "";

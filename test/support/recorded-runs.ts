@@ -3,7 +3,7 @@ import type { RunStore } from "../../src/core/run/run-store.ts";
 import { createMemoryStore } from "../../src/runtime/store/memory-store.ts";
 import { type RecordedRun, readRecordedRun } from "../../src/runtime/resume/recorded-run.ts";
 
-/** The events of a run, numbered from 1, each one millisecond after the one before; parts of events are enough. */
+/** The events of a run, numbered from 1, each one millisecond after the previous one; parts of events are enough. */
 export const eventsOf = (run: string, parts: readonly object[]): readonly KeptEvent[] =>
   parts.map((part, at) => ({ run, path: "", seq: at + 1, at: at + 1, ...part }) as unknown as KeptEvent);
 

@@ -2,7 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** A server that keeps objects and refuses every request whose signature (AWS, version 4) is wrong. */
+/** A server that stores objects and refuses every request with a wrong signature (AWS, version 4). */
 export async function startS3(keys: Readonly<Record<string, string>>): Promise<
   Readonly<{
     url: string;
@@ -45,7 +45,7 @@ export async function startS3(keys: Readonly<Record<string, string>>): Promise<
   };
 }
 
-/** Checks a request as the specification tells a server to, from the raw request line and headers. */
+/** Checks a request as the specification requires, from the raw request line and headers. */
 function problemOf(request: IncomingMessage, body: Buffer, keys: Readonly<Record<string, string>>): string | undefined {
   const { authorization = "", "x-amz-date": time, "x-amz-content-sha256": hash } = request.headers;
   const [, id = "", day = "", region = "", service = "", signed = "", signature = ""] =

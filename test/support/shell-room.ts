@@ -13,7 +13,7 @@ export const CANARY = "canary-71b3";
 
 export type ShellRoom = { all: string; ws: string; out: string; home: string };
 
-/** A workspace, something outside and a home with secrets. */
+/** A workspace, a folder outside of it, and a home folder with secrets. */
 export function room(files: Readonly<Record<string, string>> = {}): ShellRoom {
   const all = tempFolder({
     "outside/secret.txt": CANARY,
@@ -28,7 +28,7 @@ export function room(files: Readonly<Record<string, string>> = {}): ShellRoom {
   return { all, ws: join(all, "ws"), out: join(all, "outside"), home: join(all, "home") };
 }
 
-/** The shell commands of a task in such a room. */
+/** The shell commands of a task in such a place. */
 export function host({ ws, home }: ShellRoom, sandbox: SandboxLevel, more: Partial<ShellSetting> = {}): ShellHost {
   const made = createShellCommands({
     name: `test-${process.pid}-${Date.now()}`,
@@ -58,11 +58,11 @@ export const run = (
 ): Promise<ShellCommandResult> =>
   commands.run(command, { timeoutMs: 200_000, signal: never, report: () => {}, ...more });
 
-/** What a command prints. */
+/** The output of a command. */
 export const said = async (commands: ShellHost, command: string): Promise<string> =>
   (await run(commands, command)).text.trim();
 
-/** Skips the tests of a suite where there is no bubblewrap, and gives the sandbox of this machine to the others. */
+/** Skips the tests of a suite where bubblewrap is missing, and returns the sandbox of this machine to the others. */
 export function withSandbox(): () => SandboxLevel {
   let bwrap: Need;
   let full: SandboxLevel;

@@ -1,4 +1,7 @@
-/** One range of addresses that nobody may reach, as bits: written down apart from the program, from the IANA registries. */
+/**
+ * One range of addresses that must not be reached, as bits: written independently of the program, from the IANA
+ * registries.
+ */
 export type Range = Readonly<{ bits: string; family: 4 | 6 }>;
 
 const range4 = (text: string): Range => {
@@ -44,7 +47,7 @@ export const special: readonly Range[] = [
 export const bitsOf = (value: bigint, family: 4 | 6): string =>
   value.toString(2).padStart(family === 4 ? 32 : 128, "0");
 
-/** What the registries say about an address; for IPv6 only 2000::/3 is given out at all. */
+/** The entry of the registries for an address; of IPv6 only 2000::/3 is allocated at all. */
 export function isSpecial(value: bigint, family: 4 | 6): boolean {
   const bits = bitsOf(value, family);
   if (family === 6 && !bits.startsWith("001")) return true;

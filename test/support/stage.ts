@@ -18,21 +18,21 @@ export const calls = (...all: readonly (readonly [string, object])[]): Script =>
   calls: all.map(([name, input]) => ({ name, input })),
 });
 
-/** Who plays, and what each says. */
+/** The agents of a run, and the turns of each of their models. */
 export type Cast = Readonly<Record<string, Readonly<{ says: readonly Script[] } & Partial<Agent>>>>;
 
 export type Played = Readonly<{
   result: Result;
   events: readonly Event[];
   models: Readonly<Record<string, ScriptedModel>>;
-  /** What the model of an agent read as answers of its tools, in order. */
+  /** The tool results that the model of an agent read, in order. */
   read(agent: string): readonly string[];
   /** The tools that the model of an agent was shown in its first turn. */
   shown(agent: string): readonly string[];
   cwd: string;
 }>;
 
-/** A crew of those who play, each with a scripted model of its own. */
+/** A crew of these agents, each with its own scripted model. */
 export function crewOf(cast: Cast, options: CrewOptions = {}): Readonly<{ crew: Crew; models: Played["models"] }> {
   const models = Object.fromEntries(Object.entries(cast).map(([name, { says }]) => [name, scripted(...says)]));
   const crew = createCrew({
@@ -50,7 +50,7 @@ export function crewOf(cast: Cast, options: CrewOptions = {}): Readonly<{ crew: 
   return { crew, models };
 }
 
-/** A crew with the agents of a project that is trusted. */
+/** A crew with the agents of a trusted project. */
 export const projectCrew = (cwd: string, options: CrewOptions): Crew =>
   createCrew({
     cwd,

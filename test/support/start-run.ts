@@ -11,12 +11,12 @@ export const onePlan: Plan = { nodes: { scout: { kind: "task", task: { prompt: "
 
 export type RunUnderTest = Partial<Omit<Start, "engine">> &
   Readonly<{
-    /** What of the local engine is different; without it every task succeeds, and the journal is in memory. */
+    /** Replaced parts of the local engine; without them every task succeeds, and the journal is in memory. */
     engine?: Partial<Engine>;
     publish?: Drive["publish"];
   }>;
 
-/** What a run of {@link onePlan} starts with. */
+/** The arguments with which a run of {@link onePlan} starts. */
 export const startOf = (engine: Engine, more: Partial<Start> = {}): Start => ({
   plan: onePlan,
   parameters: {},

@@ -21,19 +21,19 @@ export const kinds = [
   ["compatible", "ollama/qwen3:8b"],
 ] as const;
 
-/** A provider that says this, for one test. */
+/** A provider with these answers, for one test. */
 export async function provider(script: ProviderScript, options: ProviderServerOptions = {}): Promise<ProviderServer> {
   const server = await startProviderServer(script, options);
   onTestFinished(() => server.close());
   return server;
 }
 
-/** The models of somebody whose every provider is this server. */
+/** The models of a user whose providers are all this server. */
 export function registryAt(server: ProviderServer, more: ModelRegistryConfig = {}): ModelRegistry {
   return createModelRegistry({ env: server.env, random: () => 0, ...more });
 }
 
-/** The model of a name at this server, without retries unless they are asked for. */
+/** The model of a name at this server, without retries unless they are requested. */
 export async function modelAt(
   server: ProviderServer,
   name: string,
@@ -76,7 +76,7 @@ export async function turn(
   return events;
 }
 
-/** The text of a turn, in whatever pieces it came. */
+/** The text of a turn, joined from its pieces. */
 export const textOf = (events: readonly ModelEvent[]): string =>
   events.flatMap((event) => (event.type === "text" ? [event.text] : [])).join("");
 

@@ -35,18 +35,18 @@ export function callOf(task: Partial<Task> = {}, more: Partial<Call> = {}): Call
 
 export type WorldParts = Partial<Omit<World, "tools" | "models" | "access">> &
   Readonly<{
-    /** What the agent `worker` has besides its name and instructions. */
+    /** The fields of the agent `worker` besides its name and instructions. */
     agent?: Partial<Agent>;
     tools?: readonly Tool[];
     /** By name; the first is the default. */
     models?: Readonly<Record<string, Model>>;
-    /** Who may do what; absent: the world has no access, and a careful policy judges. */
+    /** The permissions; if absent, the world has no access, and a careful policy judges. */
     permissions?: Permissions;
   }>;
 
 const noFiles = { keep: async () => undefined, file: async () => undefined };
 
-/** A world with the agent `worker`, our own loop, scripted models and a temporary workspace. */
+/** A world with the agent `worker`, subcrew's own loop, scripted models and a temporary workspace. */
 export function worldOf({ agent, tools = [], models, permissions, ...more }: WorldParts = {}): World {
   const worker: Agent = { name: "worker", description: "works", instructions: "Work.", ...agent };
   const cwd = more.settings?.cwd ?? tempFolder();
@@ -67,7 +67,7 @@ export function worldOf({ agent, tools = [], models, permissions, ...more }: Wor
   };
 }
 
-/** The resolved task of `worker`; one that is refused throws. */
+/** The resolved task of `worker`; throws if it is refused. */
 export async function assignmentOf(
   parts: WorldParts = {},
   task: Partial<Task> = {},
@@ -78,7 +78,7 @@ export async function assignmentOf(
   return assigned;
 }
 
-/** The assignment of a task of `worker` in a world that several tasks may share, and the facts that were reported. */
+/** The assignment of a task of `worker` in a world that several tasks may share, and the reported facts. */
 export async function reportedIn(
   world: World,
   task: Partial<Task> = {},
@@ -100,7 +100,7 @@ export async function refusalOf(
   return "status" in assigned ? `${assigned.fault.code}: ${assigned.fault.message}` : "it was not refused";
 }
 
-/** The conversation of the agent `lead`, with these tools, from which `worker` starts. */
+/** The conversation of the agent `lead`, with these tools, from which `worker` is forked. */
 export function forkOf(tools: readonly string[], more: Partial<ForkPoint> = {}): ForkPoint {
   return {
     task: "run_test/lead",
@@ -115,7 +115,9 @@ export function forkOf(tools: readonly string[], more: Partial<ForkPoint> = {}):
   };
 }
 
-/** What a task talks to while it works, and the facts that it told. Nobody is there to be asked unless `more` says so. */
+/**
+ * The context of a task while it works, and the facts that it reported. No person is available unless `more` says so.
+ */
 export function contextOf(more: Partial<PerformContext> = {}): { context: PerformContext; facts: Fact[] } {
   const facts: Fact[] = [];
   const context: PerformContext = {

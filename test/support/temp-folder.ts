@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A fresh folder with these files in it, gone when the test is over. */
+/** A new folder with these files, deleted when the test is over. */
 export function tempFolder(files: Readonly<Record<string, string>> = {}): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "subcrew-test-")));
-  // A run that was cancelled may still write its last files into a folder while it is deleted.
+  // A cancelled run may still write its last files into a folder while it is deleted.
   onTestFinished(() => rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 }));
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });

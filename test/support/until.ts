@@ -1,4 +1,4 @@
-/** Waits until something holds; gives up after two minutes. */
+/** Waits until a condition is true; fails after two minutes. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = performance.now() + 120_000; performance.now() < end; ) {
     if (await holds()) return;

@@ -4,20 +4,20 @@ import type { AddressInfo, Server } from "node:net";
 import { onTestFinished } from "vitest";
 import { certificate } from "./certificate.ts";
 
-/** A real server on this machine, gone when the test is over. */
+/** A real server on this machine, closed when the test is over. */
 export type WebServer = Readonly<{
   port: number;
   /** `127.0.0.1:port`, as it is written in an allow list. */
   host: string;
   url(path?: string): string;
-  /** How often somebody connected. */
+  /** The number of connections. */
   connections(): number;
   requests: readonly Asked[];
 }>;
 
 export type Asked = Readonly<{ method: string; url: string; headers: IncomingMessage["headers"]; body: string }>;
 
-/** What a path answers with: a text, or whatever the function does. */
+/** The response of a path: a text, or a function that answers. */
 export type Routes = Readonly<Record<string, string | ((request: IncomingMessage, response: ServerResponse) => void)>>;
 
 export function webServer(routes: Routes, { address = "127.0.0.1" } = {}): Promise<WebServer> {
@@ -25,7 +25,7 @@ export function webServer(routes: Routes, { address = "127.0.0.1" } = {}): Promi
   return listening(createServer(listener(routes, requests)), { address, requests, scheme: "http" });
 }
 
-/** The same with a certificate of its own for `secure.test`. */
+/** The same with its own certificate for `secure.test`. */
 export async function secureServer(routes: Routes): Promise<WebServer & Readonly<{ ca: string }>> {
   const { key, cert: ca } = certificate();
   const requests: Asked[] = [];

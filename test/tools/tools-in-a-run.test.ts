@@ -22,7 +22,7 @@ const start = defineTool({
   },
 });
 
-/** Runs something with one scripted model per agent, everything allowed. */
+/** Runs an input with one scripted model per agent, everything allowed. */
 async function play(scripts: Readonly<Record<string, readonly Script[]>>, input: object, options: CrewOptions = {}) {
   const models = Object.fromEntries(Object.entries(scripts).map(([name, turns]) => [name, scripted(...turns)]));
   const crew = createCrew({
@@ -47,7 +47,7 @@ async function play(scripts: Readonly<Record<string, readonly Script[]>>, input:
 const toolTexts = (events: readonly Event[]): string[] =>
   events.flatMap((event) => (event.type === "tool.ended" ? [event.text] : []));
 
-test("what an agent tells reaches the one that started it", async () => {
+test("a notification of an agent reaches the agent that started it", async () => {
   const { said, models } = await play(
     {
       lead: [call("start", { agent: "scout" }), "all done"],
@@ -70,7 +70,7 @@ test("messages of a person's own agent are shown to the person", async () => {
   expect((said[0] as { from: string }).from).not.toEqual("");
 });
 
-test("each task has its own list and its own variables", async () => {
+test("each task has its own todo list and its own variables", async () => {
   const script = [
     call("todo", { action: "add", title: "mine" }),
     call("set_env", { name: "STAGE", value: "x" }),
@@ -93,7 +93,7 @@ test("each task has its own list and its own variables", async () => {
   expect(texts.slice(4)).toEqual(["The variable STAGE is not available here.", "[the list is empty]"]);
 });
 
-test("a note of one run is read in the next, with where it came from", async () => {
+test("a note of one run is read in the next one, with its origin", async () => {
   const place = { cwd: tempFolder(), home: tempFolder() };
   const first = await play(
     { a: [call("memory_write", { key: "plan", text: "buy milk" }), "done"] },
@@ -111,7 +111,7 @@ test("a note of one run is read in the next, with where it came from", async () 
   expect(text).toContain("(a) in ");
 });
 
-test("the network of a crew is what its user says", async () => {
+test("the network access of a crew follows its user's settings", async () => {
   const server = await webServer({
     "/": "hello from here",
     "/search": (_, response) =>
@@ -134,7 +134,7 @@ test("the network of a crew is what its user says", async () => {
   expect(toolTexts(allowed.events)[0]).toContain("hello from here");
 });
 
-test("a question goes to the person, and the answer comes back", async () => {
+test("a question goes to the person, and the answer is returned", async () => {
   const { events, result } = await play(
     { a: [call("ask", { question: "Which?", options: ["red", "blue"] }), "done"] },
     { mode: "single", agent: "a", task: "x" },
@@ -143,7 +143,7 @@ test("a question goes to the person, and the answer comes back", async () => {
   expect(result.status).toEqual("ok");
 });
 
-test("an unattended ask is reported, and the work continues", async () => {
+test("an unattended question is reported, and the work continues", async () => {
   const { events, result } = await play(
     { a: [call("ask", { question: "Which?" }), "done"] },
     { mode: "single", agent: "a", task: "x" },

@@ -11,13 +11,13 @@ import { builtinTools } from "../../src/tools/table.ts";
 const tools = new Map(Object.entries(builtinTools).map(([name, make]): [string, Tool] => [name, make()]));
 const bundled = readBundledAgents().map(({ agent }) => agent);
 
-/** What an agent of ours could touch, if everybody agreed to everything. */
+/** Everything that an agent of ours could access if all approvals were given. */
 const touches = (name: string, family?: string): Tool[] => {
   const agent = bundled.find((one) => one.name === name && one.source?.family === family)!;
   return [...tools.values()].filter((tool) => permit(agent, tool.name).allowed);
 };
 
-/** Every tool by what it touches: a new one needs a place here. */
+/** Every tool by its kind of access: a new tool needs a row here. */
 const classes: Readonly<Record<ToolClass, readonly string[]>> = {
   read: [
     "get_file_info",
@@ -55,7 +55,7 @@ const classes: Readonly<Record<ToolClass, readonly string[]>> = {
   ],
 };
 
-describe("TOOL-12: every tool says what it touches", () => {
+describe("TOOL-12: every tool declares what it accesses", () => {
   test.each([...tools.values()])("$name", ({ name, does, effect }) => {
     expect(toolClasses).toContain(does);
     expect(Object.entries(classes).find(([, names]) => names.includes(name))?.[0]).toEqual(does);
@@ -63,7 +63,7 @@ describe("TOOL-12: every tool says what it touches", () => {
     expect(toolNames).toContain(name);
   });
 
-  test("no file of a tool is left out of the table", () => {
+  test("no file of a tool is missing in the table", () => {
     const files = readdirSync(join(import.meta.dirname, "../..", "src", "tools"), { recursive: true }).map((file) =>
       basename(String(file), ".ts").replaceAll("-", "_"),
     );
@@ -71,7 +71,7 @@ describe("TOOL-12: every tool says what it touches", () => {
   });
 });
 
-test("TOOL-12: the table in docs/tools.md is that of the tools (vitest -u writes it)", async () => {
+test("TOOL-12: the table in docs/tools.md equals that of the tools (vitest -u writes it)", async () => {
   const file = join(import.meta.dirname, "../..", "docs", "tools.md");
   const page = readFileSync(file, "utf8");
   const rows = [...tools.keys()].sort().map((name) => {
@@ -84,7 +84,7 @@ test("TOOL-12: the table in docs/tools.md is that of the tools (vitest -u writes
 });
 
 describe("TOOL-06: read-only tools cannot change anything", () => {
-  /** Reads, touches nothing, or gets something from the web. */
+  /** Tools that read, access nothing, or load something from the web. */
   const looks = ({ does, effect }: Tool): boolean =>
     does === "read" || does === "none" || (does === "net" && effect === "read");
 
@@ -107,7 +107,7 @@ describe("TOOL-06: read-only tools cannot change anything", () => {
     }
   });
 
-  test("plan, which may keep notes", () => {
+  test("plan, which may write notes", () => {
     expect(
       touches("plan")
         .filter((tool) => !looks(tool))

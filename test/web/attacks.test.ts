@@ -18,7 +18,7 @@ let crew: Crew;
 let server: RunningServer;
 let cookie: string;
 let guest: string;
-/** What the server was asked to run. */
+/** The commands that the server was asked to run. */
 const commands: string[] = [];
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ afterAll(() => server.close());
 type Answer = Readonly<{ status: number; headers: Readonly<Record<string, unknown>>; body: string }>;
 type Asked = Readonly<{ method?: string; headers?: Readonly<Record<string, string>>; body?: string }>;
 
-/** A request past every library, since those do not let one lie about the host. */
+/** A request without an HTTP library, because libraries do not allow a false host name. */
 function ask(path: string, { method = "GET", headers = {}, body }: Asked = {}): Promise<Answer> {
   return new Promise((done, failed) => {
     const asked = request({ host: "127.0.0.1", port: server.port, path, method, headers }, (response) => {
@@ -83,7 +83,7 @@ describe("signing in", () => {
     expect(secrets.prefix).toMatch(/^[\w-]{22}$/);
   });
 
-  test("a link works once, and one of another start, another key or made up does not work", async () => {
+  test("a link works once, and one of another start, another key or an invented one does not work", async () => {
     const token = linkToken(secrets, "full");
     expect((await ask(at(`enter?token=${token}`))).status).toBe(200);
     expect((await ask(at(`enter?token=${token}`))).status).toBe(401);
@@ -99,20 +99,23 @@ describe("signing in", () => {
       expect((await ask(at(`enter?token=${encodeURIComponent(other)}`))).status, other).toBe(401);
   });
 
-  test.each(["", "app.js", "events", "api/hello", "api/runs"])("without the cookie, %j tells nothing", async (path) => {
-    for (const sent of ["", "subcrew=full.x.y.z", `subcrew=${linkToken(secrets, "full")}`]) {
-      const { status, body } = await ask(at(path), { headers: sent === "" ? {} : { cookie: sent } });
-      expect(status).toBe(401);
-      expect(body).toContain("Run <code>subcrew web</code>");
-    }
-  });
+  test.each(["", "app.js", "events", "api/hello", "api/runs"])(
+    "without the cookie, %j reveals nothing",
+    async (path) => {
+      for (const sent of ["", "subcrew=full.x.y.z", `subcrew=${linkToken(secrets, "full")}`]) {
+        const { status, body } = await ask(at(path), { headers: sent === "" ? {} : { cookie: sent } });
+        expect(status).toBe(401);
+        expect(body).toContain("Run <code>subcrew web</code>");
+      }
+    },
+  );
 
   test("outside of the prefix there is nothing, also with the cookie", async () => {
     for (const path of ["/", "/app.js", "/api/hello", `/${secrets.prefix}x/`, `/${secrets.prefix}`])
       expect((await ask(path, { headers: { cookie } })).status, path).toBe(404);
   });
 
-  test("a cookie of another local server of the same name does not hide ours", async () => {
+  test("a cookie of another local server with the same name does not hide ours", async () => {
     expect((await ask(at("api/hello"), { headers: { cookie: `subcrew=other; ${cookie}` } })).status).toBe(200);
   });
 
@@ -125,7 +128,7 @@ describe("signing in", () => {
 });
 
 describe("a page of another origin", () => {
-  test("under its own name (DNS rebinding) it gets nothing", async () => {
+  test("gets nothing under its own host name (DNS rebinding)", async () => {
     for (const host of [
       "evil.example",
       `evil.example:${server.port}`,
@@ -136,8 +139,8 @@ describe("a page of another origin", () => {
       expect((await ask(at("api/hello"), { headers: { cookie, host } })).status, host).toBe(403);
   });
 
-  test("it cannot send requests with the cookie of the person (CSRF)", async () => {
-    expect((await post()).status).toBe(400); // ours gets as far as the input
+  test("cannot send requests with the cookie of the person (CSRF)", async () => {
+    expect((await post()).status).toBe(400); // a request of our page is accepted up to its input
     for (const more of [
       { origin: "http://evil.example" },
       { origin: "null" },
@@ -153,14 +156,14 @@ describe("a page of another origin", () => {
     expect((await post({ "content-type": "text/plain" })).status).toBe(415);
   });
 
-  test("it cannot read with the cookie of the person either", async () => {
+  test("cannot read with the cookie of the person either", async () => {
     expect((await ask(at("api/hello"), { headers: { cookie, "sec-fetch-site": "cross-site" } })).status).toBe(403);
     expect((await ask(at("events"), { headers: { cookie, origin: "http://evil.example" } })).status).toBe(403);
     const { headers } = await ask(at("api/hello"), { headers: { cookie } });
     expect(Object.keys(headers).filter((name) => name.startsWith("access-control"))).toEqual([]);
   });
 
-  test("it may follow the link that signs in, and nothing else", async () => {
+  test("may follow the link that signs in, and nothing else", async () => {
     const link = await ask(at(`enter?token=${linkToken(secrets, "full")}`), {
       headers: { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" },
     });
@@ -168,7 +171,7 @@ describe("a page of another origin", () => {
     expect((await ask(at(""), { headers: { cookie, "sec-fetch-site": "cross-site" } })).status).toBe(403);
   });
 
-  test("it cannot put a frame around the page (clickjacking), and scripts come from the page alone", async () => {
+  test("cannot put a frame around the page (clickjacking), and scripts come only from the page", async () => {
     for (const path of ["", "app.js", "api/hello", "enter?token=x"]) {
       const { headers } = await ask(at(path), { headers: { cookie } });
       const policy = String(headers["content-security-policy"]);
@@ -212,7 +215,7 @@ describe("clients that misbehave", () => {
     '{"input":{"mode":"nope"}}',
     '{"run":5}',
     '{"__proto__":{"x":1},"input":{"mode":"single"}}',
-  ])("the body %j is a sentence and not a crash", async (body) => {
+  ])("the body %j gets an error message and does not crash the server", async (body) => {
     const answer = await post({}, body);
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.body)).toEqual({
@@ -222,7 +225,7 @@ describe("clients that misbehave", () => {
     });
   });
 
-  test("a client that opens the stream and never reads does not hold up the others", async () => {
+  test("a client that opens the stream and never reads does not block the others", async () => {
     const socket = connect(server.port, "127.0.0.1");
     socket.write(`GET ${at("events")} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nCookie: ${cookie}\r\n\r\n`);
     socket.pause();
@@ -231,7 +234,7 @@ describe("clients that misbehave", () => {
     socket.destroy();
   });
 
-  test("more streams than allowed are told to come back", async () => {
+  test("requests for more streams than allowed are told to retry later", async () => {
     const sockets = Array.from({ length: 101 }, () => connect(server.port, "127.0.0.1"));
     const heads = await Promise.all(
       sockets.map(
@@ -250,7 +253,7 @@ describe("clients that misbehave", () => {
 
 describe("another user of the machine", () => {
   const stranger = 65_534;
-  /** What the built-in client of a process of that user gets. */
+  /** The response that a process of that user gets with the built-in client. */
   const asked = async (path: string, sent: string, host = "127.0.0.1"): Promise<string> => {
     const headers = { host: `127.0.0.1:${server.port}`, cookie: sent };
     const program = `require("http").get(${JSON.stringify({ host, port: server.port, path, headers })}, (r) => { let t = ""; r.on("data", (c) => (t += c)); r.on("end", () => console.log(r.statusCode + " " + t)); }).on("error", (e) => console.log(e.code))`;
@@ -258,7 +261,7 @@ describe("another user of the machine", () => {
     return (await promisify(execFile)(process.execPath, ["-e", program], options)).stdout;
   };
 
-  test("gets in neither with a stolen cookie nor with a stolen link, and can look with a shared one", async (context) => {
+  test("gets in neither with a stolen cookie nor with a stolen link, and can read with a shared link", async (context) => {
     if (process.getuid?.() !== 0 || process.platform !== "linux")
       context.skip("only the administrator of a Linux system can become another user");
     const token = linkToken(secrets, "full");
@@ -278,8 +281,8 @@ describe("another user of the machine", () => {
   });
 });
 
-describe("a guest", () => {
-  test("can look and send nothing", async () => {
+describe("a guest with a read-only link", () => {
+  test("can read and send nothing", async () => {
     expect(JSON.parse((await ask(at("api/hello"), { headers: { cookie: guest } })).body)).toMatchObject({
       role: "read",
     });
@@ -296,8 +299,8 @@ describe("a guest", () => {
   });
 });
 
-describe("what the page asks for", () => {
-  test("an unknown run, task or agent file gets the sentence of the terminal and its hint", async () => {
+describe("requests of the page", () => {
+  test("an unknown run, task or agent file gets the same error and hint as in the terminal", async () => {
     const { status, body } = await ask(at("api/actions?run=run_nothere&path="), { headers: { cookie } });
     expect(status).toBe(404);
     expect(JSON.parse(body)).toMatchObject({ code: "UNKNOWN_RUN", hint: expect.stringMatching(/\w/) });
@@ -306,7 +309,7 @@ describe("what the page asks for", () => {
     expect(commands).toEqual([]);
   });
 
-  test("a run id with a path in it reads nothing", async () => {
+  test("a run id with a path in it reads no file", async () => {
     for (const run of ["../../etc", "..", "run_x/../..", "%00"])
       expect(
         (await ask(at(`api/transcript?run=${encodeURIComponent(run)}&path=`), { headers: { cookie } })).status,

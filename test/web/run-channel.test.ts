@@ -34,7 +34,9 @@ const fail = (error: unknown): never => {
 };
 afterEach(() => server?.close());
 
-/** The page of one run as a browser tab has it: its status, the status and question of its task, and why it is gone. */
+/**
+ * The page of one run as a browser tab shows it: its status, the status and question of its task, and why it is gone.
+ */
 type Page = { life: string; tasks: Map<string, string>; asked: string | undefined; gone: WebProblem | undefined };
 const shownOn = ({ life, tasks }: Page): string => [life, ...tasks.values()].join(": ");
 
@@ -58,7 +60,7 @@ async function openPage(home: string, run: string): Promise<Page> {
   const cookie = String(entered.headers.get("set-cookie")).split(";")[0]!;
   const stream = await fetch(`${base}/events?run=${run}`, { headers: { cookie }, signal: over.signal });
   const page: Page = { life: "", tasks: new Map(), asked: undefined, gone: undefined };
-  void listen(stream, page).catch(() => undefined); // the server ends the stream with the test
+  void listen(stream, page).catch(() => undefined); // the server ends the stream when the test ends
   await expect.poll(() => page.life, { timeout: 60_000 }).not.toBe("");
   return page;
 }
@@ -92,7 +94,7 @@ async function pausedRun(home: string): Promise<string> {
 }
 const shows = (page: Page, what: string) => expect.poll(() => shownOn(page), { timeout: 60_000 }).toBe(what);
 
-test("a paused run that another process resumes is shown at work, then with its end", async () => {
+test("a paused run that another process resumes is shown as running, then with its result", async () => {
   const home = tempFolder();
   const id = await pausedRun(home);
   const page = await openPage(home, id);
@@ -117,7 +119,7 @@ test("a task of a paused run that another process cancels is shown as cancelled"
   await shows(page, "paused: cancelled");
 });
 
-test("a question of a paused run is not asked on its page once an answer to it is kept", async () => {
+test("a question of a paused run is not shown on its page once an answer to it is stored", async () => {
   const home = tempFolder();
   const run = crewOf(home).run({ nodes: { ok: { kind: "gate", question: "Fine?" } }, output: "ok" });
   for await (const event of run) if (event.type === "gate.opened") run.pause();

@@ -15,7 +15,7 @@ import { linkToken, newSecrets } from "../../src/web/sessions.ts";
 
 const NODES = 600;
 const ASKING = 100;
-/** Long questions: what waits for a tab that does not read is more than the system keeps for a connection. */
+/** Long questions: the data for a tab that does not read exceeds the system's buffer of a connection. */
 const ROUNDS = 5;
 const QUESTION = "x".repeat(20_000);
 const run = "run_slow00000000";
@@ -70,7 +70,7 @@ afterAll(async () => {
   await journal.close();
 });
 
-/** A tab as the page has it: what it was told, folded. */
+/** A tab as the page has it: the received events, folded. */
 type OpenTab = {
   readonly tasks: Map<string, RunMessage["tasks"][number]>;
   readonly seen: number[];
@@ -107,7 +107,7 @@ function take(tab: OpenTab, message: RunMessage): void {
 
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, at) => at + 1);
 
-test("a tab that stops reading while a run of 600 tasks goes on gets every event once when it reads again", async () => {
+test("a tab that stops reading during a run of 600 tasks gets every event once when it reads again", async () => {
   const slow = openTab();
   await expect.poll(() => slow.tasks.size).toBe(NODES);
   slow.socket.pause();
@@ -124,7 +124,7 @@ test("a tab that stops reading while a run of 600 tasks goes on gets every event
   const sent = slow.snapshots;
   emit(nodeId(1), { type: "message.received", from: "the user", text: "One more." });
   await expect.poll(() => slow.seen.at(-1)).toBe(seq);
-  expect(slow.snapshots).toBe(sent); // a large run is not sent again and again
+  expect(slow.snapshots).toBe(sent); // a large run is not sent repeatedly
   slow.socket.destroy();
   quick.socket.destroy();
 });

@@ -140,7 +140,7 @@ test("a task that takes too long gets its grace turn", async () => {
   });
 });
 
-test("a model that sends nothing is given up", async () => {
+test("a turn whose model sends nothing times out", async () => {
   const { result } = await play(never, { task: { resourceLimits: { maxIdleMs: 30 } } });
   expect(result).toMatchObject({
     status: "failed",
@@ -148,7 +148,7 @@ test("a model that sends nothing is given up", async () => {
   });
 });
 
-test("the same call with the same result is told, then stopped", async () => {
+test("an agent that repeats a call with the same result is warned, then stopped", async () => {
   const { result, requests } = await play(Array.from({ length: 8 }, () => calls("x")));
   expect(result).toMatchObject({ status: "failed", fault: { code: "STUCK" } });
   const told = requests[3]?.messages.at(-1);
@@ -166,7 +166,7 @@ test("an agent that repeats denied calls is stopped", async () => {
   expect(events.some(({ type }) => type === "tool.started")).toBe(false);
 });
 
-test("a provider that says the context is too long gets a shorter one, once", async () => {
+test("a context that is too long for the provider is shortened, once", async () => {
   const tooLong: Script = { error: { code: "MODEL_CONTEXT", message: "too long", retryable: false } };
   const long = defineTool({
     name: "long",
@@ -250,7 +250,7 @@ test("50 children against a provider that answers with more than was asked stay 
   expect(events.some((event) => event.type === "limit.reached" && event.limit === "BUDGET")).toBe(true);
 });
 
-test("inputs that an agent declares are filled in, everything else with a dollar stays", async () => {
+test("inputs that an agent declares are filled in, and any other dollar sign stays", async () => {
   const more = {
     instructions: "Look at ${target} with ${HOME} and ${today}.",
     inputs: { target: { type: "string", description: "t", required: true } },
@@ -283,7 +283,7 @@ test("a message to a running task is stored, and read before its next turn", asy
   expect(await run.send("worker", "too late")).toBe(false);
 });
 
-test("a message that arrives with the last words gets a turn of its own", async () => {
+test("a message that arrives with the final answer gets its own turn", async () => {
   const late: { send?: () => Promise<boolean> } = {};
   const model = scripted(async () => ((await late.send?.()) ? "done" : "nobody heard"), "done, and left, too");
   const crew = createCrew({ home: false, discover: false, agents: [agent()], models: { m: model }, model: "m" });

@@ -17,7 +17,7 @@ const look = defineTool({
 });
 const agent = defineAgent({ name: "a", description: "d", instructions: "i", tools: ["look"] });
 
-/** A retry rule of the task's own, which says once: what a provider does is then the end of it. */
+/** The task's own retry rule, with one attempt: the first fault of the provider is final. */
 const once = { retry: { maxAttempts: 1, backoffMs: 1 } };
 
 type Timed = [what: string, turns: readonly ProviderTurn[], task: (times: number) => object, wanted: object];
@@ -59,7 +59,7 @@ const rows: readonly Row[] = [
   ["a wrong schema, once", [finish({ n: "x" }), finish({ n: 1 })], { schema }, { status: "ok", data: { n: 1 } }],
 ];
 
-/** Those in which a limit of time strikes after the provider was asked. */
+/** Cases in which a time limit is reached after the request was sent. */
 const timed: readonly Timed[] = [
   [
     "a provider that hangs",
@@ -100,7 +100,7 @@ describe.each(kinds)("%s over HTTP", (_, model) => {
   }
 });
 
-test("the default that has too much to do gives way to the next of the list, and the run says so", async () => {
+test("an overloaded default model is replaced by the next one of the list, and the run reports this", async () => {
   const server = await provider(({ model }) =>
     model.startsWith("claude") ? { fault: "overloaded" } : `I am ${model}`,
   );

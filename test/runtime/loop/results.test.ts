@@ -33,7 +33,7 @@ const resultsIn = (model: Scripted, request: number): string[] =>
 const agent = (name: string, more: object = {}) =>
   defineAgent({ name, description: name, instructions: name, tools: [], ...more });
 
-test("the full output of a task is a file, and a caller reads 2,000 characters of it, not half of one, and the path", async () => {
+test("the full output of a task is a file; a caller reads 2,000 characters of it, without splitting one, and the path", async () => {
   const long = `${"x".repeat(1_999)}😀${"y".repeat(3_000)}`;
   const lead = scripted(
     { calls: [{ name: "task", input: { agent: "worker", tasks: [{ id: "Part", assignment: "go" }] } }] },
@@ -51,7 +51,7 @@ test("the full output of a task is a file, and a caller reads 2,000 characters o
   expect(statSync(file!).mode & 0o777).toBe(0o600);
   const [read = ""] = resultsIn(lead, 1);
   expect(read).toContain(`${"x".repeat(1_999)}\n`);
-  expect(read).not.toMatch(/😀|y{20}|[\ud800-\udfff]/u); // the path of the file may contain two of them
+  expect(read).not.toMatch(/😀|y{20}|[\ud800-\udfff]/u); // the path of the file may contain the character twice
   expect(read).toContain(file);
 });
 
@@ -65,17 +65,20 @@ test.each([
     /^\[the beginning was cut; all of it is in \S+\]\né{25600}$/u,
   ],
   ["lines", Array.from({ length: 2_500 }, (_, n) => `line ${n}`).join("\n"), /^\[.*\]\nline 500\n[^]*line 2499$/],
-])("of a tool result that is too long in %s the end is read, and all of it is in a file", async (_, text, wanted) => {
-  const lead = scripted({ calls: [{ name: "speak", input: {} }] }, "done");
-  await play({ agents: [agent("lead", { tools: ["speak"] })], tools: [speaker(text)], models: { lead } });
-  const [read = ""] = resultsIn(lead, 1);
-  expect(read).toMatch(wanted);
-  const file = / in (\S+)\]/.exec(read)?.[1] ?? "";
-  expect(readFileSync(file, "utf8")).toBe(`${text}\n`);
-  expect(statSync(file).mode & 0o777).toBe(0o600);
-});
+])(
+  "the model reads the end of a tool result that is too long in %s, and all of it is in a file",
+  async (_, text, wanted) => {
+    const lead = scripted({ calls: [{ name: "speak", input: {} }] }, "done");
+    await play({ agents: [agent("lead", { tools: ["speak"] })], tools: [speaker(text)], models: { lead } });
+    const [read = ""] = resultsIn(lead, 1);
+    expect(read).toMatch(wanted);
+    const file = / in (\S+)\]/.exec(read)?.[1] ?? "";
+    expect(readFileSync(file, "utf8")).toBe(`${text}\n`);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+  },
+);
 
-test("what the last turn did not offer is refused when it is called all the same", async () => {
+test("a call of a tool that the last turn did not offer is refused", async () => {
   let used = 0;
   const touch = defineTool({
     name: "touch",
@@ -105,7 +108,7 @@ test("what the last turn did not offer is refused when it is called all the same
   }
 });
 
-test("a result says which tools were used, how many turns and tokens it took, what it cost, how long, and on which model", async () => {
+test("a result states the used tools, the turns and tokens, the cost, the duration and the model", async () => {
   const model: Model = async function* ({ messages }) {
     if (messages.length === 1) yield { type: "call", call: { id: "1", name: "speak", input: {} } };
     else yield { type: "text", text: "done" };

@@ -49,7 +49,7 @@ async function play(
 
 const jtd = { properties: { n: { type: "uint8" } }, optionalProperties: { tags: { elements: { type: "string" } } } };
 
-test("an output schema may be JTD: the model is shown JSON Schema, and the result has to fit", async () => {
+test("an output schema may be JTD: the model is shown JSON Schema, and the result must match it", async () => {
   const { result, shown } = await play([finish({ n: 300 }), finish({ n: 3, tags: ["a"] })], { output: jtd });
   expect(shown).toMatchObject({
     type: "object",
@@ -64,7 +64,7 @@ test("an output schema may be JTD: the model is shown JSON Schema, and the resul
   });
 });
 
-test("an output schema may be one of zod: also what JSON Schema cannot say is checked", async () => {
+test("an output schema may be a zod schema: rules that JSON Schema cannot express are checked, too", async () => {
   const output = z.object({ from: z.int(), to: z.int() }).refine(({ from, to }) => from < to, "from is before to");
   const { result, shown } = await play([finish({ from: 2, to: 1 }), finish({ from: 1, to: 2 })], { output });
   expect(shown).toMatchObject({ type: "object", properties: { from: { type: "integer" } }, required: ["from", "to"] });
@@ -74,7 +74,7 @@ test("an output schema may be one of zod: also what JSON Schema cannot say is ch
   expect(wrong.result.fault?.message).toContain("from is before to");
 });
 
-test("the schema of a call may be JTD or one of zod, too", async () => {
+test("the schema of a call may be JTD or a zod schema, too", async () => {
   expect((await play([finish({ n: 3 })], { schema: jtd })).result).toMatchObject({ status: "ok", data: { n: 3 } });
   const schema = z.object({ n: z.int() });
   const { result } = await play([finish({ n: "x" }), finish({ n: 3 })], { schema });
@@ -88,7 +88,7 @@ test.each([
   ["agent", "A", /the one of the task is not used/],
   ["call", "C", /the one of worker is not used/],
 ] as const)(
-  "with schemaPrecedence %s the schema that counts is %s, and the other is named",
+  "with schemaPrecedence %s the schema that is used is %s, and the other is named",
   async (first, title, told) => {
     const both = { output: titled("A"), schema: titled("C") };
     const { shown, events } = await play([finish({})], {
@@ -106,7 +106,7 @@ test.each([
   [0, 1],
   [1, 2],
   [3, 4],
-])("with %i reminders an agent that never hands in is asked %i times in all", async (reminders, asked) => {
+])("with %i reminders an agent that never returns a result gets %i requests in all", async (reminders, asked) => {
   const words = Array.from({ length: 6 }, () => "I think I am done.");
   const { result, turns } = await play(words, {
     output: titled("A"),

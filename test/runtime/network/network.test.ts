@@ -21,12 +21,12 @@ import { certificate } from "../../support/certificate.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { type Routes, secureServer, webServer } from "../../support/web-server.ts";
 
-// The cases of the area "network". NET-11 is about what commands do in the sandbox, and is shown where they are run.
+// The cases of the area "network". NET-11 is about commands in the sandbox and is tested with them.
 
 const { signal } = new AbortController();
 const here = [{ address: "127.0.0.1", family: 4 }];
 
-/** A name that leads to this machine and that the user allowed: what a public server is to everybody else. */
+/** A host name for this machine that the user allowed: it stands for a public server. */
 const open = (host: string, rules: NetworkRules = {}, parts: NetworkParts = {}): GuardedFetch =>
   createGuardedFetch(
     { ...rules, allowHosts: [host, ...(rules.allowHosts ?? [])] },
@@ -53,7 +53,7 @@ test.each([
   await expect(createGuardedFetch()({ url }, signal)).rejects.toThrow(expect.objectContaining({ name: "Refusal" }));
 });
 
-describe("NET-02: nothing connects to an address that is not public", () => {
+describe("NET-02: no connection goes to an address that is not public", () => {
   test("by number, in any spelling", async () => {
     const server = await webServer({ "*": "secret" });
     const six = await webServer({ "*": "secret" }, { address: "::1" });
@@ -97,7 +97,7 @@ describe("NET-02: nothing connects to an address that is not public", () => {
     expect(server.connections()).toEqual(0);
   });
 
-  test("the system's own resolver is asked, and judged, too", async () => {
+  test("the system's resolver is used, and its answers are checked, too", async () => {
     const server = await webServer({ "*": "secret" });
     await expect(createGuardedFetch()({ url: `http://localhost:${server.port}/` }, signal)).rejects.toThrow(
       refused("ADDRESS"),
@@ -106,7 +106,7 @@ describe("NET-02: nothing connects to an address that is not public", () => {
     expect(server.connections()).toEqual(0);
   });
 
-  test("the user can allow a single host, and that one only", async () => {
+  test("the user can allow a single host, and only that host", async () => {
     const [one, other] = [await webServer({ "/": "hello" }), await webServer({ "/": "secret" })];
     const fetch = createGuardedFetch({ allowHosts: [one.host] });
     expect((await fetch({ url: one.url() }, signal)).body.toString()).toEqual("hello");
@@ -119,7 +119,7 @@ describe("NET-02: nothing connects to an address that is not public", () => {
   });
 });
 
-test("NET-03: the cloud's metadata is refused even when it is on the list", async () => {
+test("NET-03: the cloud's metadata address is refused even when it is on the list", async () => {
   const fetch = createGuardedFetch(
     { allowHosts: ["169.254.169.254:80", "inside.test:80"] },
     { lookup: async () => [{ address: "169.254.169.254", family: 4 }] },
@@ -134,8 +134,8 @@ test("NET-03: the cloud's metadata is refused even when it is on the list", asyn
   }
 });
 
-describe("NET-04: every redirect is judged like a first request", () => {
-  test("it leads to a private address, to another scheme, or nowhere", async () => {
+describe("NET-04: every redirect is checked like a first request", () => {
+  test("a redirect to a private address, to another scheme, or to nothing is refused", async () => {
     const inside = await webServer({ "*": "secret" });
     const server = await webServer({
       "/in": goTo(inside.url()),
@@ -151,7 +151,7 @@ describe("NET-04: every redirect is judged like a first request", () => {
     expect(inside.connections()).toEqual(0);
   });
 
-  test("five are followed, six are not, and a circle ends", async () => {
+  test("five redirects are followed, six are not, and a circle ends", async () => {
     const hops = Object.fromEntries([1, 2, 3, 4, 5, 6].map((n) => [`/${n}`, goTo(`/${n - 1}`)]));
     const server = await webServer({ ...hops, "/0": "there", "/circle": goTo("/circle") });
     const fetch = open(server.host);
@@ -160,7 +160,7 @@ describe("NET-04: every redirect is judged like a first request", () => {
     await expect(fetch({ url: server.url("/circle") }, signal)).rejects.toThrow(refused("REDIRECT"));
   });
 
-  test("another origin sees no credentials, the same one does", async () => {
+  test("credentials are sent to the same origin and not to another one", async () => {
     const other = await webServer({ "*": "fine" });
     const server = await webServer({ "/away": goTo(other.url()), "/stay": goTo("/home"), "/home": "fine" });
     const fetch = open(server.host, { allowHosts: [other.host] });
@@ -188,7 +188,7 @@ describe("NET-04: every redirect is judged like a first request", () => {
     });
   });
 
-  test("what was posted does not go to another origin", async () => {
+  test("a posted body is not sent to another origin", async () => {
     const other = await webServer({ "*": "fine" });
     const server = await webServer({
       "/307": goTo(other.url(), 307),
@@ -220,7 +220,7 @@ describe("NET-04: every redirect is judged like a first request", () => {
     await expect(open(host)({ url: `https://${host}/` }, signal)).rejects.toThrow("self-signed certificate");
   });
 
-  test("the user's rules hold on each hop", async () => {
+  test("the user's rules apply to each hop", async () => {
     const other = await webServer({ "*": "fine" });
     const server = await webServer({ "/": goTo(other.url("/x")) });
     const judged: unknown[] = [];
@@ -242,7 +242,7 @@ describe("NET-04: every redirect is judged like a first request", () => {
   });
 });
 
-test("NET-05: a name is resolved once per hop, and the address that was judged is the one that is asked", async () => {
+test("NET-05: a name is resolved once per hop, and the connection goes to the address that was checked", async () => {
   const server = await webServer({ "/": goTo("/next"), "/next": "fine" });
   const answers = ["127.0.0.1", "127.0.0.1", "169.254.169.254"];
   const asked: string[] = [];
@@ -256,7 +256,7 @@ test("NET-05: a name is resolved once per hop, and the address that was judged i
   await expect(fetch({ url: `http://moving.test:${server.port}/` }, signal)).rejects.toThrow("hands out credentials");
 });
 
-test("NET-06: the list is about hosts, not about the beginnings of texts", async () => {
+test("NET-06: the list contains hosts, not prefixes of texts", async () => {
   const server = await webServer({ "*": "secret" });
   const lookup = async () => here;
   const fetch = createGuardedFetch({ allowHosts: [`good.test:${server.port}`] }, { lookup });
@@ -279,8 +279,8 @@ test("NET-06: the list is about hosts, not about the beginnings of texts", async
     await fetch({ url: `http://${host}/` }, signal);
 });
 
-describe("NET-07: a body has an end, whatever the server does", () => {
-  // Made beforehand: what is measured is what the reader holds.
+describe("NET-07: a body is limited, whatever the server does", () => {
+  // Created beforehand, so that only the memory of the reader is measured.
   const packed = gzipSync(Buffer.alloc(300_000_000));
   const twice = brotliCompressSync(gzipSync(Buffer.alloc(50_000_000)));
   const piece = Buffer.alloc(65_536, "x");
@@ -318,19 +318,19 @@ describe("NET-07: a body has an end, whatever the server does", () => {
     ["/odd", "unsupported compression (secret-sauce)"],
     ["/broken", "incorrect header check"],
     ["/headers", "headers of its answer are too long"],
-  ])("%s is said", async (path, words) => {
+  ])("%s is reported", async (path, words) => {
     const server = await webServer(routes);
     await expect(open(server.host)({ url: server.url(path) }, signal)).rejects.toThrow(words);
   });
 
-  test.each(["/slow", "/silent"])("%s ends when its time is up", async (path) => {
+  test.each(["/slow", "/silent"])("%s ends at its timeout", async (path) => {
     const server = await webServer(routes);
     await expect(open(server.host, {}, { timeoutMs: 200 })({ url: server.url(path) }, signal)).rejects.toThrow(
       "no complete answer within 0.2 s",
     );
   });
 
-  test("and when the task is stopped", async () => {
+  test("a request ends when the task is stopped", async () => {
     const server = await webServer(routes);
     const controller = new AbortController();
     const answer = open(server.host)({ url: server.url("/slow") }, controller.signal);
@@ -338,7 +338,7 @@ describe("NET-07: a body has an end, whatever the server does", () => {
     await expect(answer).rejects.toThrow("enough");
   });
 
-  test("a server that accepts and says nothing, or is not there, is told apart", async () => {
+  test("a server that accepts and sends nothing is distinguished from one that does not exist", async () => {
     const mute = createTcpServer((socket) => socket.on("error", () => {}).resume());
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void mute.close());
@@ -352,8 +352,8 @@ describe("NET-07: a body has an end, whatever the server does", () => {
   });
 });
 
-describe("NET-08: http_get only gets", () => {
-  test("there is no way to say another method or a body", async () => {
+describe("NET-08: http_get only sends GET requests", () => {
+  test("http_get has no argument for another method or a body", async () => {
     const server = await webServer({ "*": "fine" });
     const tool = httpGet({ fetch: open(server.host) });
     for (const more of [{ method: "POST" }, { body: "x" }, { json: 1 }])
@@ -389,14 +389,14 @@ describe("NET-08: http_get only gets", () => {
     expect(server.connections()).toEqual(0);
   });
 
-  test("methods that tunnel or echo are not among those of http_request", async () => {
+  test("http_request has no method that tunnels or echoes", async () => {
     for (const method of ["CONNECT", "TRACE", "get", "PROPFIND", "POST /x HTTP/1.1\r\n"])
       await expect(callTool(httpRequest(), "/", { method, url: "http://example.com/" })).rejects.toThrow();
   });
 });
 
-describe("NET-09: a proxy is used when the user says so", () => {
-  /** A real proxy, for tunnels and for whole addresses. Whatever it is asked for, it leads to one server. */
+describe("NET-09: a proxy is used when the user configures one", () => {
+  /** A real proxy, for tunnels and for full addresses. It forwards every request to one server. */
   async function startProxy(port: number): Promise<{ url: string; asked: string[] }> {
     const asked: string[] = [];
     const proxy = createHttpServer((request, response) => {
@@ -425,7 +425,7 @@ describe("NET-09: a proxy is used when the user says so", () => {
     return [{ address: host === "inside.test" ? "10.0.0.1" : "93.184.216.34", family: 4 }];
   };
 
-  test("a proxy gets the address that was judged, and none that is private", async () => {
+  test("a proxy gets the address that was checked, and never a private one", async () => {
     const server = await webServer({ "*": "through" });
     const { url, asked } = await startProxy(server.port);
     const fetch = createGuardedFetch({ proxy: url }, { lookup });
@@ -441,7 +441,7 @@ describe("NET-09: a proxy is used when the user says so", () => {
   });
 
   test.for(["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "caFile"])(
-    "the proxy of a variable and a certificate authority of %s lead to a host that only the proxy can resolve",
+    "with the proxy of a variable and a certificate authority of %s, a host that only the proxy can resolve is reached",
     async (where) => {
       const { key, cert, file } = certificate();
       const secure = createTlsServer({ key, cert }, (_, response) => void response.end("secret"));
@@ -466,14 +466,14 @@ describe("NET-09: a proxy is used when the user says so", () => {
     },
   );
 
-  test("a certificate file of the settings that holds none is a mistake; one of a variable is ignored", () => {
+  test("a certificate file in the settings without a certificate is an error; one in a variable is ignored", () => {
     expect(() => createGuardedFetch({ caFile: import.meta.filename })).toThrow(
       expect.objectContaining({ code: "BAD_INPUT" }),
     );
     expect(() => createGuardedFetch({}, { env: { SSL_CERT_FILE: "/nowhere.pem" } })).not.toThrow();
   });
 
-  test("variables of this process change nothing: the crew hands its own on", async () => {
+  test("variables of this process have no effect: the crew passes its own on", async () => {
     const server = await webServer({ "*": "direct" });
     const kept = { ...process.env };
     onTestFinished(() => {
@@ -514,14 +514,14 @@ describe("NET-09: a proxy is used when the user says so", () => {
     for await (const event of run) if (event.type === "tool.ended") texts.push(event.text);
     expect(texts.join()).toContain("secret");
     const beforeRemote = asked.length;
-    expect(beforeRemote).toBeGreaterThan(1); // the MCP server was asked, too
+    expect(beforeRemote).toBeGreaterThan(1); // the MCP server got a request, too
     await crew.run({ mode: "single", agent: "far", task: "x" });
     expect(asked.length).toBeGreaterThan(beforeRemote);
     expect(new Set(asked)).toEqual(new Set(["CONNECT secure.test:443"]));
   });
 });
 
-test("NET-10: a page comes as data without scripts, hidden text, data addresses and control characters", async () => {
+test("NET-10: a page is returned as data without scripts, hidden text, data addresses and control characters", async () => {
   const fetched: string[] = [];
   const page = `<html><head><title>Shop</title><script>evil()</script><style>x{}</style></head><body><h1>Prices</h1>
     <img src="/pixel.png"><iframe src="/frame"></iframe><link rel="stylesheet" href="/style.css">
@@ -539,7 +539,7 @@ test("NET-10: a page comes as data without scripts, hidden text, data addresses 
   expect(fetched).toEqual(["/shop"]);
 });
 
-test("NET-12: a public name that leads inside is refused by its address", async () => {
+test("NET-12: a public name with a private address is refused by its address", async () => {
   const server = await webServer({ "*": "secret" });
   const lookup = async (host: string) => [{ address: host.replace(/\.wildcard\.test$/, ""), family: 4 }];
   await expect(

@@ -8,7 +8,7 @@ import { crewOf } from "../../mcp/session.ts";
 
 const TOKEN = "a-token-that-is-long-enough-for-anybody";
 
-/** Sends these lines as they are, and gives the status line of the answer. */
+/** Sends these lines as they are, and returns the status line of the answer. */
 function sent(port: number, lines: readonly string[], host = "127.0.0.1"): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -43,7 +43,7 @@ const servers: Readonly<Record<string, () => Promise<Served>>> = {
   },
 };
 
-test.each(Object.keys(servers))("%s refuses what is not plainly for it, over a real socket", async (name) => {
+test.each(Object.keys(servers))("%s refuses requests that are not clearly for it, over a real socket", async (name) => {
   const { port, target, method, token } = await servers[name]!();
   const ask = (lines: readonly string[], first = target, verb = method): Promise<string> =>
     sent(port, [
@@ -56,7 +56,7 @@ test.each(Object.keys(servers))("%s refuses what is not plainly for it, over a r
   const host = `Host: 127.0.0.1:${port}`;
   const many = Array.from({ length: 200 }, (_, at) => `X-${at}: 1`);
   const plain = await ask([host]);
-  expect(plain).toMatch(/^HTTP\/1\.1 (?:200|4(?!0[13])\d\d)/); // let in; what it says then is the protocol's affair
+  expect(plain).toMatch(/^HTTP\/1\.1 (?:200|4(?!0[13])\d\d)/); // accepted; the status then depends on the protocol
   expect(await ask([host, ...many])).toBe(plain);
   expect(await ask([host, `Origin: http://127.0.0.1:${port}`, "Sec-Fetch-Site: same-origin"])).toBe(plain);
   const refused: readonly (readonly [string, () => Promise<string>])[] = [
@@ -92,7 +92,7 @@ test.each(Object.keys(servers))("%s refuses what is not plainly for it, over a r
     expect([what, await answer()]).toEqual([what, expect.stringMatching(/^HTTP\/1\.1 4(?:00|03) /)]);
 });
 
-test("the sign-in takes its code only from a browser that was sent to its address", async () => {
+test("the sign-in accepts its code only from a browser that was redirected to its address", async () => {
   const over = new AbortController();
   let said: string[] = [];
   const came = await waitForCode({

@@ -9,7 +9,7 @@ import { until } from "../../support/until.ts";
 
 const main = { tools: ["*", "task"], delegation: ["task", "Task"] };
 
-/** What a crash at this moment would leave behind of a run, in a home of its own. */
+/** The files that a crash at this moment would leave of a run, in a separate home folder. */
 async function killed(run: Run, home: string): Promise<string> {
   const left = tempFolder();
   cpSync(home, left, { recursive: true });
@@ -54,7 +54,7 @@ test("an interrupted batch is requested again, and its finished tasks are not re
   expect(next.models["quick"]!.requests).toHaveLength(0);
 });
 
-test("what had ended before a run was interrupted is not recorded again", async () => {
+test("nodes that had ended before a run was interrupted are not recorded again", async () => {
   const [home, cwd] = [tempFolder(), tempFolder()];
   const plan = {
     mode: "chain",

@@ -26,7 +26,7 @@ const look: readonly ScriptedTurn[] = [
   "It says one.",
 ];
 
-/** A workspace with one file and a home, and how a task is run there. */
+/** A workspace with one file and a home folder, and a function that runs a task there. */
 function fresh() {
   const place = join(root, String(++number));
   const [cwd, home] = [join(place, "work"), join(place, "home")];
@@ -72,7 +72,7 @@ test("the result of an earlier run is reused and reported when nothing has chang
   });
 });
 
-test("without --reuse nothing is used again", async () => {
+test("without --reuse no result is reused", async () => {
   const { run } = fresh();
   await run();
   expect(await run({ reuse: false, turns: ["asked"] })).toMatchObject({ output: "asked", asked: 1 });
@@ -84,7 +84,7 @@ test.each([
   ["the tools", { agent: { ...scout, tools: ["read_file"] } }],
   ["a ban", { agent: { ...scout, disallowedTools: ["read_file"] } }],
   ["the model", { name: "other" }],
-])("not when %s changed", async (_, changed) => {
+])("a result is not reused when %s changed", async (_, changed) => {
   const { run } = fresh();
   await run();
   const again = await run({ ...changed, turns: ["asked"] });
@@ -92,7 +92,7 @@ test.each([
   expect(again.reused).toBeUndefined();
 });
 
-test("not when a file that it read has changed, and again when it is as it was", async () => {
+test("a result is not reused when a file that it read has changed, and is reused when the file is as before", async () => {
   const { run, cwd } = fresh();
   await run();
   writeFileSync(join(cwd, "a.txt"), "two\n");
@@ -101,7 +101,7 @@ test("not when a file that it read has changed, and again when it is as it was",
   expect((await run({ turns: ["never"] })).asked).toBe(0);
 });
 
-test("not when it listed a folder in which there is another file now", async () => {
+test("a result is not reused when a folder that it listed has another file", async () => {
   const { run, cwd } = fresh();
   const list: readonly ScriptedTurn[] = [{ text: "", calls: [{ name: "list_files", input: {} }] }, "One file."];
   await run({ turns: list });
@@ -109,13 +109,13 @@ test("not when it listed a folder in which there is another file now", async () 
   expect((await run({ turns: ["Two files."] })).output).toBe("Two files.");
 });
 
-test("a failed task is never used again", async () => {
+test("the result of a failed task is never reused", async () => {
   const { run } = fresh();
   await run({ turns: [{ error: { code: "MODEL_AUTH", message: "no", retryable: false } }] });
   expect((await run({ turns: ["asked"] })).asked).toBe(1);
 });
 
-test("the order of the tasks does not matter", async () => {
+test("a result is reused for a task at another position in the plan", async () => {
   const { run } = fresh();
   await run({ task: "a", turns: ["A"] });
   await run({ task: "b", turns: ["B"] });
@@ -123,7 +123,7 @@ test("the order of the tasks does not matter", async () => {
   expect((await run({ task: "a", turns: [] })).output).toBe("A");
 });
 
-test("an agent with a cache uses its own results for so long, and no longer", async () => {
+test("an agent with a cache reuses its results for the configured time, and no longer", async () => {
   const { run, pass } = fresh();
   const cached: Agent = { ...scout, cacheMs: 600_000 };
   await run({ agent: cached, reuse: false });
@@ -133,7 +133,7 @@ test("an agent with a cache uses its own results for so long, and no longer", as
   expect((await run({ agent: cached, reuse: false, turns: ["asked"] })).asked).toBe(1);
 });
 
-test("an answer from the network is reused only by an agent with a cache, whose files still have to be the same", async () => {
+test("an answer from the network is reused only by an agent with a cache, whose files must still be the same", async () => {
   const { crew, cwd } = fresh();
   const weather = defineTool({
     name: "weather",
@@ -161,14 +161,14 @@ test("an answer from the network is reused only by an agent with a cache, whose 
   expect(await asks(cached)).toBe(2);
 });
 
-test("a cache of an agent that can change something is not used", async () => {
+test("a cache is not used for an agent that can change something", async () => {
   const { run } = fresh();
   const writer: Agent = { ...scout, tools: ["read_file", "write_file"], cacheMs: 600_000 };
   await run({ agent: writer, reuse: false });
   expect((await run({ agent: writer, reuse: false, turns: ["asked"] })).asked).toBe(1);
 });
 
-test("two agents that are asked the same have results of their own", async () => {
+test("two agents with the same prompt have separate results", async () => {
   const { run } = fresh();
   const other: Agent = { ...scout, instructions: "Other." };
   await run({ turns: ["first"] });
@@ -177,14 +177,14 @@ test("two agents that are asked the same have results of their own", async () =>
   expect((await run({ agent: other, turns: [] })).output).toBe("second");
 });
 
-test("a run that did not ask for reuse offers its result, and writes nothing for it besides its journal", async () => {
+test("a run without reuse still offers its result, and writes nothing for it besides its journal", async () => {
   const { run, home } = fresh();
   const first = await run({ reuse: false });
   expect(readdirSync(home)).not.toContain("results.jsonl");
   expect(await run({ turns: ["never asked"] })).toMatchObject({ asked: 0, reused: { from: `${first.id}/scout` } });
 });
 
-test("a reused result is traced to the task that made it, and is not used once a file has changed that this one read", async () => {
+test("a reused result is traced to the task that created it, and is not used once a file that this task read has changed", async () => {
   const { run, cwd } = fresh();
   const first = await run();
   await run({ turns: [] });
@@ -193,7 +193,7 @@ test("a reused result is traced to the task that made it, and is not used once a
   expect(await run({ turns: ["It says two."] })).toMatchObject({ output: "It says two.", asked: 1 });
 });
 
-test("the result of a removed run is not found, and the index that earlier versions wrote goes when runs are collected", async () => {
+test("the result of a deleted run is not found, and the index of earlier versions is deleted when runs are collected", async () => {
   const { run, home, crew } = fresh();
   const [first] = [await run(), await run({ task: "Read it again." })];
   writeFileSync(join(home, "results.jsonl"), "{}\n");
@@ -204,7 +204,7 @@ test("the result of a removed run is not found, and the index that earlier versi
   expect(await run({ task: "Read it again.", turns: ["never asked"] })).toMatchObject({ asked: 0 });
 });
 
-test("an answer that was made under a denial is not used again once the denial is gone", async () => {
+test("an answer that was given under a denial is not reused once the denial is gone", async () => {
   const { crew } = fresh();
   const ask = async (turns: readonly ScriptedTurn[], deny: string[]) => {
     const model = scripted(...turns);
@@ -227,7 +227,7 @@ test("a call with invalid arguments prevents reuse", async () => {
   expect(await run()).toMatchObject({ output: "It says one.", asked: 2 });
 });
 
-test("a reused result says what it saved", async () => {
+test("a reused result states what it saved", async () => {
   const { run } = fresh();
   await run();
   const { reused } = await run({ turns: ["never"] });
@@ -246,7 +246,7 @@ test("a reused result keeps its data and its model", async () => {
   expect(second.nodes["scout"]).toMatchObject({ data, model });
 });
 
-test("a task that failed is not used again", async () => {
+test("the result of a task that failed is not reused", async () => {
   const { run } = fresh();
   const fault = { code: "MODEL_REFUSED", message: "no", retryable: false } as const;
   expect((await run({ turns: [{ error: fault }] })).status).toBe("failed");

@@ -52,7 +52,7 @@ test.each([
   ["BUDGET", [scripted("never")], {}, { budget: { maxTokens: 1 } }],
   ["BUDGET", [scripted("never")], {}, { budget: { maxUsd: 1 } }],
   ["BAD_INPUTS", [scripted("never")], { inputs: { nobody: "x" } }, {}],
-] as const)("a task that ends with %s has a file that says why", async (code, [model], task, options) => {
+] as const)("a task that ends with %s has an output file with the reason", async (code, [model], task, options) => {
   const crew = crewOf({ m: model });
   const result = await crew.run({ mode: "single", agent: "m", task: "Go.", ...task }, options);
   const outcome = result.nodes["m"];
@@ -61,7 +61,7 @@ test.each([
   expect(readFileSync((await crew.outputFile(result.id, "m")) ?? "", "utf8")).toContain(message);
 });
 
-test("an empty text that meets the schema is nothing, and a value that does not is kept", async () => {
+test("an empty text fails even if it matches the schema, and a value that does not match is kept", async () => {
   const empty = await crewOf({ m: scripted("", "") }, { type: "string" }).run({
     mode: "single",
     agent: "m",
@@ -109,7 +109,7 @@ test("a contender that is cancelled during its acceptance check keeps answer, us
   expect(readFileSync((await crew.outputFile(run.id, "a")) ?? "", "utf8")).toBe("the answer of a\n");
 });
 
-test("the file of a helper in the background is there when its path is told", async () => {
+test("the output file of a background helper exists when its path is announced", async () => {
   const lead = scripted({ calls: [{ name: "hand_on", input: {} }] }, "done");
   const run = crewOf({ lead, stuck: never }).run({ mode: "single", agent: "lead", task: "Go." });
   for await (const event of run) if (event.type === "turn.started" && event.turn === 2) run.pause();

@@ -26,7 +26,7 @@ const chain = {
   chain: ["a", "b", "c", "d", "e", "f"].map((task) => ({ agent: "worker", task })),
 } as const;
 
-/** Pauses a run when its n-th turn begins, and gives back its events. */
+/** Pauses a run when its n-th turn begins, and returns its events. */
 async function pausedAt(crew: Crew, turn: number, options: RunOptions): Promise<{ id: string; events: Event[] }> {
   const run = crew.run(chain, options);
   const events: Event[] = [];
@@ -49,7 +49,7 @@ test("a budget of three turns lets a chain of six take three, and tasks that hav
   ]);
 });
 
-test("a resumed run keeps its limits and what it has spent, and a raised limit is named", async () => {
+test("a resumed run keeps its limits and its usage, and a raised limit is reported", async () => {
   const home = tempFolder();
   const hang = { text: "late", delayMs: 600_000 };
   const { id, events } = await pausedAt(crewAt(home, scripted(says("1"), says("2"), hang)), 3, {
@@ -77,7 +77,7 @@ test("--max-turns of a task is not a limit of the run", async () => {
   expect(model.requests).toHaveLength(6);
 });
 
-test("a run resumes on the model that it began on, or says that it cannot", async () => {
+test("a run resumes on the model that it began on, or reports that it cannot", async () => {
   const home = tempFolder();
   const { id } = await pausedAt(crewAt(home, scripted({ text: "late", delayMs: 600_000 })), 1, {});
   const other = createCrew({

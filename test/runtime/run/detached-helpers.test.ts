@@ -14,7 +14,7 @@ const inBackground: Script = {
   ],
 };
 
-test("what a main agent starts in the background goes on after its message, and the next message finds it", async () => {
+test("a background helper of a main agent continues after its message, and the next message finds it", async () => {
   let go = false;
   let id = "";
   const slow: Script = async () => {

@@ -19,7 +19,7 @@ import { encodeLine } from "../../support/encode-line.ts";
 import { decodeLine } from "../../support/encode-line.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-/** Each of these broke in a simulation first; here it is as small as it gets. */
+/** Each of these failed in a simulation first; here it is reduced to a small test. */
 
 function crewAt(home: string, model: ScriptedModel): { crew: Crew; done: string[] } {
   const done: string[] = [];
@@ -53,7 +53,7 @@ const leaves = (...lines: string[]): ScriptedTurn => ({
 });
 const single = { mode: "single", agent: "worker", task: "Go." } as const;
 
-/** As a process leaves it that is killed right after a record. */
+/** The state after a process is killed right after a record. */
 function killedAfter(home: string, id: string, isLast: (event: KeptEvent) => boolean): void {
   const file = join(home, "runs", id, JOURNAL_FILE);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
@@ -67,7 +67,7 @@ function killedAfter(home: string, id: string, isLast: (event: KeptEvent) => boo
   );
 }
 
-test("a task that is interrupted twice keeps the turns of its first life", async () => {
+test("a task that is interrupted twice keeps the turns from before the first interruption", async () => {
   const home = tempFolder();
   const run = crewAt(home, scripted(leaves("one"), "finished")).crew.run(single);
   await run;
@@ -81,7 +81,7 @@ test("a task that is interrupted twice keeps the turns of its first life", async
   expect(done).toEqual([]);
 });
 
-test("a turn that a model never ended is not counted, whatever was said about it", async () => {
+test("a turn that a model never ended is not counted, whatever deltas it sent", async () => {
   const home = tempFolder();
   const run = crewAt(home, scripted("finished")).crew.run(single);
   await run;
@@ -98,7 +98,7 @@ test("a turn that a model never ended is not counted, whatever was said about it
   expect(turns).toEqual([1, 1]);
 });
 
-test("after the turn that follows on a limit there is no other one, and nothing of it is carried out", async () => {
+test("no turn follows the last turn after a limit, and none of the calls in that turn is executed", async () => {
   const home = tempFolder();
   const turns = [leaves("one"), leaves("two"), leaves("three")];
   const run = crewAt(home, scripted(...turns)).crew.run(single);
@@ -139,7 +139,7 @@ test("a run that ends while it is being resumed only publishes its events again"
   expect((await readJournal(folder)).events).toEqual(before);
 });
 
-test("a task whose helpers took too long has its slot again before it goes on", async () => {
+test("a task whose helpers took too long has its slot again before it continues", async () => {
   let release = (): void => {};
   const released = new Promise<void>((resolve) => (release = resolve));
   const other: Model = async function* () {
@@ -193,7 +193,7 @@ const note = (seq: number, text = `fact ${seq}`): KeptEvent => ({
 });
 const quiet = { kept: () => {}, lost: () => {} };
 
-test("what an old owner wrote between the look and the first word of a new one does not count", async () => {
+test("records that an old owner writes after a new owner has read the journal and before its first record are ignored", async () => {
   const folder = tempFolder();
   const lines = [encodeLine(note(1), 1), encodeLine(note(2, "told to nobody"), 1), encodeLine(note(2), 2)];
   writeFileSync(join(folder, JOURNAL_FILE), [...lines, encodeLine(note(3), 2)].join(""));
@@ -202,7 +202,7 @@ test("what an old owner wrote between the look and the first word of a new one d
   expect(problems).toHaveLength(1);
 });
 
-test("what is found in a journal is on the disk before anybody is told of it", async () => {
+test("records found in a journal are synced to the disk before they are published", async () => {
   const folder = tempFolder();
   writeFileSync(join(folder, JOURNAL_FILE), encodeLine(note(1), 1));
   const synced: string[] = [];
@@ -258,7 +258,7 @@ test("an owner does not remove unsynced records that a new owner has already rea
   expect((await readJournal(folder)).events).toEqual([note(1)]);
 });
 
-/** The disk of this machine, with files that do some things in another way. */
+/** The disk of this machine, with some functions replaced. */
 function watching(instead: (file: DiskFile, path: string) => Partial<DiskFile>): { disk: Disk } {
   const disk: Disk = {
     ...machineDisk,

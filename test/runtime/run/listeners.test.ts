@@ -6,7 +6,7 @@ import { scripted } from "../../../src/models/scripted/scripted.ts";
 import { call, calls, stage } from "../../support/stage.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-/** What Node prints on standard error for a person to worry about. */
+/** The warnings that Node prints on standard error. */
 let warnings: string[] = [];
 const note = ({ name, message }: Error): void => void warnings.push(`${name}: ${message}`);
 beforeEach(() => {
@@ -15,7 +15,7 @@ beforeEach(() => {
 });
 afterEach(() => void process.off("warning", note));
 
-/** Warnings are told a turn later. */
+/** Node prints warnings one turn of the event loop later. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 
 const MANY = 24;
@@ -30,7 +30,7 @@ const look = defineTool({
   },
 });
 
-test("many calls of tools in one turn print no warning", async () => {
+test("many tool calls in one turn print no warning", async () => {
   const { result } = await stage(
     {
       lead: {
@@ -79,7 +79,7 @@ test("many children of one task, in one batch and in many, print no warning", as
   expect(warnings).toEqual([]);
 });
 
-test("many tasks, each with a slot of its own or waiting for one, print no warning", async () => {
+test("many tasks, each with its own slot or waiting for one, print no warning", async () => {
   const tasks = Array.from({ length: MANY }, () => ({ agent: "a", task: "go" }));
   for (const concurrency of [2, MANY]) {
     const crew = createCrew({
@@ -97,7 +97,7 @@ test("many tasks, each with a slot of its own or waiting for one, print no warni
   expect(warnings).toEqual([]);
 });
 
-test("a signal of one's own, given to a utility with many items, prints no warning", async () => {
+test("a caller's own signal, given to a utility with many items, prints no warning", async () => {
   const { signal } = new AbortController();
   const items = Array.from({ length: MANY }, (_, at) => at);
   await mapWithConcurrencyLimit(items, 2, async (item) => item, signal);

@@ -14,7 +14,9 @@ import { tempFolder } from "../../support/temp-folder.ts";
 type Model = ReturnType<typeof scripted>;
 type Stage = Readonly<{ crew: Crew; done: string[]; models: Readonly<Record<string, Model>> }>;
 
-/** A crew with one agent and one model for each task; its tool leaves a line whenever it runs, another one delegates. */
+/**
+ * A crew with one agent and one model for each task; one tool writes a line whenever it runs, another one delegates.
+ */
 function stage(home: string, scripts: Readonly<Record<string, readonly Script[]>>): Stage {
   const done: string[] = [];
   const leave = defineTool({
@@ -73,7 +75,7 @@ const team = (...tasks: readonly (readonly [name: string, ...needs: string[]])[]
 const turnOf = (path: string, turn: number) => (event: Event) =>
   event.type === "turn.started" && event.path === path && event.turn === turn;
 
-/** Loops over a run and does something at the first event of a kind. */
+/** Iterates over a run and calls a function at the first event of a kind. */
 async function at(run: Run, ...acts: readonly (readonly [(event: Event) => boolean, () => void])[]): Promise<Event[]> {
   const events: Event[] = [];
   const left = [...acts];
@@ -87,7 +89,7 @@ async function at(run: Run, ...acts: readonly (readonly [(event: Event) => boole
 }
 const ended = (path: string) => (event: Event) => event.type === "node.ended" && event.path === path;
 
-test("a task that is paused alone waits while the rest goes on, and the run is paused once nothing else is left", async () => {
+test("a task that is paused alone waits while the rest continues, and the run is paused once nothing else is left", async () => {
   const home = tempFolder();
   const first = stage(home, { a: [uses("one"), hang], b: ["b is done"], c: ["never"] });
   const run = first.crew.run(team(["a"], ["b"], ["c", "a"]));
@@ -108,7 +110,7 @@ test("a task that is paused alone waits while the rest goes on, and the run is p
   expect(second.models["b"]?.requests).toHaveLength(0);
 });
 
-test("a paused task goes on in the same life of its run from its recorded turns", async () => {
+test("a paused task continues in the same process of its run from its recorded turns", async () => {
   const { crew, done, models } = stage(tempFolder(), {
     a: [uses("one"), hang, "a is done"],
     b: [{ text: "slow", delayMs: 600_000 }],
@@ -122,7 +124,7 @@ test("a paused task goes on in the same life of its run from its recorded turns"
   );
   expect(run.state.nodes.get("a")?.outcome).toMatchObject({ status: "ok", output: "a is done" });
   expect(done).toEqual(["one"]);
-  expect(models["a"]?.requests).toHaveLength(3); // the second was cut off
+  expect(models["a"]?.requests).toHaveLength(3); // the second turn was interrupted
   expect(models["a"]?.requests[2]?.messages).toEqual(models["a"]?.requests[1]?.messages);
   const ofA = events.filter(({ path, type }) => path === "a" && type.startsWith("node."));
   expect(ofA.map(({ type }) => type)).toEqual([
@@ -135,7 +137,7 @@ test("a paused task goes on in the same life of its run from its recorded turns"
   expect(ofA.filter(({ type }) => type === "node.started")).toMatchObject([{ attempt: 1 }, { attempt: 1 }]);
 });
 
-test("a task that has not begun can be paused and cancelled: the first does not begin, the second skips what needs it", async () => {
+test("a task that has not begun can be paused, so that it does not begin, or cancelled, so that its dependents are skipped", async () => {
   const home = tempFolder();
   let finish: (text: string) => void = () => {};
   const waits = new Promise<string>((resolve) => (finish = resolve));
@@ -177,7 +179,7 @@ test("a parent waits for its paused helper, and both continue when the run is re
   expect(JSON.stringify(second.models["lead"]?.requests[0]?.messages)).toContain("ok: helped");
 });
 
-test("a contender that is paused is not needed once another one has won", async () => {
+test("a paused contender is no longer needed once another one has won", async () => {
   const { crew } = stage(tempFolder(), { a: [hang], b: [{ text: "b wins", delayMs: 50 }] });
   const contest = team(["a"], ["b"]);
   const run = crew.run({
@@ -189,7 +191,7 @@ test("a contender that is paused is not needed once another one has won", async 
   expect(run.state.nodes.get("a")?.outcome).toMatchObject({ status: "cancelled", reason: "no longer needed" });
 });
 
-test("only the task that is resumed goes on, with what depends on it; the rest stays paused", async () => {
+test("only the resumed task continues, with its dependents; the rest stays paused", async () => {
   const home = tempFolder();
   const names = { a: [hang], b: [hang], c: ["never"], d: ["never"] };
   const first = stage(home, names);
@@ -206,7 +208,7 @@ test("only the task that is resumed goes on, with what depends on it; the rest s
   for (const task of ["a", "c"]) expect(third.models[task]?.requests).toHaveLength(0);
 });
 
-test("of two failed tasks, the one that is named is tried again with what depends on it", async () => {
+test("of two failed tasks, the named one is retried with its dependents", async () => {
   const home = tempFolder();
   const broken: Script = { error: { code: "MODEL_BAD_ANSWER", message: "broke", retryable: false } };
   const first = stage(home, { a: [broken], b: [broken], c: ["never"], d: ["never"] });
@@ -224,7 +226,7 @@ test("of two failed tasks, the one that is named is tried again with what depend
   for (const task of ["b", "d"]) expect(second.models[task]?.requests).toHaveLength(0);
 });
 
-test("a task whose need is not done cannot be resumed alone, and the error names the one that can", async () => {
+test("a task whose dependency is not done cannot be resumed alone, and the error names the task that can", async () => {
   const home = tempFolder();
   const { crew } = stage(home, { a: [hang], c: ["never"] });
   const run = crew.run(team(["a"], ["c", "a"]));
@@ -286,7 +288,7 @@ test("the answer to a command lists the tasks that wait for a paused task, are s
   expect(await run).toMatchObject({ status: "failed", nodes: { c: { status: "ok" }, d: { status: "skipped" } } });
 });
 
-test("a failed task is tried again while the rest of its run goes on, and what was skipped because of it follows", async () => {
+test("a failed task is retried while the rest of its run continues, and the tasks that were skipped because of it follow", async () => {
   const home = tempFolder();
   const refused: Script = { error: { code: "MODEL_AUTH", message: "The key was refused.", retryable: false } };
   let finish: (text: string) => void = () => {};
@@ -312,7 +314,7 @@ test("a failed task is tried again while the rest of its run goes on, and what w
   expect(await again.crew.resume(run.id)).toMatchObject({ status: "ok" });
 });
 
-test("a run that is paused while a failed task is tried again goes on with that try", async () => {
+test("a run that is paused while a failed task is retried continues with that retry", async () => {
   const home = tempFolder();
   const refused: Script = { error: { code: "MODEL_AUTH", message: "The key was refused.", retryable: false } };
   const never = new Promise<string>(() => {});
@@ -330,7 +332,7 @@ test("a run that is paused while a failed task is tried again goes on with that 
   });
 });
 
-test("of two failed needs, each can be tried again alone; what needs both follows once both are good", async () => {
+test("each of two failed dependencies can be retried alone; a task that needs both follows once both have succeeded", async () => {
   const home = tempFolder();
   const refused: Script = { error: { code: "MODEL_AUTH", message: "The key was refused.", retryable: false } };
   let finish: (text: string) => void = () => {};

@@ -32,7 +32,7 @@ const one = { mode: "single", agent: "worker", task: "x" } as const;
 const many = (n: number) =>
   ({ mode: "parallel", tasks: Array.from({ length: n }, (_, i) => ({ agent: "worker", task: `${i}` })) }) as const;
 
-/** Follows a run to its end, and calls back with each kept event. */
+/** Follows a run to its end, and calls a function with each recorded event. */
 async function eventsOf(run: Run, heard: (event: KeptEvent) => void = () => {}): Promise<KeptEvent[]> {
   const events: KeptEvent[] = [];
   for await (const event of run as AsyncIterable<Event>)
@@ -45,7 +45,7 @@ async function eventsOf(run: Run, heard: (event: KeptEvent) => void = () => {}):
 
 const typesOf = (events: readonly KeptEvent[]): string[] => events.map(({ type }) => type);
 
-test("a task whose key is refused parks with the reason and what helps, and asks again by itself", async () => {
+test("a task whose key is refused parks with the reason and a fix, and retries automatically", async () => {
   const model = scripted(refused("401", { retryAfterMs: 1 }), says("done"));
   const run = crewAt(tempFolder(), model).run(one, parks);
   const seen = emptyState(run.id);
@@ -79,7 +79,7 @@ test.each([
   expect(await run).toMatchObject({ status: "ok" });
 });
 
-test("a request that is wrong in itself does not park, and without the option nothing does", async () => {
+test("an invalid request does not park, and without the option nothing does", async () => {
   const strange = scripted(refused("no such model", { code: "MODEL_UNKNOWN" }));
   expect(await crewAt(tempFolder(), strange).run(one, parks)).toMatchObject({ fault: { code: "MODEL_UNKNOWN" } });
   const plain = scripted(refused("401"));
@@ -99,7 +99,7 @@ test("the slot of a parked task is free for others", async () => {
   expect(model.requests).toHaveLength(3);
 });
 
-test("at a limit of the run tasks park before their next turn, without a last one, and go on when it is raised", async () => {
+test("at a limit of the run tasks park before their next turn, without a last one, and continue when it is raised", async () => {
   const home = tempFolder();
   const model = scripted(works, works);
   const run = crewAt(home, model).run(one, { ...parks, budget: { maxTurns: 2 } });
@@ -129,7 +129,7 @@ test("at a limit of the run tasks park before their next turn, without a last on
   expect(more.requests).toHaveLength(1);
 });
 
-test("with end, a task at a limit of the run gets its last turn", async () => {
+test("without parking, a task at a limit of the run gets its last turn", async () => {
   const model = scripted(works, says("half"));
   expect(await crewAt(tempFolder(), model).run(one, { budget: { maxTurns: 1 } })).toMatchObject({
     status: "ok",
@@ -165,7 +165,7 @@ test("parked time counts neither for the task nor for the run", async () => {
   expect(await run).toMatchObject({ status: "ok", output: "done" });
 });
 
-test("the time of a run that is up parks what is under way after its turn", async () => {
+test("at the time limit of a run, running tasks park after their turn", async () => {
   const model = scripted({ ...(works as object), delayMs: 300 }, says("done"));
   const home = tempFolder();
   const run = crewAt(home, model).run(one, { ...parks, maxTimeMs: 100 });
@@ -192,7 +192,7 @@ test("a parked run that is killed and resumed keeps its rules, and the refused t
   expect((await second).usage.estimated).toBeUndefined();
 });
 
-test("a parked task that is cancelled is cancelled", async () => {
+test("a parked task that is cancelled ends as cancelled", async () => {
   const run = crewAt(tempFolder(), scripted(refused("401", { retryAfterMs: 60_000 }))).run(one, parks);
   await eventsOf(run, ({ type }) => {
     if (type === "node.parked") run.cancel("enough");
@@ -213,7 +213,7 @@ test.each([
   expect(started).toMatchObject({ parks: rules });
 });
 
-test("the settings say what a run does that is told nothing", async () => {
+test("the settings decide for a run without its own option", async () => {
   const config = { onLimit: "park" } as const;
   const run = crewAt(tempFolder(), scripted(says("x")), { config }).run(one, { parkByDefault: false });
   const [started] = await eventsOf(run);

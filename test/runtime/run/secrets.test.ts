@@ -8,17 +8,21 @@ import { type Script, scripted } from "../../../src/models/scripted/scripted.ts"
 import { repository } from "../../support/repository.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-// The cases of the area "secrets-env" that are about what is shown and kept. What children see (SEC-01, SEC-02) is shown
-// where commands are run, what a project may load or set (SEC-06, SEC-07) where it is discovered and models are chosen,
-// and redirects of a provider (SEC-08) where providers are asked.
+// The cases of the area "secrets-env" about output and records. The variables of child processes (SEC-01, SEC-02) are
+// tested
+// with commands, the files and settings of a project (SEC-06, SEC-07) with discovery and the choice of models,
+// and redirects of a provider (SEC-08) with providers.
 
 const CANARY = "c4nary-VALUE-0123456789";
 const env = { PATH: "/usr/bin", HOME: "/nowhere", ANTHROPIC_API_KEY: CANARY, GITHUB_TOKEN: `${CANARY}-two` };
 
-/** Every way in which the secret could be seen in a text. */
+/** Every form in which the secret could appear in a text. */
 const leaks = (text: string): string[] => spellingsOf(CANARY).filter((form) => text.includes(form));
 
-/** Runs one task and gives back everything that anybody could see of it: events, result, files of the run, the model's requests. */
+/**
+ * Runs one task and returns everything of it that anybody could see: events, result, files of the run, the model's
+ * requests.
+ */
 async function everything(
   turns: readonly Script[] | Model,
   { options = {}, input = {} }: { options?: CrewOptions; input?: object } = {},
@@ -52,8 +56,8 @@ async function everything(
   };
 }
 
-describe("SEC-03: a key is seen nowhere", () => {
-  test("not in what the model says, in any spelling", async () => {
+describe("SEC-03: a key is shown nowhere", () => {
+  test("not in text of the model, in any spelling", async () => {
     const spelled = [
       CANARY,
       Buffer.from(`x:${CANARY}`).toString("base64"),
@@ -65,7 +69,7 @@ describe("SEC-03: a key is seen nowhere", () => {
     expect(result).toMatchObject({ status: "ok", output: expect.stringContaining("It is [redacted] or") });
   });
 
-  test("not while it is being said, in pieces", async () => {
+  test("not in streamed text, in any pieces", async () => {
     const slow: Model = async function* () {
       for (const piece of ["The key is ", CANARY.slice(0, 5), CANARY.slice(5, 9), CANARY.slice(9), "!"])
         yield { type: "text", text: piece };
@@ -78,7 +82,7 @@ describe("SEC-03: a key is seen nowhere", () => {
     expect(seen.flatMap(leaks)).toEqual([]);
   });
 
-  test("not in what a tool is asked and answers, and the model does not get to see it", async () => {
+  test("not in the arguments and results of a tool, and the model does not read it", async () => {
     const leaky = defineTool({
       name: "leaky",
       description: "leaks",
@@ -113,7 +117,7 @@ describe("SEC-03: a key is seen nowhere", () => {
     expect([...seen, requests].flatMap(leaks)).toEqual([]);
   });
 
-  test("not in the file that holds the long output of a command", async () => {
+  test("not in the file with the long output of a command", async () => {
     const cwd = tempFolder({ "long.txt": `${"x".repeat(99)}\n`.repeat(4_000) });
     writeFileSync(join(cwd, ".key"), CANARY);
     const command = "cat long.txt .key long.txt; echo; cat .key";
@@ -130,7 +134,7 @@ describe("SEC-03: a key is seen nowhere", () => {
     expect(seen.flatMap(leaks)).toEqual([]);
   });
 
-  test("not when the model breaks, or the task does", async () => {
+  test("not when the model or the task fails", async () => {
     const broken = await everything(() => {
       throw new Error(`bad key ${CANARY}`);
     });
@@ -141,7 +145,7 @@ describe("SEC-03: a key is seen nowhere", () => {
     });
   });
 
-  test("not from the settings of a provider, and not what the user names as a secret", async () => {
+  test("not from the settings of a provider, and neither a value that the user declares as a secret", async () => {
     const options: CrewOptions = {
       env: {},
       providers: { mine: { baseURL: "http://127.0.0.1:9/v1", apiKey: CANARY } },
@@ -167,7 +171,7 @@ test("SEC-04: an error that echoes the header of the request is masked", async (
   expect(seen.join("")).not.toMatch(/unknown-to-us|c4nary/);
 });
 
-test("SEC-05: get_env shows what is passed on, and what the user adds", async () => {
+test("SEC-05: get_env shows variables that are passed on, and those that the user adds", async () => {
   const asked = ["ANTHROPIC_API_KEY", "anthropic_api_key", "PATH", "EXTRA"].map((name) => ({
     name: "get_env",
     input: { name },
@@ -181,7 +185,7 @@ test("SEC-05: get_env shows what is passed on, and what the user adds", async ()
   expect([requests, ...seen].flatMap(leaks)).toEqual([]);
 });
 
-test("SEC-09: the login of a remote and a token in a message are masked in the context", async () => {
+test("SEC-09: the password of a remote and a token in a commit message are masked in the context", async () => {
   const cwd = repository(
     "echo a > a && git add a && git commit -qm 'use ghp_abcdefghijklmnopqrstuvwxyz0123456789'",
     `git remote add origin https://user:${CANARY}@host.example/x.git`,

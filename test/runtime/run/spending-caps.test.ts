@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 const noon = new Date(2026, 10, 17, 12).getTime();
 const DAY_MS = 24 * 3_600_000;
 
-/** Answers at once, and says that it used a hundred tokens. */
+/** Answers at once, and reports a usage of a hundred tokens. */
 const hundred: Model = async function* () {
   yield { type: "text", text: "done" };
   yield { type: "end", usage: { input: 60, output: 40 } };
@@ -40,9 +40,9 @@ const tokens = (home: string): number => {
   return lines.filter(({ project }) => project === undefined).reduce((sum, line) => sum + line.tokens, 0);
 };
 
-test("runs of several crews share the cap of a day, and the message names the cap and what helps", async () => {
+test("runs of several crews share the daily cap, and the message names the cap and a fix", async () => {
   const home = tempFolder();
-  const caps = { perDay: { maxTokens: 5_000 } }; // less than the longest answer: a shorter one is asked for
+  const caps = { perDay: { maxTokens: 5_000 } }; // less than the longest answer, so a shorter one is requested
   for (const folder of ["a", "b"]) expect(await crewOf(home, caps, folder).run(single)).toMatchObject({ status: "ok" });
   expect(tokens(home)).toBe(200);
   const tight = crewOf(home, { perDay: { maxTokens: 250 } }, "c");
@@ -57,7 +57,7 @@ test("runs of several crews share the cap of a day, and the message names the ca
   expect(tokens(home)).toBe(200);
 });
 
-test("the cap of a project counts only what is spent there", async () => {
+test("the cap of a project counts only usage in that project", async () => {
   const home = tempFolder();
   const caps = { perProject: { maxTokens: 12_000 } };
   expect(await crewOf(home, caps, "a").run(single)).toMatchObject({ status: "ok" });
@@ -77,7 +77,7 @@ test("a cap in dollars needs the price of the model", async () => {
   expect(fault).toMatchObject({ code: "BUDGET", message: expect.stringContaining("price of m is unknown") });
 });
 
-test("what many set aside at once never exceeds a cap together, and every settled amount counts", async () => {
+test("concurrent reservations together never exceed a cap, and every settled amount counts", async () => {
   const folder = tempFolder();
   const caps = { perDay: { maxTokens: 1_000 } };
   const amount = { tokens: 100, usd: 0 };
@@ -94,7 +94,7 @@ test("what many set aside at once never exceeds a cap together, and every settle
   expect((await ledgers[0]!.look()).day).toEqual({ spent: { tokens: 70, usd: 5 }, open: { tokens: 0, usd: 0 } });
 });
 
-test("a new day begins with nothing spent, and a project keeps what it has spent when old days are folded", async () => {
+test("a new day begins with zero usage, and a project keeps its usage when old days are merged", async () => {
   const folder = tempFolder();
   let now = noon;
   const open = () => openSpendingLedger(folder, { project: "a", clock: () => now });

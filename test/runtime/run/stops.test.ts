@@ -13,7 +13,7 @@ const uses = (line: string): Script => ({ text: `now ${line}`, calls: [{ name: "
 
 type Stage = Readonly<{ crew: Crew; done: string[]; model: ReturnType<typeof scripted> }>;
 
-/** A crew whose tool leaves a line whenever it runs. */
+/** A crew whose tool writes a line whenever it runs. */
 function stage(home: string, ...turns: readonly Script[]): Stage {
   const done: string[] = [];
   const leave = defineTool({
@@ -40,7 +40,7 @@ function stage(home: string, ...turns: readonly Script[]): Stage {
   return { crew, done, model };
 }
 
-/** Loops over a run and does something at an event. */
+/** Iterates over a run and calls a function at an event. */
 async function when(run: Run, is: (event: Event) => boolean, act: () => void): Promise<readonly Event[]> {
   const events: Event[] = [];
   for await (const event of run) {
@@ -54,7 +54,7 @@ const hang: Script = { text: "late", delayMs: 600_000 };
 const single = { mode: "single", agent: "worker", task: "go" } as const;
 const third = (event: Event): boolean => event.type === "turn.started" && event.turn === 3;
 
-test("a pause is in the journal before any task is stopped, so a busy machine cannot hold it up", async () => {
+test("a pause is in the journal before any task is stopped, so a busy machine cannot delay it", async () => {
   const home = tempFolder();
   const { crew } = stage(home, uses("one"), hang);
   const run = crew.run(single);
@@ -106,7 +106,7 @@ test("resuming a cancelled run only returns its recorded result", async () => {
   expect(second.model.requests).toHaveLength(0);
 });
 
-test("a stop of 0.1, which ended everything as cancelled, goes on as a pause does", async () => {
+test("a stop of version 0.1, which ended everything as cancelled, can be resumed like a pause", async () => {
   const { historyOf, hasEnded } = await import("../../../src/core/run/history.ts");
   const { emptyState, reduce } = await import("../../../src/core/run/state.ts");
   const at = { run: "r", at: 1 };
@@ -124,7 +124,7 @@ test("a stop of 0.1, which ended everything as cancelled, goes on as a pause doe
   expect(old.reduce(reduce, emptyState("r")).status).toBe("paused");
 });
 
-test("a pause while nothing runs yet, and one that comes when everything is done, are pauses that go on", async () => {
+test("a pause before anything runs, and one after everything is done, can be resumed", async () => {
   const home = tempFolder();
   const first = stage(home, hang);
   const run = first.crew.run(single);
@@ -134,7 +134,7 @@ test("a pause while nothing runs yet, and one that comes when everything is done
   expect(await second.crew.resume(run.id)).toMatchObject({ status: "ok", output: "done" });
 });
 
-test("one task that is cancelled by name stays cancelled when the run is resumed, and the rest goes on", async () => {
+test("a task that is cancelled by name stays cancelled when the run is resumed, and the rest continues", async () => {
   const home = tempFolder();
   const first = stage(home, hang, hang);
   const run = first.crew.run({
@@ -153,7 +153,7 @@ test("one task that is cancelled by name stays cancelled when the run is resumed
   expect(second.model.requests).toHaveLength(1);
 });
 
-test("what was said of an answer that was cut off is kept, and counts as an estimate", async () => {
+test("the text of an interrupted answer is kept, and counts as an estimate", async () => {
   const home = tempFolder();
   const text = "half of an answer ".repeat(40);
   const first = stage(home);
@@ -181,7 +181,7 @@ test("what was said of an answer that was cut off is kept, and counts as an esti
   expect(kept.state.cost).toEqual({ usd: 0, unpriced: 1 });
 });
 
-test("a paused run whose folder was copied or renamed is not resumed under the other name: nothing is done twice", async () => {
+test("a paused run whose folder was copied or renamed is not resumed under the other name, so nothing is done twice", async () => {
   const home = tempFolder();
   const first = stage(home, uses("once"), hang);
   const run = first.crew.run(single);

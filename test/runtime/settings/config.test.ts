@@ -37,7 +37,7 @@ test("options of the crew win over all settings", () => {
   });
 });
 
-test("variables, then the trusted project, then the user", () => {
+test("variables win over the trusted project, and that over the user", () => {
   const files = { [user]: "model: mine\nconcurrency: 6\n", [project]: "concurrency: 2\n" };
   const { crew, root } = crewWith(files, { SUBCREW_MODEL: "theirs" }, { trusted: true });
   expect(crew.settings.config).toEqual({ model: "theirs", concurrency: 2 });
@@ -46,13 +46,13 @@ test("variables, then the trusted project, then the user", () => {
 });
 
 describe("the settings of a project", () => {
-  test("do not count before it is trusted, and are not even parsed", () => {
+  test("have no effect before it is trusted, and are not even parsed", () => {
     const { crew } = crewWith({ [project]: "{ this is not yaml" });
     expect(crew.settings.config).toEqual({});
     expect(crew.settings.files).toMatchObject([{ layer: "project", trusted: false }]);
   });
 
-  test("count by their content once they are", async () => {
+  test("apply by their content once it is trusted", async () => {
     const text = "concurrency: 1\nmodel: theirs\n";
     const { root } = crewWith({ [project]: text });
     const work = join(root, "work");
@@ -66,7 +66,7 @@ describe("the settings of a project", () => {
   });
 });
 
-test("a mistake is named with file and line, and what to do", () => {
+test("a mistake is reported with file, line and fix", () => {
   const text = "agents:\n  scout:\n    modle: x\n";
   const where = join("home", ".subcrew", "config.yaml");
   expect(() => crewWith({ [user]: text })).toThrow(
@@ -78,7 +78,7 @@ test("a mistake is named with file and line, and what to do", () => {
   );
 });
 
-test("agents are found as the settings say", async () => {
+test("agents are found in the places of the settings", async () => {
   const agent = (name: string): string => `---\nname: ${name}\ndescription: d\n---\nText\n`;
   const files = {
     "home/.claude/agents/a.md": agent("a"),
@@ -96,7 +96,7 @@ test("agents are found as the settings say", async () => {
   });
 });
 
-test("settings can switch on what a file switches off, and a list", async () => {
+test("settings can enable a feature that a file disables, and a list", async () => {
   const files = {
     "home/.agents/agents/x.md": "---\nname: x\ndescription: d\nenabled: false\n---\nText\n",
     [user]: "disabled: [plan, explore]\nagents:\n  x: { enabled: true }\n  plan: { enabled: true }\n",
@@ -114,7 +114,7 @@ test("a disabled agent cannot be started, and the error says how to enable it", 
   });
 });
 
-test("modules that the user names are loaded from beside the file, and never those of a project", async () => {
+test("modules that the user names are loaded relative to the file, and never those of a project", async () => {
   const module = "export const mine = { name: 'mine', description: 'd', instructions: 'I' };\n";
   const files = { [user]: "modules: [./agents.mjs]\n", "home/.subcrew/agents.mjs": module };
   const { agents } = await crewWith(files).crew.agents();
@@ -127,10 +127,10 @@ test("modules that the user names are loaded from beside the file, and never tho
   expect((await theirs.crew.agents()).agents.map(({ name }) => name)).not.toContain("mine");
 });
 
-test("limits for everybody hold in a run", async () => {
+test("limits for all agents apply in a run", async () => {
   const model = scripted(...Array.from({ length: 9 }, () => ({ calls: [{ name: "current_time", input: {} }] })));
   const { crew } = crewWith({ [user]: "limits: { maxTurns: 2 }\n" }, {}, { home: false, models: { mine: model } });
   const result = await crew.run({ mode: "single", agent: "explore", task: "x" });
   expect(result.status).toBe("failed");
-  expect(model.requests.length).toBeLessThanOrEqual(3); // two, and one to hand in what there is
+  expect(model.requests.length).toBeLessThanOrEqual(3); // two turns, and one to return a result
 });

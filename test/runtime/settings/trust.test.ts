@@ -52,7 +52,7 @@ const states = (reviews: readonly TrustReview[]): string[] =>
     ...gone.map((file) => `gone ${file}`),
   ]);
 
-test("a review shows everything that a project would bring in, and gives nothing away", async () => {
+test("a review shows everything that a project would add, and reveals nothing secret", async () => {
   const { root, review } = there();
   const [one, ...more] = await review();
   expect(more).toEqual([]);
@@ -99,7 +99,7 @@ test("trusted files are used; files that change or are added later are not", asy
   expect((await crewOf(root).agents()).untrusted).toEqual([]);
 });
 
-test("a base that changes takes the agents with it that extend it", async () => {
+test("agents that extend a changed base are not used either", async () => {
   const { root, agree } = there({
     "work/.git/HEAD": "",
     "work/.agents/agents/base.md": agentFile("base", "tools: [read_file]\n"),
@@ -113,7 +113,7 @@ test("a base that changes takes the agents with it that extend it", async () => 
   expect(after.untrusted.map(({ name }) => name)).toEqual(["base"]);
 });
 
-test("a link that is swapped for another file is not what was agreed to", async () => {
+test("a link that is swapped for another file is not trusted", async () => {
   const { root, agree } = there({
     "work/.git/HEAD": "",
     "work/good.md": agentFile("x"),
@@ -129,7 +129,7 @@ test("a link that is swapped for another file is not what was agreed to", async 
   expect((await crewOf(root).agents()).untrusted.map(({ name }) => name)).toEqual(["x"]);
 });
 
-test("a repository inside a trusted one is not trusted with it, and a moved project neither", async () => {
+test("a repository inside of a trusted one is not trusted with it, and neither is a moved project", async () => {
   const { root, agree } = there({
     ...project,
     "work/inner/.git/HEAD": "",
@@ -143,7 +143,7 @@ test("a repository inside a trusted one is not trusted with it, and a moved proj
   expect((await moved.agents()).untrusted.map(({ name }) => name)).toEqual(["a"]);
 });
 
-test("an untrusted agent does not run, and the error says what to do", async () => {
+test("an untrusted agent does not run, and the error names a fix", async () => {
   const { root } = there();
   const run = crewOf(root).run({ mode: "single", agent: "a", task: "x", model: "offline" });
   await expect(run).rejects.toMatchObject({ code: "UNTRUSTED", hint: expect.stringContaining("subcrew trust") });

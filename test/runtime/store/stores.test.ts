@@ -11,13 +11,13 @@ const RUN = "run_files0000000";
 storeSuite("a folder", () => createFolderStore(tempFolder()));
 storeSuite("memory", () => createMemoryStore());
 
-test.each(["../secret", "..", "a/b", "a\\b", "\0", ".hidden"])("the id %j leads nowhere", async (id) => {
+test.each(["../secret", "..", "a/b", "a\\b", "\0", ".hidden"])("the id %j matches no run", async (id) => {
   const store = createFolderStore(tempFolder());
   await expect(store.document(id, "request")).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
   await expect(store.remove(id)).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
 });
 
-test("a file is made when it is asked for: at once of an output that is about to be recorded, later of the records", async () => {
+test("an output file is written on request: at once for an output that is about to be recorded, later from the records", async () => {
   const home = tempFolder();
   const store = createFolderStore(home);
   const journal = await store.open(RUN, { kept: () => {}, lost: () => {} });
@@ -35,7 +35,7 @@ test("a file is made when it is asked for: at once of an output that is about to
   expect(readFileSync((await other.file(RUN, "written")) ?? "", "utf8")).toBe("of the records\n");
 });
 
-test("memory forgets the oldest of more than a hundred ended runs, and no other", async () => {
+test("memory deletes the oldest of more than a hundred ended runs, and no other", async () => {
   const store = createMemoryStore();
   const ends = async (run: string, type: "run.ended" | "run.paused"): Promise<void> => {
     const journal = await store.open(run, { kept: () => {}, lost: () => {} });

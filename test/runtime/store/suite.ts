@@ -26,15 +26,15 @@ const ended = (seq: number): KeptEvent => ({
   outcome: { status: "ok", output: "done" },
 });
 
-/** What every store of runs has to do, in the words of `core/run/run-store.ts`. */
+/** The requirements for every store of runs, in the words of `core/run/run-store.ts`. */
 export function storeSuite(name: string, make: () => RunStore): void {
-  /** Records facts as the owner of a run does, and leaves. */
+  /** Records facts as the owner of a run does, and closes the journal. */
   const record = async (store: RunStore, events: readonly KeptEvent[], run = RUN): Promise<void> => {
     const journal = await store.open(run, quiet);
     for (const event of events) journal.append(event);
     await journal.close();
   };
-  /** Records that a task begins whose result has this key. */
+  /** Records the start of a task whose result has this key. */
   const begin = async (store: RunStore, at: number, key: string): Promise<void> => {
     const resolved = { type: "agent.resolved", agent: "a", hash: "h", model: "m", reuse: key } as const;
     await record(store, [{ seq: at, run: RUN, path: "a", at, ...resolved }]);
@@ -47,7 +47,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
   };
 
   describe(`${name}: records`, () => {
-    test("the first and the last are read alone, and all of them from any number", async () => {
+    test("the first and the last can be read alone, and all of them from any number on", async () => {
       const store = make();
       await record(store, [fact(1), fact(2), fact(3)]);
       expect([(await store.first(RUN))?.seq, (await store.last(RUN))?.seq]).toEqual([1, 3]);
@@ -55,7 +55,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect((await store.readWhole(RUN)).events).toEqual([fact(1), fact(2), fact(3)]);
     });
 
-    test("runs are listed, the one that changed last first", async () => {
+    test("runs are listed, the last changed one first", async () => {
       const store = make();
       await record(store, [fact(1)]);
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -63,7 +63,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(await store.list()).toEqual([OTHER, RUN]);
     });
 
-    test("a run that does not exist has no records, and saying so is an error with a code", async () => {
+    test("a run that does not exist has no records, and reading it is an error with a code", async () => {
       const store = make();
       expect([await store.first(RUN), await store.last(RUN), await store.owner(RUN)]).toEqual([
         undefined,
@@ -74,7 +74,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       await expect(numbers(store)).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
     });
 
-    test("a follower gets what is there after a number, then each record as it is written, and ends when told", async () => {
+    test("a follower gets the records after a number, then each new record, and ends when told", async () => {
       const store = make();
       const journal = await store.open(RUN, quiet);
       journal.append(fact(1));
@@ -102,7 +102,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(stop.signal.aborted).toBe(true);
     });
 
-    test("a removed run is gone with everything that was kept of it", async () => {
+    test("a deleted run is gone with everything that was stored for it", async () => {
       const store = make();
       await record(store, [fact(1)]);
       await store.keep(RUN, "a", "text");
@@ -119,7 +119,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
   });
 
   describe(`${name}: ownership`, () => {
-    test("one owner at a time, and it is known who that is", async () => {
+    test("a run has one owner at a time, which can be read", async () => {
       const store = make();
       const journal = await store.open(RUN, quiet);
       expect((await store.owner(RUN))?.pid).toBe(process.pid);
@@ -129,7 +129,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       await (await store.open(RUN, quiet)).close();
     });
 
-    test("a journal that is opened with what was read before goes on after it", async () => {
+    test("a journal that is opened with records that were read before continues after them", async () => {
       const store = make();
       await record(store, [fact(1)]);
       const known = await store.readWhole(RUN);
@@ -140,7 +140,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(await numbers(store)).toEqual([1, 2]);
     });
 
-    test("a run that is about to start is announced until that is withdrawn, and leaves nothing", async () => {
+    test("a run that is about to start is announced until that is withdrawn, and leaves no trace", async () => {
       const store = make();
       const withdraw = await store.announce(RUN);
       expect(await store.isAnnounced(RUN)).toBe(true);
@@ -172,7 +172,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect([handled, await store.waiting(RUN)]).toEqual([[pauses], []]);
     });
 
-    test("a command that nobody serves waits for the next owner, and one that is put off is tried again", async () => {
+    test("a command without an owner waits for the next owner, and a postponed one is tried again", async () => {
       const store = make();
       expect(await store.post(RUN, pauses, { waitMs: 0, signal: never, ended: goesOn })).toBeUndefined();
       expect(await store.waiting(RUN)).toEqual([pauses]);
@@ -199,7 +199,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(handled).toEqual(["pause"]);
     });
 
-    test("a command to a run that has ended is withdrawn, with the receipt for that", async () => {
+    test("a command to an ended run is withdrawn, with a receipt that says so", async () => {
       const store = make();
       const late: Receipt = { done: false, text: "The run has ended." };
       expect(await store.post(RUN, pauses, { waitMs: 60_000, signal: never, ended: async () => late })).toEqual(late);
@@ -217,7 +217,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
     });
     const options = (signal = never, waits: LeaseOptions["waits"] = () => {}): LeaseOptions => ({ waits, signal });
 
-    test("two runs with the same files take turns, in the order in which they asked, and say for whom they wait", async () => {
+    test("two runs with the same files take turns, in the order of their requests, and report which run they wait for", async () => {
       const store = make();
       const order: string[] = [];
       const release = await store.lease(wish(RUN, ["src/**"]), options());
@@ -237,7 +237,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(order).toEqual(["first is released", "second", "third"]);
     });
 
-    test("other files, and the same names in another folder, are free; a folder in it is not", async () => {
+    test("other files, and the same names in another folder, are free; a subfolder of it is not", async () => {
       const store = make();
       await store.lease(wish(RUN, ["src/**"]), options());
       expect(await store.lease(wish(OTHER, ["docs/**"]), options())).toBeDefined();
@@ -250,7 +250,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(await below).toBeUndefined();
     });
 
-    test("who stops waiting leaves the queue", async () => {
+    test("a run that stops waiting leaves the queue", async () => {
       const store = make();
       const release = await store.lease(wish(RUN, ["a"]), options());
       const stop = new AbortController();
@@ -263,7 +263,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(await store.lease(wish("run_third", ["a"]), options())).toBeDefined();
     });
 
-    test("a run works within the lease of the task that started it, before others that wait for that", async () => {
+    test("a run works within the lease of the task that started it, before others that wait for that lease", async () => {
       const store = make();
       await store.lease(wish(RUN, ["src/**"]), options());
       const stop = new AbortController();
@@ -278,7 +278,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
   });
 
   describe(`${name}: outputs and documents`, () => {
-    test("an output is kept with its hash and size, and read as it is", async () => {
+    test("an output is stored with its hash and size, and read back unchanged", async () => {
       const store = make();
       expect(await store.keep(RUN, "lead/scout", "grün")).toEqual({
         hash: "d2d8a3547ed87a59bd66ca28402de461108a17edfc3c91d0fe1ecd44f25986b9",
@@ -295,7 +295,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(await store.output(RUN, "")).toBe("of the run\n");
     });
 
-    test("the output of a task is what its last record says, in full, and a task that has not ended has none", async () => {
+    test("the output of a task is that of its last record, in full, and a task that has not ended has none", async () => {
       const store = make();
       const long = "line\n".repeat(50_000);
       const end = (seq: number, path: string, outcome: Outcome): KeptEvent => ({
@@ -323,7 +323,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       ]);
     });
 
-    test("a document is replaced by the next one of its name", async () => {
+    test("a document is replaced by the next one with its name", async () => {
       const store = make();
       await record(store, [fact(1)]);
       expect(await store.document(RUN, "request")).toBeUndefined();

@@ -6,7 +6,7 @@ import { basePersona } from "../../../src/runtime/task/system-prompt.ts";
 import { call, projectCrew } from "../../support/stage.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
-/** Runs an agent of a trusted project, and collects what each model was asked and what happened. */
+/** Runs an agent of a trusted project, and collects the requests of each model and the events. */
 async function run(
   files: Readonly<Record<string, string>>,
   turns: Readonly<Record<string, readonly Script[]>>,
@@ -42,7 +42,7 @@ const omp = (name: string, fields = "", body = "Work."): Record<string, string> 
 });
 const toolsOf = ({ tools }: ModelRequest): string[] => tools.map(({ name }) => name);
 
-test("tools, spawns, model, thinking level and output of a file hold in its run", async () => {
+test("tools, spawns, model, thinking level and output of a file apply in its run", async () => {
   const fields = [
     "tools: read, task",
     "spawns: helper",
@@ -74,7 +74,7 @@ test.each([
   ["a, b", ["lead", "a", "b"]],
   ["[b]", ["lead", "b"]],
   ['""', ["lead"]],
-  [undefined, ["lead", "a", "b"]], // the task tool alone is enough
+  [undefined, ["lead", "a", "b"]], // listing the task tool is enough
 ])("with spawns %s an agent starts %j", async (spawns, started) => {
   const files = {
     ...omp("lead", `tools: task\n${spawns === undefined ? "" : `spawns: ${spawns}\n`}`),
@@ -87,7 +87,7 @@ test.each([
   expect(result.started).toEqual(started);
 });
 
-test("a prompt that asks for another format than the schema is no fault of the file, and the schema counts", async () => {
+test("a prompt that asks for another format than the schema is not an error of the file, and the schema is used", async () => {
   const files = omp("talker", "output: { type: object, required: [n] }\n", "Answer in three bullet points.");
   const crew = projectCrew(tempFolder(files), { models: { m: scripted() }, model: "m" });
   expect((await crew.agents()).problems).toEqual([]);
@@ -114,7 +114,7 @@ test("an agent that extends another runs with the tools of both, the model of it
   expect(toolsOf(own.asked("large"))).toEqual(["read_file"]);
 });
 
-test("agents that extend each other in a ring are errors of their files, and the others run", async () => {
+test("agents that extend each other in a cycle are errors of their files, and the others run", async () => {
   const files = {
     ...pi("one", "extends: two\n", "1"),
     ...pi("two", "extends: one\n", "2"),
@@ -139,7 +139,7 @@ const subagent = (
   [`subagents/${name}/SUBAGENT.md`]: `---\nname: ${name}\ndescription: ${description}\n${fields}---\n${body}`,
 });
 
-test("an agent that may start others reads what each type is for, those of files among them", async () => {
+test("an agent that may start others reads the purpose of each type, also of those from files", async () => {
   const files = {
     ...subagent("digger", "Digs through old logs.", "Dig."),
     ...omp("lead", "tools: spawn_subagent\nspawns: '*'\n"),
@@ -150,7 +150,7 @@ test("an agent that may start others reads what each type is for, those of files
   expect(description).toContain('spawn_subagent(type: "explore"):');
 });
 
-test("a task without an agent is one for general, whose prompt is the persona and its body", async () => {
+test("a task without an agent uses general, whose prompt is the persona and its body", async () => {
   const named = await run({}, { m: ["done"] }, { agent: "general" });
   const plain = await run({}, { m: ["done"] }, {});
   expect(plain.asked("m").system).toBe(named.asked("m").system);
@@ -160,7 +160,7 @@ test("a task without an agent is one for general, whose prompt is the persona an
   expect(explore.asked("m").system).not.toBe(plain.asked("m").system);
 });
 
-test("a star in a SUBAGENT.md means all tools, and a list means these", async () => {
+test("a star in a SUBAGENT.md means all tools, and a list means exactly these tools", async () => {
   const files = {
     ...subagent("digger", "Digs.", "Dig.", 'tools: "*"\n'),
     ...subagent("reader", "Reads.", "Read.", "tools: read_file, list_files\n"),
@@ -184,7 +184,7 @@ test.each([
   ["Bash", "haiku"],
   ["Plan", "sonnet"],
   ["general-purpose", "sonnet"],
-])("%s runs on %s where that is there", async (agent, model) => {
+])("%s runs on %s where that model is available", async (agent, model) => {
   const { asked } = await run({}, { m: [], ...sizes }, { agent });
   expect(asked(model).messages).toHaveLength(1);
 });
@@ -193,7 +193,7 @@ test.each([
   ["fast", "small"],
   ["powerful", "large"],
   ["balanced", "m"], // no model is set for this tier
-])("a file that asks for the tier %s runs on %s", async (tier, model) => {
+])("a file with the tier %s runs on %s", async (tier, model) => {
   const files = subagent("digger", "Digs.", "Dig.", `tools: read_file\nmodel: ${tier}\n`);
   const models = { m: scripted("done"), small: scripted("done"), large: scripted("done") };
   const crew = projectCrew(tempFolder(files), {
@@ -206,13 +206,13 @@ test.each([
   expect(models[model as keyof typeof models].requests).toHaveLength(1);
 });
 
-test("a call names another model for an agent that prefers one", async () => {
+test("a call can name another model for an agent that prefers one", async () => {
   const { asked } = await run({}, { m: [], ...sizes }, { agent: "Explore", model: "opus" });
   expect(asked("opus").messages).toHaveLength(1);
   expect(asked("haiku")).toBeUndefined();
 });
 
-test("the prompt of the main agent says when to hand work to which kind of agent", async () => {
+test("the prompt of the main agent explains when to give work to which kind of agent", async () => {
   const { asked } = await run({}, { m: ["Hello."] }, { agent: "lead" });
   const { system, tools } = asked("m");
   for (const kind of ["an explorer", "a planner", "a shell agent", "a general agent"]) expect(system).toContain(kind);
@@ -240,7 +240,7 @@ test.each([
     "cli-help",
     { answer: "Use ps.", commands: [{ line: "subcrew ps", does: "lists runs" }], see: ["subcrew ps --help"] },
   ],
-])("%s hands in data that fits its schema, and nothing else", async (agent, report) => {
+])("%s can only return data that matches its schema", async (agent, report) => {
   const handIn = (data: object): Script => call("complete_task", { report: data });
   const { data, asked } = await run({}, { m: [handIn({}), handIn(report)] }, { agent });
   expect(data).toEqual(report);
@@ -248,7 +248,7 @@ test.each([
   for (const key of Object.keys(report)) expect(JSON.stringify(finish?.input)).toContain(`"${key}"`);
 });
 
-test("the caller of deepresearch reads an answer of 8,000 characters whole", async () => {
+test("the caller of deepresearch reads an answer of 8,000 characters completely", async () => {
   const lead = omp("lead", "tools: Task\nspawns: deepresearch\n");
   const ask = call("Task", { description: "find out", prompt: "Why?", subagent_type: "deepresearch" });
   const report = "x".repeat(8_000);
@@ -279,7 +279,7 @@ test("a Gemini file runs with the prompt, model, temperature, tools and turns of
   expect(system).not.toContain("Notes for people.");
   expect(temperature).toBe(0.25);
   expect(toolsOf(asked("own")).toSorted()).toEqual(["complete_task", "read_file"]);
-  expect(requests("own").map(toolsOf)[1]).toEqual(["complete_task"]); // after one turn it can only hand in
+  expect(requests("own").map(toolsOf)[1]).toEqual(["complete_task"]); // after one turn it can only return its result
 });
 
 test("a Gemini file that lists the delegation tool is refused, and the others are found", async () => {

@@ -59,13 +59,13 @@ function crewAt(server: ProviderServer, model: string, more: CrewOptions = {}): 
   });
 }
 
-/** A run to its end: its result and its events. */
+/** Runs to the end and returns the result and the events. */
 async function listen(run: Run): Promise<{ result: Result; events: Event[] }> {
   const events = await collect(run);
   return { result: await run, events };
 }
 
-/** The lead reads and then forks helpers; a helper is known by what it is told. */
+/** The lead reads and then forks helpers; a helper is recognised by its prompt. */
 const lead =
   (helper: (request: ProviderRequest) => ProviderTurn, ...prompts: readonly string[]) =>
   (request: ProviderRequest, n: number): ProviderTurn => {
@@ -74,7 +74,7 @@ const lead =
     return n === 2 ? fork(...prompts) : { text: "All done." };
   };
 
-/** A request as the parts that a provider's cache compares, without marks that only say where to keep something. */
+/** A request as the parts that a provider's cache compares, without the cache marks. */
 function parts(request: ProviderRequest): { head: string; messages: string[] } {
   const { body } = request;
   const list = (body["messages"] ?? body["input"]) as Record<string, unknown>[];
@@ -90,7 +90,7 @@ function parts(request: ProviderRequest): { head: string; messages: string[] } {
 const single = { mode: "single", agent: "lead", task: "Look after the house." } as const;
 
 describe.each(["anthropic/claude-haiku-4-5", "openai-chat/gpt-4o", "openai/gpt-5.2"])("at %s", (model) => {
-  test("forked helpers send what their parent sent, byte by byte, and read it from the cache", async () => {
+  test("forked helpers send the same bytes as their parent, and read them from the cache", async () => {
     const server = await provider(
       lead(() => ({ text: "Helped." }), "Count the doors.", "Count the windows."),
       {
@@ -142,7 +142,7 @@ test("the tasks of a delegated team fork with the same beginning, also those tha
   expect(helpers[1]!.messages.at(-1)).toContain("Helped 3.");
 });
 
-test("a task that a person adds to a team cannot fork, since no agent starts it", async () => {
+test("a task that a person adds to a team cannot fork, because no agent starts it", async () => {
   const server = await provider(() => ({ text: "Done.", delayMs: 50 }));
   const team = { members: [{ role: "dev", agent: "helper" }], tasks: [{ id: "a", task: "Look.", assignee: "dev" }] };
   const run = crewAt(server, "anthropic/claude-haiku-4-5").run({ mode: "team", team });
@@ -158,7 +158,7 @@ test("a task that a person adds to a team cannot fork, since no agent starts it"
   expect((await run).status).toBe("ok");
 });
 
-test("at most four parts of a request are marked for Anthropic's cache, and the end of the parent's request is one", async () => {
+test("at most four parts of a request are marked for Anthropic's cache, and one of them is the end of the parent's request", async () => {
   const server = await provider(
     lead(() => ({ text: "Helped." }), "Count."),
     { cache: true },
@@ -193,7 +193,7 @@ test("a forked helper is shown the tools of its parent and may use only its own"
   expect(text(server.requests[2]!)).toContain("you may use only these: read_file. Calls of other tools are refused.");
 });
 
-test("an agent whose file says `conversation: fork` starts from its parent, and alone with nothing", async () => {
+test("an agent whose file says `conversation: fork` starts from its parent's conversation, and from an empty one without a parent", async () => {
   const server = await provider((request, n) => {
     if (text(request).includes("You are now the helper")) return { text: "Helped." };
     return n === 1
@@ -250,7 +250,7 @@ test.each(["anthropic/claude-haiku-4-5", "openai-chat/gpt-4o", "openai/gpt-5.2"]
   },
 );
 
-test("a helper with a schema hands in JSON as text where its parent has no finish tool", async () => {
+test("a helper with a schema returns JSON as text where its parent has no finish tool", async () => {
   const schema = { type: "object", properties: { doors: { type: "number" } }, required: ["doors"] };
   const answers: ProviderTurn[] = [{ text: "three" }, { text: '{"doors": 3}' }];
   const server = await provider(lead(() => answers.shift()!, "Count."));
@@ -260,7 +260,7 @@ test("a helper with a schema hands in JSON as text where its parent has no finis
   expect(parts(server.requests[2]!).head).toBe(parts(server.requests[1]!).head);
 });
 
-/** What a crash at this moment would leave behind of a run, in a home of its own. */
+/** The files that a crash at this moment would leave of a run, in a separate home folder. */
 async function killed(run: Run, home: string): Promise<string> {
   const left = tempFolder();
   cpSync(home, left, { recursive: true });
@@ -271,7 +271,7 @@ async function killed(run: Run, home: string): Promise<string> {
   return left;
 }
 
-test("a forked helper whose run was killed goes on where it was, with the same beginning", async () => {
+test("a forked helper whose run was killed continues where it was, with the same beginning", async () => {
   const [home, cwd] = [tempFolder(), tempFolder({ "notes.txt": notes, "more.txt": "two windows" })];
   let stuck = false;
   let isKilled = false;
@@ -290,7 +290,7 @@ test("a forked helper whose run was killed goes on where it was, with the same b
   const watched = (async () => {
     for await (const event of run) seen.push(event);
   })();
-  // An event is told once it is in the journal.
+  // An event is published once it is in the journal.
   await until(
     () => stuck && seen.some((event) => event.type === "turn.started" && event.path === "lead/h0" && event.turn === 2),
   );
@@ -304,7 +304,7 @@ test("a forked helper whose run was killed goes on where it was, with the same b
   expect(result.nodes["lead/h0"]).toMatchObject({ output: "Two." });
   expect(server.requests).toHaveLength(asked + 2);
   const [before, after] = [server.requests[asked - 1]!, server.requests[asked]!];
-  expect({ ...after.body, max_tokens: 0 }).toEqual({ ...before.body, max_tokens: 0 }); // depends on known prices
+  expect({ ...after.body, max_tokens: 0 }).toEqual({ ...before.body, max_tokens: 0 }); // it depends on known prices
   expect(events.filter(({ type }) => type === "conversation.forked")).toHaveLength(1);
 });
 
@@ -403,7 +403,7 @@ describe("from a task of an earlier run", () => {
     expect((await crew.record(id)).nodes.size).toBe(1);
   });
 
-  test("a task that is not there is an error, and an agent may not name one", async () => {
+  test("a task that does not exist is an error, and an agent may not name one", async () => {
     const server = await provider((request, n) =>
       n === 1
         ? {

@@ -8,7 +8,7 @@ import { checkFor, createValidator } from "../../../src/runtime/task/compile-sch
 import { faults } from "../../conformance/harness.ts";
 import { call, play } from "../../support/play.ts";
 
-/** A value so deep that whoever follows it without a limit runs out of stack. */
+/** A value that is nested so deeply that recursion without a limit runs out of stack. */
 function deep(levels: number): unknown {
   let value: unknown = 1;
   for (let at = 0; at < levels; at++) value = [value];
@@ -16,7 +16,7 @@ function deep(levels: number): unknown {
 }
 
 describe("PARSE-09 arguments of a model", () => {
-  test("are an error result or exactly what the tool sees, and the run goes on", async () => {
+  test("become an error result or exactly the input of the tool, and the run continues", async () => {
     const seen: unknown[] = [];
     const echo = defineTool({
       name: "echo",
@@ -47,13 +47,13 @@ describe("PARSE-09 arguments of a model", () => {
       { tools: [echo], agent: { tools: ["echo"] } },
     );
     expect(outcome).toMatchObject({ status: "ok" });
-    expect(seen).toHaveLength(2); // the lone surrogate, and the deep one within the limit
+    expect(seen).toHaveLength(2); // the lone surrogate, and the deep value within the limit
     expect(ended.filter(({ error }) => !error)).toHaveLength(2);
   });
 });
 
 describe("PARSE-10 templates", () => {
-  test("take own inputs once, literally, and an unknown name is an error where all have to be there", () => {
+  test("fill in own inputs once, literally, and an unknown name is an error where all are required", () => {
     expect(templateString("${a} ${a}", { a: "${b} $& $1" })).toBe("${b} $& $1 ${b} $& $1");
     expect(() => templateString("${missing}", { a: 1 })).toThrow("missing");
     for (const name of ["toString", "__proto__", "constructor", "hasOwnProperty"]) {
@@ -70,12 +70,12 @@ describe("PARSE-11 PARSE-12 untrusted schemas", () => {
     return typeof made === "function" ? made(value) : `broken: ${made.broken}`;
   };
 
-  test("a pattern without end is stopped and does not fit", async () => {
+  test("an endless pattern is stopped and does not match", async () => {
     const evil = `${"a".repeat(38)}!`;
     for (const pattern of ["^(a+)+$", "^(a|aa)+$", "^(a*)*b$", "^([a-z]+)*\\d$"]) {
       const began = performance.now();
       expect(await check({ type: "string", pattern }, evil)).toContain("must match pattern");
-      expect(performance.now() - began).toBeLessThan(60_000); // unguarded, it would take years
+      expect(performance.now() - began).toBeLessThan(60_000); // without a limit it would take years
     }
     expect(await check({ type: "string", pattern: "^(a+)+$" }, "aaa")).toBeUndefined();
     expect(await check({ type: "string", pattern: "^\\d{4}-\\d{2}$" }, "2026-11")).toBeUndefined();
@@ -92,7 +92,7 @@ describe("PARSE-11 PARSE-12 untrusted schemas", () => {
     expect(asked).toBe(0);
   });
 
-  test("one that refers to itself works, and one that is nested without end is refused", async () => {
+  test("a schema that refers to itself works, and one that is nested endlessly is refused", async () => {
     const list = { type: "object", properties: { next: { $ref: "#" } }, required: ["next"] };
     expect(await check(list, { next: {} })).toContain("next");
     let nested: Record<string, unknown> = { type: "string" };
@@ -101,7 +101,7 @@ describe("PARSE-11 PARSE-12 untrusted schemas", () => {
   });
 });
 
-/** Where the other faults of this area are put to the test. */
+/** The tests of the other faults of this area. */
 const elsewhere: Readonly<Record<string, string>> = Object.fromEntries(
   ["PARSE-01", "PARSE-02", "PARSE-03", "PARSE-04", "PARSE-05", "PARSE-06", "PARSE-07", "PARSE-08"].map((id) => [
     id,
@@ -109,7 +109,7 @@ const elsewhere: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
-test("every fault of the area is put to the test", () => {
+test("every fault of the area has a test", () => {
   const here = ["PARSE-09", "PARSE-10", "PARSE-11", "PARSE-12"];
   expect(
     faults("parsing")

@@ -21,20 +21,20 @@ const tool = (name: string) =>
 const bare = { home: false, discover: false } as const;
 const callOf = (name: string, input: unknown = {}) => ({ calls: [{ name, input }] });
 
-test("the words of an agent follow the persona that all share", () => {
+test("the instructions of an agent follow the persona that all agents share", () => {
   const prompt = buildSystemPrompt(basePersona, { instructions: "Look at files." });
   expect(prompt.startsWith(basePersona.trim())).toBe(true);
   expect(prompt.indexOf("Look at files.")).toBeGreaterThan(basePersona.trim().length);
 });
 
-test("a prompt without an agent is that of general: the persona, and how to hand in", () => {
+test("a prompt without an agent is that of general: the persona, and how to return the result", () => {
   const plain = buildSystemPrompt(basePersona);
   expect(plain.startsWith(basePersona.trim())).toBe(true);
   expect(buildSystemPrompt(basePersona, { instructions: "" })).toBe(plain);
   expect(buildSystemPrompt(basePersona, { completion: "tool" })).not.toBe(plain);
 });
 
-test("every turn is asked with the tools and the prompt of its own task", async () => {
+test("every turn of a task is requested with the task's own tools and prompt", async () => {
   const one = scripted(callOf("look"), callOf("look"), "done");
   const other = scripted(callOf("touch"), "done");
   const crew = createCrew({
@@ -60,7 +60,7 @@ test("every turn is asked with the tools and the prompt of its own task", async 
     }
   expect([one.requests.length, other.requests.length]).toEqual([3, 2]);
   const [first, ...later] = one.requests;
-  for (const { tools } of later) expect(tools[0]).toBe(first?.tools[0]); // made once, for all turns
+  for (const { tools } of later) expect(tools[0]).toBe(first?.tools[0]); // created once, for all turns
 });
 
 test("a helper does not see its parent's conversation, nor the parent the helper's", async () => {
@@ -82,7 +82,7 @@ test("a helper does not see its parent's conversation, nor the parent the helper
   expect(JSON.stringify(lead.requests.map(({ messages }) => messages))).not.toContain('"whole"');
 });
 
-test("a star is every tool but those that start agents", async () => {
+test("a star means every tool except those that start agents", async () => {
   const all = scripted("done");
   const crew = createCrew({
     ...bare,
@@ -96,7 +96,7 @@ test("a star is every tool but those that start agents", async () => {
   expect(names).not.toContain("task");
 });
 
-test("text, thinking and what tools report are told while they happen", async () => {
+test("text, thinking and reports of tools are published while they happen", async () => {
   const model: Model = async function* ({ messages }) {
     if (messages.length === 1) {
       yield { type: "thinking", text: "hm, " };

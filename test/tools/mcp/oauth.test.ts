@@ -30,7 +30,7 @@ const never = new AbortController().signal;
 
 type Played = Readonly<{ events: Event[]; texts: string[]; warnings: Readonly<{ code: string; text: string }>[] }>;
 
-/** An authorization server, a server that wants its tokens, and a user with a home of their own. */
+/** An authorization server, a server that requires its tokens, and a user with a separate home folder. */
 async function lab(oauthQuirks: OAuthQuirks = {}, serverQuirks: ProtectedQuirks = {}) {
   const oauth = await oauthServer(oauthQuirks);
   const server = await protectedServer(oauth, serverQuirks);
@@ -84,7 +84,7 @@ const needsLogin = {
 const state = async (logins: Logins, server: McpServer) =>
   loginState(await logins.look(server.url!), server, Date.now());
 
-/** All that lies in a folder, as one text. */
+/** All files in a folder, as one text. */
 const textIn = (folder: string, without: string): string =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.parentPath.includes(without))
@@ -120,7 +120,7 @@ describe("a run", () => {
     expect([folder, join(folder, files[0]!)].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o600]);
   });
 
-  test("without a login does without the server, says what to type, and asks no authorization server anything", async () => {
+  test("without a login continues without the server, names the login command, and contacts no authorization server", async () => {
     const { oauth, logins, definition, play } = await lab();
     expect(await state(logins, definition)).toBe(undefined);
     const { warnings } = await play(["done"]);
@@ -129,7 +129,7 @@ describe("a run", () => {
     expect(await state(logins, definition)).toBe("needs login");
   });
 
-  test("renews a token that is about to end, and one that is refused", async () => {
+  test("renews a token that is about to expire, and one that is refused", async () => {
     const { oauth, login, grants, play } = await lab({ lasts: 1 });
     await login();
     oauth.quirks.lasts = 3600;
@@ -142,7 +142,7 @@ describe("a run", () => {
     expect(oauth.grants.at(-1)!.get("resource")).toBe(oauth.authorized[0]!.get("resource"));
   });
 
-  test("beside others renews a token once: a refresh token that is seen twice would end the login", async () => {
+  test("renews a token once together with other runs: a refresh token that is used twice would end the login", async () => {
     const { oauth, login, grants, play } = await lab();
     await login();
     oauth.valid.clear();
@@ -151,7 +151,7 @@ describe("a run", () => {
     expect(grants()).toEqual(["authorization_code", "refresh_token"]);
   });
 
-  test("says that a login was taken back, also in the middle", async () => {
+  test("reports that a login was revoked, also in the middle of a run", async () => {
     const { oauth, logins, definition, login, play } = await lab();
     await login();
     await play(["done"]);
@@ -164,7 +164,7 @@ describe("a run", () => {
     expect((await logins.look(definition.url!))?.login).toBe(undefined);
   });
 
-  test("keeps a login that can only not be renewed right now", async () => {
+  test("keeps a login that can only temporarily not be renewed", async () => {
     const { oauth, logins, definition, login, play } = await lab();
     await login();
     oauth.valid.clear();
@@ -177,7 +177,7 @@ describe("a run", () => {
     expect((await play([WHOAMI, "done"])).texts).toEqual(["you with [redacted]"]);
   });
 
-  test("that needs more than it was given says so, and the next login asks for it", async () => {
+  test("that needs another scope reports it, and the next login requests it", async () => {
     const { oauth, server, login, play } = await lab();
     await login();
     server.quirks.needs = "admin";
@@ -187,7 +187,7 @@ describe("a run", () => {
     expect(oauth.authorized.at(-1)!.get("scope")).toBe("notes admin offline_access");
   });
 
-  test("gives the token to the address it is for: not to another one of the same name, not to a project's agent", async () => {
+  test("sends the token only to its address: not to another server of the same name, not for a project's agent", async () => {
     const { oauth, server, logins, login, play } = await lab();
     await login();
     const other = await protectedServer(oauth);
@@ -206,7 +206,7 @@ describe("a run", () => {
     for (const url of [server.address, other.address]) expect(await state(logins, { url })).toBe("logged in");
   });
 
-  test("renews a token once for all requests that were refused with it, however late they learn of it", async () => {
+  test("renews a token once for all requests that were refused with it, however late their answers arrive", async () => {
     const { oauth, server, definition, logins, login, grants } = await lab();
     await login();
     oauth.valid.clear();
@@ -225,7 +225,7 @@ describe("a run", () => {
     expect(oauth.valid).toContain(await auth.token());
   });
 
-  test("does not take the token along to another server that it is sent to", async () => {
+  test("does not send the token to another server on a redirect", async () => {
     const { oauth, server, login, play } = await lab();
     await login();
     const thief = await webServer({ "*": "{}" });
@@ -237,7 +237,7 @@ describe("a run", () => {
 });
 
 describe("a login", () => {
-  test("takes only the answer to its own question, and takes it once", async () => {
+  test("accepts only the answer to its own request, and only once", async () => {
     const { oauth, login } = await lab();
     const seen: number[] = [];
     const show = async (url: string): Promise<void> => {
@@ -258,7 +258,7 @@ describe("a login", () => {
     expect(oauth.grants).toHaveLength(1);
   });
 
-  test("takes the address that a person pastes, where the browser is on another machine", async () => {
+  test("accepts the address that a person pastes, when the browser is on another machine", async () => {
     const { logins, definition, login } = await lab();
     let paste = (_: string): void => {};
     const show = async (url: string): Promise<void> => {
@@ -277,7 +277,7 @@ describe("a login", () => {
     ["the person says no", {}, { denies: true }, /the sign-in was refused: access_denied/],
     ["nobody comes back", { show: () => {}, patienceMs: 20 }, {}, /the sign-in was not completed within/],
     ["it is stopped", { show: () => {}, signal: AbortSignal.abort({ stop: "stopped with Ctrl-C" }) }, {}, /Ctrl-C/],
-  ])("ends when %s, and keeps nothing", async ([, spec, quirks, words]) => {
+  ])("ends when %s, and stores nothing", async ([, spec, quirks, words]) => {
     const { oauth, logins, definition, login } = await lab(quirks);
     await expect(login(spec)).rejects.toMatchObject({ code: "LOGIN_FAILED", message: expect.stringMatching(words) });
     expect(await logins.look(definition.url!)).toBe(undefined);
@@ -333,7 +333,7 @@ describe("a login", () => {
     expect(oauth.grants).toEqual([]);
   });
 
-  test("takes no code to another server that the token endpoint sends it on to, and repeats no secret", async () => {
+  test("sends no code to another server on a redirect of the token endpoint, and repeats no secret", async () => {
     const { oauth, login } = await lab();
     const thief = await webServer({ "*": "{}" });
     const open = createGuardedOpen({ allowHosts: [oauth.host, thief.host] });
@@ -350,7 +350,7 @@ describe("a login", () => {
     expect(error.message).not.toContain(oauth.grants.at(-1)!.get("code_verifier"));
   });
 
-  test("somewhere else than before needs a logout first, which takes the old one back", async () => {
+  test("at another authorization server than before needs a logout first, which revokes the old login", async () => {
     const { oauth, server, logins, definition, login, logout, play } = await lab();
     const second = await oauthServer();
     const open = createGuardedOpen({ allowHosts: [oauth.host, second.host] });
@@ -368,7 +368,7 @@ describe("a login", () => {
     expect(second.grants).toHaveLength(1);
   });
 
-  test("as a client of the settings, where programs cannot register themselves", async () => {
+  test("uses the client of the settings where programs cannot register themselves", async () => {
     const { oauth, home, login, play, definition } = await lab({ closed: true });
     await expect(login()).rejects.toMatchObject({
       message: 'The server "docs" does not let programs register themselves.',
@@ -392,7 +392,7 @@ describe("a login", () => {
     expect((await play([WHOAMI, "done"], { env, mcpServers: another })).warnings).toEqual([needsLogin]);
   });
 
-  test("is not made where none is wanted", async () => {
+  test("is not created where the server requires none", async () => {
     const { server, oauth, login } = await lab();
     oauth.valid.add("");
     expect(await login()).toBe(false);
@@ -402,7 +402,7 @@ describe("a login", () => {
   });
 });
 
-/** The first port that something can be done with; others of this machine may have one. */
+/** The first port that `use` accepts; other programs of this machine may use some. */
 async function freePort(use: (port: number) => Promise<unknown>): Promise<number> {
   for (let attempt = 0; ; attempt += 1) {
     const port = randomInt(20_000, 30_000);
@@ -422,7 +422,7 @@ describe("a login as a program", () => {
     env: { PATH: process.env["PATH"], SECRET: KNOWN.secret },
   });
 
-  test("needs no person: the run logs in, uses the token again in the next run, and shows no secret", async () => {
+  test("needs no person: the run logs in, reuses the token in the next run, and shows no secret", async () => {
     const { oauth, server, grants, play: run } = await lab();
     const first = await run([WHOAMI, "done"], asProgram(server.address));
     expect(first.texts).toEqual([expect.stringContaining("you with")]);
@@ -468,7 +468,7 @@ describe("a login as a program", () => {
     expect(JSON.stringify([warnings, texts])).not.toContain("wrong-secret-of-mine");
   });
 
-  test("is never made at another authorization server than before", async () => {
+  test("is never created at another authorization server than before", async () => {
     const { oauth, server, play: run } = await lab();
     await run([WHOAMI, "done"], asProgram(server.address));
     const other = await oauthServer();
@@ -484,7 +484,7 @@ describe("a login as a program", () => {
     expect(other.grants).toEqual([]);
   });
 
-  test("with `mcp login` opens no browser", async () => {
+  test("opens no browser with `mcp login`", async () => {
     const { definition, login, grants } = await lab();
     const shown: string[] = [];
     const made = await login({

@@ -1,9 +1,9 @@
 import type { Step } from "./lab.ts";
 
 /*
- * What the six tools print for the same small task: read a file, then answer. Written down from runs of the real commands
- * (Claude Code 2.1, Codex 0.166, Gemini CLI 0.61, opencode, Copilot CLI 1.0, pi 0.74), without what nobody reads.
- * `test/soak/foreign-tools.test.ts` compares with the real ones.
+ * The output of the six tools for the same small task: read a file, then answer. Recorded from runs of the real commands
+ * (Claude Code 2.1, Codex 0.166, Gemini CLI 0.61, opencode, Copilot CLI 1.0, pi 0.74), without fields that subcrew does not
+ * read. `test/soak/foreign-tools.test.ts` compares it with the real tools.
  */
 const lines = (...values: readonly unknown[]): Step[] => values.map((line) => ({ line }));
 
