@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, wri
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { bundleCommand, bundleDoors, bundlePage } from "./bundle.mjs";
+import { cacheCode } from "./code-cache.mjs";
 import { embed } from "./embed.mjs";
 import { install } from "./install.mjs";
 import { isMain, report, root, runNode, step, tools } from "./step.mjs";
@@ -27,6 +28,7 @@ export async function build() {
     if (!(await timed("doors", () => bundleDoors(join(staging, "lib"), staging)))) return false;
     if (!(await timed("schemas", () => writeSchemas(join(staging, "schemas"), staging)))) return false;
     if (!(await timed("command", () => command(join(staging, "cli"), staging)))) return false;
+    if (!step("compiled code", () => cacheCode(join(staging, "cli")))) return false;
     if (!(await timed("page", () => bundlePage(join(staging, "cli", "web"))))) return false;
     replace(join(root, "dist"), staging);
     return true;

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { place } from "./command.ts";
@@ -42,6 +42,35 @@ describe("from the packed tarball, with a new home folder and nothing else insta
     const page = ["index.html", "app.js", "app.css", "icon.svg"].map((name) => `dist/cli/web/${name}`);
     expect(packed).toEqual(expect.arrayContaining(page));
     expect(packed.filter((path) => path.startsWith("dist/web/"))).toEqual([]);
+  });
+
+  test("the compiled code in the package is used, and the command works without it and with a damaged one", () => {
+    const watching = `data:text/javascript,${encodeURIComponent(`
+      import { writeSync } from "node:fs";
+      const scripts = (globalThis[Symbol.for("subcrew.scripts")] = []);
+      process.once("exit", () => writeSync(1, String(scripts[0].script.cachedDataRejected)));
+    `)}`;
+    const told = (): string => {
+      const main = join(folder, "package/dist/cli/main.js");
+      const env = { PATH: process.env["PATH"], HOME: home };
+      return execFileSync(process.execPath, ["--import", watching, main, "agents", "--json"], {
+        cwd: work,
+        encoding: "utf8",
+        env,
+      });
+    };
+    const cache = join(folder, "package", packed.find((file) => /^dist\/cli\/trunk-.*\.cache$/.test(file)) ?? "");
+    const code = readFileSync(cache);
+    expect(told()).toMatch(/"explore"[^]*\]\nfalse$/);
+    const damaged = Buffer.from(code);
+    for (let at = 5_000; at < damaged.length; at += 50_000) damaged[at] = 255 - damaged[at]!;
+    for (const bytes of [damaged, code.subarray(0, 3), Buffer.alloc(0)]) {
+      writeFileSync(cache, bytes);
+      expect(told()).toMatch(/"explore"[^]*\]\nundefined$/);
+    }
+    rmSync(cache);
+    expect(told()).toMatch(/"explore"[^]*\]\nundefined$/);
+    writeFileSync(cache, code);
   });
 
   test("a newcomer gets a first answer, a first agent and a first team without a key", () => {
