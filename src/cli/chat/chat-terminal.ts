@@ -29,6 +29,10 @@ export type ChatTerminal = Readonly<{
   during<T>(other: OtherWork, work: Promise<T>): Promise<T>;
   /** Hands the terminal over to other code, such as a command that prints, until that has finished. */
   lend<T>(work: () => Promise<T>): Promise<T>;
+  /** True while other code uses the terminal. */
+  isLent(): boolean;
+  /** Pauses the answer, stops other work, and makes `next` end the conversation. */
+  leave(reason: string): void;
   /** The entered messages, the newest first. */
   history(): readonly string[];
   /** True after Ctrl-C was pressed twice. */
@@ -69,6 +73,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   let wake = (): void => {};
   let leaving = false;
   let lent = 0;
+  let asleep = false; // nothing is drawn while the process is suspended, and in a background job
   let interruptedAt = Number.NEGATIVE_INFINITY;
   let notice = "";
   let working: { run: Run; rows(most: number): string[]; questions: OpenQuestions } | undefined;
@@ -94,7 +99,7 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   const held: string[] = [];
   const draw = (lines: readonly string[] = []): void => {
     held.push(...lines);
-    if (lent > 0) return; // another screen is using the terminal; the lines are printed when it returns
+    if (lent > 0 || asleep) return; // the lines are printed when the terminal can be used again
     const print = held.splice(0);
     const question = asking();
     const { rows, cursor } = chatRows({
@@ -113,10 +118,10 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     const asked = question.rows(most > 3 ? 2 : 1, screen.columns - 1);
     return [...(most > asked.length ? working!.rows(most - asked.length) : []), ...asked];
   };
-  const leave = (): void => {
+  const leave = (reason = "stopped with Ctrl-C"): void => {
     leaving = true;
     other?.stop();
-    working?.run.pause("stopped with Ctrl-C");
+    working?.run.pause(reason);
     wake();
   };
   /** Handles Ctrl-C and Esc. */
@@ -220,19 +225,23 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
   };
   const input = createRawInput({
     key: act,
-    closed: leave,
-    suspend: () => screen.close(),
-    resume: () => draw(),
+    closed: () => leave("the terminal was closed"),
+    suspend: () => {
+      asleep = true;
+      screen.close();
+    },
+    resume: () => {
+      asleep = false;
+      draw();
+    },
   });
   const lend = async <T>(work: () => Promise<T>): Promise<T> => {
     lent += 1;
     screen.close();
     input.stop();
-    process.on("SIGINT", ignore); // Ctrl-C is left to the program that is using the terminal
     try {
       return await work();
     } finally {
-      process.off("SIGINT", ignore);
       lent -= 1;
       input.start();
       draw();
@@ -302,8 +311,6 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
         tick += 1;
         draw();
       }, FRAME_MS);
-      const ends = (): void => run.pause("the terminal was closed");
-      process.on("SIGTERM", ends).on("SIGHUP", ends);
       try {
         for await (const event of run) {
           const lines = view.lines(event, run.state);
@@ -314,7 +321,6 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
         }
       } finally {
         clearInterval(timer);
-        process.off("SIGTERM", ends).off("SIGHUP", ends);
         questions.close();
         working = undefined;
         queue.unshift(...urgent.splice(0));
@@ -324,6 +330,8 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     },
     print: (text) => draw(text.split("\n")),
     lend,
+    isLent: () => lent > 0,
+    leave,
     history: () => prompt.history,
     left: () => leaving,
     close: () => {
@@ -333,7 +341,5 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     },
   };
 }
-
-const ignore = (): void => {};
 
 const outputIn = ({ outcome }: Run["state"]): string => (outcome && "output" in outcome ? (outcome.output ?? "") : "");

@@ -60,6 +60,7 @@ export const chatCommand: CliCommand = {
       { homeOf },
       surfaces,
       slash,
+      { onSignals },
     ] = await Promise.all([
       import("../launch/start.ts"),
       import("../base/terminal.ts"),
@@ -69,6 +70,7 @@ export const chatCommand: CliCommand = {
       import("../../outfit.ts"),
       import("./surface.ts"),
       import("./slash.ts"),
+      import("../terminal/signals.ts"),
     ]);
     const crew = await trustedCrew(flags);
     const place = terminal(flags, crew.settings.config);
@@ -141,23 +143,29 @@ export const chatCommand: CliCommand = {
       }
       return false;
     };
+    const signals = onSignals({
+      pause: surface.leave,
+      ignores: (name) => name === "SIGINT" && surface.keepsInterrupt(),
+    });
     try {
       let left = words.length > 0 && (await take(words.join(" ")));
-      while (!left) {
+      while (!left && signals.code() === undefined) {
         const line = await surface.next();
         if (line === undefined) break;
         if (line.trim() !== "") left = await take(line.trim());
       }
     } finally {
       await surface.close();
+      signals.stop();
     }
     const working = (await crew.kept.list()).filter(({ owner }) => owner?.pid === process.pid).map(({ id }) => id);
-    if (!place.attended) await Promise.all(working.map((id) => crew.kept.ended(id, new AbortController().signal)));
+    if (!place.attended && signals.code() === undefined)
+      await Promise.all(working.map((id) => crew.kept.ended(id, new AbortController().signal)));
     else for (const id of working) process.stderr.write(`${id} was still running; resume it: subcrew resume ${id}\n`);
     const last = talk.last();
     if (place.attended && !flags.quiet && last !== undefined)
       process.stderr.write(`${place.look.colors.dim(`continue later: subcrew chat --resume ${last}`)}\n`);
-    return place.attended ? 0 : code;
+    return signals.code() ?? (place.attended ? 0 : code);
   },
 };
 

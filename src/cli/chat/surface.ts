@@ -38,6 +38,10 @@ export type ChatSurface = Readonly<{
   events(): readonly KeptEvent[];
   /** Shows the end of an earlier conversation that is continued. Without answers, a new conversation begins. */
   recall(answers: readonly (readonly KeptEvent[])[]): void;
+  /** Pauses the answer and makes `next` end the conversation. */
+  leave(reason: string): void;
+  /** True when SIGINT is meant for something else: another program at the terminal, or the answer alone. */
+  keepsInterrupt(): boolean;
   close(): Promise<void>;
 }>;
 
@@ -61,15 +65,25 @@ function lineSurface({ flags, place }: SurfaceOptions): ChatSurface {
   const lines = pipedLines(process.stdin, place.attended ? "> " : "");
   const print = (text: string): void => void process.stderr.write(`${text}\n`);
   let earlier: readonly (readonly KeptEvent[])[] = [];
+  let current: Run | undefined;
   return {
     next: lines.next,
-    show: (run) => watch(run, flags, place),
+    show: async (run) => {
+      current = run;
+      await watch(run, flags, place);
+      current = undefined;
+    },
     print,
     report: (error) => report(error, { json: false, look: place.look }),
     lend: (work) => work(),
     ...personCommands(print, { lines: (lines) => print(lines.join("\n")), during: (_, ended) => ended }),
     events: () => earlier.flat(),
     recall: (answers) => void (earlier = answers),
+    leave: (reason) => {
+      current?.pause(reason);
+      void lines.close();
+    },
+    keepsInterrupt: () => current !== undefined,
     close: lines.close,
   };
 }
@@ -116,6 +130,8 @@ async function terminalSurface(options: SurfaceOptions): Promise<ChatSurface> {
       const lines = lastExchange(earlier.at(-1) ?? [], (process.stderr.columns || 80) - 1, place.look);
       if (lines.length > 0) chat.print(lines.join("\n"));
     },
+    leave: chat.leave,
+    keepsInterrupt: chat.isLent,
     close: async () => {
       chat.close();
       // A history that cannot be written, as on a full disk, must not end the conversation.

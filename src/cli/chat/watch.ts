@@ -24,10 +24,8 @@ export async function watch(
   const { stdout: out, stderr: err } = process;
   const text = createTextSink({ out, err, look, quiet, since, tell: boxesOn(look) });
   const interrupt = interrupting(run, text.say);
-  const end = (): void => run.pause("the terminal was closed");
   const { keys, person } = openTerminal(text, { attended, interrupt });
   process.on("SIGINT", interrupt);
-  for (const name of ENDS) process.on(name, end);
   keys?.start();
   try {
     await Promise.all([
@@ -37,12 +35,9 @@ export async function watch(
   } finally {
     keys?.stop();
     process.off("SIGINT", interrupt);
-    for (const name of ENDS) process.off(name, end);
   }
   show(run.state, look, quiet);
 }
-
-const ENDS = ["SIGTERM", "SIGHUP"] as const;
 
 /** Handles Ctrl-C: stops the agents, then the answer, then exits. */
 function interrupting(run: Run, hint: (text: string) => void): () => void {

@@ -24,6 +24,7 @@ export const attach: CliCommand = {
       { writeJsonLines },
       gates,
       { openTerminal },
+      { onSignals },
     ] = await Promise.all([
       import("./find-run.ts"),
       import("../base/terminal.ts"),
@@ -32,6 +33,7 @@ export const attach: CliCommand = {
       import("../../sinks/jsonl.ts"),
       import("../terminal/gates.ts"),
       import("../watch/watch-run.ts"),
+      import("../terminal/signals.ts"),
     ]);
     const { crew, run } = await findRun(word);
     const { id } = run;
@@ -44,10 +46,10 @@ export const attach: CliCommand = {
       away = true;
       view.cancel("detached");
     };
+    const ended = onSignals({ pause: detach }, ["SIGTERM", "SIGHUP"]);
     const over = new AbortController();
     const receipts: Promise<unknown>[] = [];
-    const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-    for (const name of signals) process.on(name, detach);
+    process.on("SIGINT", detach);
     process.stdout.once("error", detach);
     const give: AnswerHandlers["give"] = async ({ path, question, call }, answer) => {
       const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
@@ -83,7 +85,8 @@ export const attach: CliCommand = {
       if (!away) await Promise.all(receipts);
     } finally {
       over.abort();
-      for (const name of signals) process.off(name, detach);
+      process.off("SIGINT", detach);
+      ended.stop();
     }
     const now = await crew.kept.look(id);
     if (isEnded(now.life)) {
@@ -93,6 +96,6 @@ export const attach: CliCommand = {
     const idle = now.life === "interrupted" || now.life === "paused";
     if (idle) process.stderr.write(`${id} is ${now.life}: no process is running it.\nnext: subcrew resume ${id}\n`);
     else if (away) process.stderr.write(`${id} continues in the background.\nnext: subcrew attach ${id}\n`);
-    return idle ? 1 : 0;
+    return ended.code() ?? (idle ? 1 : 0);
   },
 };

@@ -41,8 +41,10 @@ export async function browseTranscripts(
     screen.draw(
       items.length === 0 ? ["Nothing has happened yet. Press q to return."] : transcriptRows(items, place, size()),
     );
+  let shown = true;
   await new Promise<void>((done) => {
     const clean = (): void => {
+      if (!shown) return;
       stderr.write("\u001b[2J\u001b[H");
       screen = stderrScreen();
       draw();
@@ -61,7 +63,6 @@ export async function browseTranscripts(
       leave();
       done();
     };
-    let shown = true;
     const enter = (): void => {
       guardTerminal("alternate", true);
       stderr.write(ALTERNATE_ON);
@@ -95,6 +96,6 @@ export async function browseTranscripts(
     stderr.on("resize", clean);
     enter();
     input.start();
-    draw();
+    if (shown) draw();
   });
 }

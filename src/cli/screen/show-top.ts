@@ -48,7 +48,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
   let opened: (PageView & Readonly<{ row: TopRow; seq: number; readAt: number }>) | undefined;
   let timer: NodeJS.Timeout | undefined;
   let drawnAt = 0;
-  let asleep = true; // nothing is drawn before the keyboard is read or while the process is suspended
+  let asleep = true; // nothing is drawn before the keyboard is read, while the process is suspended, and in a background job
   let needing = 0;
   let leave: (code: number) => void = () => {};
   const feed = await followRuns(crew, { only: run, signal: over.signal, changed: () => schedule() });
@@ -196,8 +196,8 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     return await new Promise<number>((done) => {
       leave = done;
       for (const [name, act] of signals) process.on(name, act);
-      input.start();
       asleep = false;
+      input.start();
       draw();
     });
   } finally {

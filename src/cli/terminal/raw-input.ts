@@ -13,16 +13,18 @@ export type RawInput = Readonly<{
 }>;
 
 /**
- * The handlers for keys. Ctrl-Z and Ctrl-\ are handled by this module itself: they suspend and quit as in any other
+ * The handlers for keys. Ctrl-Z, Ctrl-\ and their signals are handled by this module itself: they suspend and quit as in any other
  * program.
  */
 export type RawInputOptions = Readonly<{
   key(key: Key): void;
   /** Called when the input was closed. */
   closed(): void;
-  /** Called before the process is suspended, and after it continues. */
+  /** Called before the process is suspended, and after it continues. A screen is also hidden in a background job. */
   suspend(): void;
   resume(): void;
+  /** False when nothing is drawn, only printed: a background job may print. */
+  draws?: boolean;
   /** True when the terminal should mark pasted text. False for screens without text input. */
   paste?: boolean;
 }>;
@@ -31,17 +33,24 @@ export type RawInputOptions = Readonly<{
 const ESCAPE_MS = 40;
 /** How long to wait until the system has suspended this process. A job without a shell is not suspended. */
 const SUSPENDED_MS = 200;
+/** How often a background job checks whether it is in the foreground: `fg` sends no signal to a job that is running. */
+const BACKGROUND_MS = process.platform === "linux" ? 250 : 1_000;
+/** How long the process stays alive to receive the signal that ends it. */
+const ENDING_MS = 5_000;
 const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l";
 
-export function createRawInput({ key, closed, suspend, resume, paste = true }: RawInputOptions): RawInput {
+export function createRawInput(options: RawInputOptions): RawInput {
+  const { key, closed, suspend, resume, paste = true, draws = true } = options;
   const { stdin, stderr } = process;
   const decoder = createKeyDecoder();
   const bytes = new StringDecoder("utf8");
   let timer: NodeJS.Timeout | undefined;
-  let [wanted, held, suspended] = [false, false, false];
+  let waiting: NodeJS.Timeout | undefined;
+  let [wanted, held, hidden] = [false, false, false];
   const press = (each: Key): void => {
-    if (each.ctrl && each.name === "z") return suspendJob();
+    // Signals the whole job, as the terminal does: a shell or npx may be part of it.
+    if (each.ctrl && each.name === "z") return suspendProcess(0);
     if (each.ctrl && each.name === "\\") return void process.kill(0, "SIGQUIT");
     key(each);
   };
@@ -50,53 +59,87 @@ export function createRawInput({ key, closed, suspend, resume, paste = true }: R
     for (const each of decoder.push(bytes.write(Buffer.from(chunk)))) press(each);
     if (decoder.pending()) timer = setTimeout(() => decoder.flush().forEach(press), ESCAPE_MS);
   };
-  const suspendJob = (): void => {
-    drop();
+  const hide = (): void => {
+    if (hidden) return;
+    hidden = true;
     suspend();
-    suspended = true;
-    // Signals the whole job, as the terminal does: a shell or npx may be part of it.
-    process.kill(0, "SIGTSTP");
-    // The system does not suspend a job that no shell could continue, so no SIGCONT would follow.
-    setTimeout(goOn, SUSPENDED_MS).unref();
   };
+  const show = (): void => {
+    if (!hidden) return;
+    hidden = false;
+    resume();
+  };
+  const suspendProcess = (target: number): void => {
+    drop();
+    hide();
+    process.off("SIGTSTP", stopped); // without a listener the signal suspends the process
+    process.kill(target, "SIGTSTP");
+    // The system does not suspend a job that no shell could continue, so no SIGCONT would follow. The timer also keeps
+    // the process alive until it reads the keyboard again.
+    setTimeout(goOn, SUSPENDED_MS);
+  };
+  const stopped = (): void => suspendProcess(process.pid);
   const goOn = (): void => {
+    if (!wanted) return;
+    process.off("SIGTSTP", stopped).on("SIGTSTP", stopped);
     take();
-    if (suspended) resume();
-    suspended = false;
+  };
+  /** Continues after SIGSTOP, too: the shell has changed the settings of the terminal and printed over the screen. */
+  const continued = (): void => {
+    if (held && inForeground()) drop();
+    else if (held) release();
+    if (wanted && draws) hide();
+    goOn();
   };
   const quit = (): void => {
     stop();
     suspend();
+    setTimeout(() => {}, ENDING_MS); // without open handles Node would exit before the signal arrives
     process.kill(process.pid, "SIGQUIT"); // the listener was removed, so this ends the process
   };
+  /** Takes the keyboard, at once or when this job is in the foreground. Until then nothing is drawn. */
   const take = (): void => {
-    if (held || !wanted || !inForeground()) return;
+    clearTimeout(waiting);
+    if (held || !wanted) return;
+    if (!inForeground()) {
+      if (draws) hide();
+      else show();
+      waiting = setTimeout(take, BACKGROUND_MS);
+      return;
+    }
     held = true;
     guardTerminal("keys", true);
     if (paste) guardTerminal("paste", true);
+    stdin.setRawMode(false); // Node would ignore a mode that it has set before, although a shell changed it
     stdin.setRawMode(true);
     stdin.on("data", read).once("end", closed).once("error", closed).resume();
     if (paste) stderr.write(PASTE_ON);
+    show();
   };
-  const drop = (): void => {
-    if (!held) return;
+  /** Stops reading without changing the terminal, which belongs to another job. */
+  const release = (): void => {
     held = false;
     clearTimeout(timer);
     stdin.off("data", read).off("end", closed).off("error", closed).pause();
-    stdin.setRawMode(false);
-    if (paste) stderr.write(PASTE_OFF);
     if (paste) guardTerminal("paste", false);
     guardTerminal("keys", false);
   };
+  const drop = (): void => {
+    if (!held) return;
+    release();
+    stdin.setRawMode(false);
+    if (paste) stderr.write(PASTE_OFF);
+  };
   const start = (): void => {
-    if (!wanted) process.on("SIGCONT", goOn).on("SIGQUIT", quit);
+    if (!wanted) process.on("SIGCONT", continued).on("SIGQUIT", quit).on("SIGTSTP", stopped);
     if (!stdin.listeners("error").includes(ignore)) stdin.on("error", ignore);
     wanted = true;
     take();
   };
   const stop = (): void => {
     wanted = false;
-    process.off("SIGCONT", goOn).off("SIGQUIT", quit);
+    clearTimeout(waiting);
+    process.off("SIGCONT", continued).off("SIGQUIT", quit).off("SIGTSTP", stopped);
     drop();
   };
   return { start, stop };

@@ -5,6 +5,8 @@ import { constants, setPriority } from "node:os";
 export type SignalOptions = Readonly<{
   /** Pauses the run; called once. */
   pause(reason: string): void;
+  /** True for a signal that is meant for something else and has no effect now. */
+  ignores?(name: Name): boolean;
 }>;
 
 /** The handling of signals while a run is going on. */
@@ -42,10 +44,14 @@ function raisePriority(): void {
 }
 
 /** The first signal pauses the run; a second one exits at once. */
-export function onSignals({ pause }: SignalOptions, names: readonly Name[] = Object.keys(codes) as Name[]): Signals {
+export function onSignals(
+  { pause, ignores }: SignalOptions,
+  names: readonly Name[] = Object.keys(codes) as Name[],
+): Signals {
   let first: Name | undefined;
   const leave = (name: Name): never => process.exit(codes[name]);
   const receive = (name: Name): void => {
+    if (ignores?.(name)) return;
     if (first !== undefined) leave(name);
     first = name;
     raisePriority();

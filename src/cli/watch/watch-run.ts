@@ -132,6 +132,7 @@ export function openTerminal(
         suspend: pause,
         resume,
         paste: false,
+        draws: false,
       })
     : undefined;
   const person = askPerson({

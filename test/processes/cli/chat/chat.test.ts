@@ -40,6 +40,32 @@ function scripts(at: Place, lead: readonly unknown[]): readonly string[] {
   return ["--model", `scripted:${join(at.home, "lead.json")}`];
 }
 
+describe("a signal from outside pauses the answer and ends the chat", () => {
+  const slow = [{ text: "late", delayMs: 600_000 }];
+  const states = async (at: Place): Promise<unknown> =>
+    (JSON.parse((await at.run(["runs", "--json"])).stdout) as { status: string }[]).map(({ status }) => status);
+
+  test("without a terminal", async () => {
+    const at = place(files);
+    const { child, ended, until } = at.start(["chat", ...scripts(at, slow)], { input: "first\nsecond\n" });
+    await until(/start +lead|limit/);
+    child.kill("SIGTERM");
+    expect((await ended).code).toBe(143);
+    expect(await states(at)).toEqual(["paused"]);
+  });
+
+  test("in a terminal", async ({ skip }) => {
+    if (tmux.missing !== undefined || process.platform !== "linux") return skip(tmux.missing ?? "reads /proc");
+    const at = place(files);
+    open = terminal(tmux.path, at, ["chat", "first", ...scripts(at, slow)]);
+    const shell = open.about("#{pane_pid}");
+    await open.until("thinking");
+    process.kill(Number(readFileSync(`/proc/${shell}/task/${shell}/children`, "utf8")), "SIGINT");
+    await open.until("[exit 130]");
+    expect(await states(at)).toEqual(["paused"]);
+  });
+});
+
 describe("without a terminal", () => {
   test("each line is a message, and the main agent starts explorers in parallel", async () => {
     const at = place(files);

@@ -450,6 +450,10 @@ describe.concurrent("watching a run", () => {
     const away = await watching.ended;
     expect(away.code).toBe(0);
     expect(away.stderr).toContain(`${id} continues in the background.`);
+    const ended = there.start(["attach", id]);
+    await ended.until(`watching ${id} (running)`);
+    ended.child.kill("SIGTERM");
+    expect((await ended.ended).code).toBe(143);
     letGo(there);
     const { code, stdout } = await there.run(["attach", id]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done\n" });

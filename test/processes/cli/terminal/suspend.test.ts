@@ -51,6 +51,51 @@ describe("Ctrl-Z", () => {
   });
 });
 
+test("an idle chat is suspended by a key and by a signal, lives in the background, and ends like a kill", async () => {
+  const keyboard = "$(stty -a | grep -o ' -\\?icanon')";
+  open = terminal(path(), place({ "turns.json": script("hi") }), ["chat", "--model", "scripted:turns.json"], {
+    script: (line) =>
+      [
+        "trap : QUIT",
+        "set -m",
+        `${line}\necho "[key $?]${keyboard}"; read go; clear; fg`,
+        `echo "[signal $?]${keyboard}"; read go; bg; read go; clear; fg`,
+        `echo "[exit $?]${keyboard}"`,
+      ].join("\n"),
+  });
+  const prompt = /Ctrl-D exits$/m;
+  const shell = open.about("#{pane_pid}");
+  const chat = (): number => Number(readFileSync(`/proc/${shell}/task/${shell}/children`, "utf8"));
+  await open.until(prompt);
+  open.keys("C-z");
+  await open.until("[key 148] icanon");
+  open.keys("Enter");
+  await open.until(prompt);
+  process.kill(chat(), "SIGTSTP");
+  await open.until("[signal 148] icanon");
+  open.keys("Enter", "Enter");
+  await open.until(prompt);
+  process.kill(chat(), "SIGQUIT");
+  await open.until("[exit 131] icanon");
+});
+
+test("a screen is not drawn by a job in the background, and is back with `fg`", async () => {
+  open = terminal(path(), place(), ["top"], {
+    script: (line) =>
+      `set -m\n${line}\necho "[suspended $?]"; read go; bg; read go; echo "[background]"; read go; fg\necho "[exit $?]"`,
+  });
+  await open.until("no runs");
+  open.keys("C-z");
+  await open.until("[suspended 148]");
+  open.keys("Enter", "Enter");
+  await open.until("[background]");
+  expect(open.about("#{alternate_on}")).toBe("0");
+  open.keys("Enter");
+  await open.until("no runs");
+  open.keys("q");
+  await open.until("[exit 0]");
+});
+
 test("Ctrl-\\ ends it like a kill: the terminal is restored, no process is left, and the run can be resumed", async (context) => {
   const bwrap = await needs("bwrap");
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
