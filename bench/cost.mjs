@@ -50,7 +50,7 @@ const table = [];
 const root = mkdtempSync(join(import.meta.dirname, ".cost-"));
 const disk = folderCost(root);
 results["disk"] = disk;
-process.stdout.write(`a folder with two files takes ${disk.toFixed(2)} ms on this disk\n\n`);
+process.stdout.write(`creating a folder with two files takes ${disk.toFixed(2)} ms on this disk\n\n`);
 const server = await openServer();
 try {
   for (const [name, part] of Object.entries(parts)) {
@@ -83,5 +83,5 @@ if (flag("only") === undefined) {
   writeFileSync(join(folder, "cost.json"), `${JSON.stringify({ ...results, minutes, table }, null, 1)}\n`);
   fill("cost", `${circumstances({ ...machine, load: results["load"], disk, minutes })}\n\n${text}`);
 }
-process.stdout.write(failed.length === 0 ? "PASS: every limit holds\n" : `FAIL: ${failed.join("; ")}\n`);
+process.stdout.write(failed.length === 0 ? "PASS: all limits are met\n" : `FAIL: ${failed.join("; ")}\n`);
 process.exit(failed.length === 0 ? 0 : 1);

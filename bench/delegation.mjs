@@ -46,7 +46,7 @@ for (const row of rows) {
   );
 }
 process.stdout.write(
-  `${String(added.alone).padStart(8)} ${String(added.delegated).padStart(8)} ${percent(saved)}  all of them\n\n`,
+  `${String(added.alone).padStart(8)} ${String(added.delegated).padStart(8)} ${percent(saved)}  all questions\n\n`,
 );
 process.stdout.write(
   `sent to the model of the main conversation in all turns: ${sent.alone} alone, ${sent.delegated} delegated\n`,
@@ -60,7 +60,7 @@ writeFileSync(
   join(import.meta.dirname, "results/delegation.json"),
   `${JSON.stringify({ node: process.version, rows, added, sent, everywhere, together, saved }, null, 1)}\n`,
 );
-process.stdout.write(saved >= LIMIT ? "PASS: every limit holds\n" : `FAIL: less than ${percent(LIMIT)} is saved\n`);
+process.stdout.write(saved >= LIMIT ? "PASS: all limits are met\n" : `FAIL: less than ${percent(LIMIT)} is saved\n`);
 if (saved < LIMIT) process.exitCode = 1;
 
 /**

@@ -28,5 +28,5 @@ const folder = join(import.meta.dirname, "results");
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, "executor.json"), `${JSON.stringify(results, null, 1)}\n`);
 
-process.stdout.write(failed.length === 0 ? "PASS: every limit holds\n" : `FAIL: ${failed.join("; ")}\n`);
+process.stdout.write(failed.length === 0 ? "PASS: all limits are met\n" : `FAIL: ${failed.join("; ")}\n`);
 if (failed.length > 0) process.exitCode = 1;

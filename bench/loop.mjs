@@ -47,5 +47,5 @@ const folder = join(import.meta.dirname, "results");
 mkdirSync(folder, { recursive: true });
 // A run of only some parts does not overwrite the results, because they must come from one measurement.
 if (flag("only") === undefined) writeFileSync(join(folder, "loop.json"), `${JSON.stringify(results, null, 1)}\n`);
-process.stdout.write(failed.length === 0 ? "PASS: every limit holds\n" : `FAIL: ${failed.join("; ")}\n`);
+process.stdout.write(failed.length === 0 ? "PASS: all limits are met\n" : `FAIL: ${failed.join("; ")}\n`);
 process.exit(failed.length === 0 ? 0 : 1);

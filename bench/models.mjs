@@ -77,5 +77,5 @@ server.kill();
 const folder = join(import.meta.dirname, "results");
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, "models.json"), `${JSON.stringify(results, null, 1)}\n`);
-process.stdout.write(failed.length === 0 ? "PASS: every limit holds\n" : `FAIL: ${failed.join("; ")}\n`);
+process.stdout.write(failed.length === 0 ? "PASS: all limits are met\n" : `FAIL: ${failed.join("; ")}\n`);
 process.exit(failed.length === 0 ? 0 : 1);

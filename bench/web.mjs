@@ -58,11 +58,11 @@ function said(child, of, word, waitMs = LONGEST_WAIT_MS) {
     };
     const exited = (/** @type {number | null} */ code) => {
       stop();
-      failed(new Error(`"${name}" ended with ${code} before it said "${word}"`));
+      failed(new Error(`"${name}" exited with ${code} before it printed "${word}"`));
     };
     const timer = setTimeout(() => {
       stop();
-      failed(new Error(`"${name}" did not say "${word}" in ${waitMs / 1_000} s`));
+      failed(new Error(`"${name}" did not print "${word}" within ${waitMs / 1_000} s`));
     }, waitMs);
     stream.on("data", hear);
     child.once("exit", exited);

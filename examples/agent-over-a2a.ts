@@ -1,4 +1,4 @@
-// One crew offers an agent over the A2A protocol, another one uses it as if it were its own.
+// One crew offers an agent over the A2A protocol; another crew uses it like a local agent.
 import assert from "node:assert/strict";
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,8 +24,8 @@ const crew = createCrew({
   discover: false,
   home: false,
   env: { ...process.env, FAR_TOKEN: server.tokens["caller"] },
-  network: { allowHosts: [host] }, // it is on this machine, which is not allowed by itself
-  permissions: { allow: [`a2a(${server.url}/*)`] }, // otherwise somebody would have to be asked
+  network: { allowHosts: [host] }, // the server is on this machine; local addresses are not allowed by default
+  permissions: { allow: [`a2a(${server.url}/*)`] }, // without this rule, a person would have to approve the call
 });
 const { status, output } = await crew.run({ agent: "far", task: "Where is discount defined?" });
 await server.close();

@@ -1,4 +1,4 @@
-// What an agent may do is decided by its file and by you: here it tries to write, and may only read.
+// Permissions: this agent may only read files, so its attempt to write one is refused.
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";

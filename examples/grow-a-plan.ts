@@ -1,4 +1,4 @@
-// A plan that grows while it runs: what the first task finds decides what is done next.
+// A plan that grows while it runs: the result of the first task decides which task is added.
 import assert from "node:assert/strict";
 import { createCrew } from "subcrew";
 import { scripted } from "subcrew/testing";

@@ -1,4 +1,4 @@
-// A run is paused in the middle and goes on in another crew, without repeating what was done.
+// A run is paused and then resumed by another crew; finished work is not repeated.
 import assert from "node:assert/strict";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,6 +24,6 @@ console.log(`paused: ${(await before).status}`);
 
 const again = scripted("the text");
 const after = await createCrew({ home, discover: false, models: { first, second: again } }).resume(before.id);
-console.log(`resumed: ${after.output}; the first step was asked ${first.requests.length} time`);
+console.log(`resumed: ${after.output}; requests to the first model: ${first.requests.length}`);
 assert.equal(after.output, "the text");
 assert.equal(first.requests.length, 1);

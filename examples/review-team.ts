@@ -1,4 +1,4 @@
-// A team: one plans and writes, a person approves the plan, one reviews until it is content, one prints.
+// A team: a writer plans and writes, a person approves the plan, a critic reviews until it approves, a printer prints.
 import assert from "node:assert/strict";
 import { createCrew } from "subcrew";
 import { scripted } from "subcrew/testing";

@@ -1,8 +1,8 @@
-// The answer while it is written, and a time limit by a signal.
+// Prints the answer while the model writes it; a signal sets the time limit.
 import assert from "node:assert/strict";
 import { createCrew, type Model } from "subcrew";
 
-/** Leave it out to use a real model. */
+/** A scripted model; leave it out to use a real one. */
 const poet: Model = async function* () {
   for (const line of [
     "Roses are red,\n",

@@ -1,4 +1,4 @@
-// An answer as data: the schema gives the type, checks the answer and sends it back once when it does not fit.
+// An answer as typed data: the schema checks it. Here the first answer is not valid, so the model is asked to correct it.
 import assert from "node:assert/strict";
 import { createCrew, defineAgent } from "subcrew";
 import { scripted } from "subcrew/testing";
@@ -19,7 +19,5 @@ const crew = createCrew({
 const result = await crew.run({ agent: "finder", task: "Where is it?" });
 
 assert(result.status === "ok");
-console.log(
-  `${result.data.file} has ${result.data.to - result.data.from + 1} lines of it; turns: ${result.usage.turns}`,
-);
+console.log(`${result.data.file}, lines ${result.data.from} to ${result.data.to}; turns: ${result.usage.turns}`);
 assert.equal(result.usage.turns, 2);

@@ -1,5 +1,5 @@
 // @ts-check
-// One built tree in a process of its own: it does the jobs that it is sent with one crew, and says what each of them took.
+// Runs one built tree in its own process: executes the jobs that it receives with one crew, and reports the time of each.
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -34,7 +34,8 @@ async function one({ prompt, turns, expected, fresh = false }) {
   let events = 0;
   for await (const event of run) events += event.run === run.id ? 1 : 0;
   const { status, output } = await run;
-  if (status !== "ok" || events === 0 || !output.startsWith(expected)) throw new Error(`it ended ${status}: ${output}`);
+  if (status !== "ok" || events === 0 || !output.startsWith(expected))
+    throw new Error(`the run ended with status ${status}: ${output}`);
 }
 
 process.on("message", (/** @type {any} */ job) => void answer(job));

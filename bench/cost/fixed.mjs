@@ -30,7 +30,7 @@ export async function run({ url, root, rounds }) {
   const failed = above("milliseconds of a run", ours.wall, 5);
   return {
     title: "One run, one call of a model: milliseconds",
-    how: `medians of ${rounds} rounds of ${RUNS}; the cost is what it takes more than a bare call over node:http`,
+    how: `medians of ${rounds} rounds of ${RUNS}; the cost is the time beyond that of a bare call over node:http`,
     columns: ["", "wall", "cpu", "cost, wall", "cost, cpu", ""],
     rows: [
       [
@@ -84,7 +84,7 @@ export async function node({ url, root, rounds }) {
   const failed = above("cpu of a node", ours.cpu, 0.9);
   return {
     title: "One node of a run of 1,000, one call of a model: milliseconds",
-    how: `medians of ${rounds} rounds; the cost is what it takes more than a bare call over node:http`,
+    how: `medians of ${rounds} rounds; the cost is the time beyond that of a bare call over node:http`,
     columns: ["", "wall", "cpu", "cost, wall", "cost, cpu", ""],
     rows: [
       [

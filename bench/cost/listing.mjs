@@ -55,8 +55,8 @@ export async function listing({ root, rounds }) {
   const ratio = ours.wall / bare.wall;
   const failed = above("ps, x bare listing", ratio, LIMIT);
   return {
-    title: "`ps` over 1,000 kept runs: milliseconds",
-    how: `medians of ${rounds * 3}; five runs have not ended and are folded, with the five newest of the others`,
+    title: "`ps` over 1,000 stored runs: milliseconds",
+    how: `medians of ${rounds * 3}; the state of the five unfinished runs and of the five newest others is computed from their events`,
     columns: ["", "wall", "cpu", "x bare", ""],
     rows: [
       ["ps", shown(ours.wall), shown(ours.cpu), ratio.toFixed(2), failed.length > 0 ? "FAIL" : "PASS"],
@@ -66,7 +66,7 @@ export async function listing({ root, rounds }) {
     raw,
     table: [
       {
-        what: "`ps` over 1,000 kept runs",
+        what: "`ps` over 1,000 stored runs",
         ours: `${ratio.toFixed(2)}x, ${shown(ours.wall)} ms`,
         peers: `bare listing of the last records ${shown(bare.wall)} ms`,
         goal: "<= 2x",

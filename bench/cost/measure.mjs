@@ -34,7 +34,7 @@ export const middle = (samples, each = 1) => ({
 export const less = (one, other) => ({ wall: one.wall - other.wall, cpu: one.cpu - other.cpu });
 
 /** @param {string} what @param {number} is @param {number} limit */
-export const above = (what, is, limit) => (is <= limit ? [] : [`${what}: ${is.toFixed(2)}, ${limit} is allowed`]);
+export const above = (what, is, limit) => (is <= limit ? [] : [`${what}: ${is.toFixed(2)}, the limit is ${limit}`]);
 
 /**
  * Measures all contenders (the compared programs) in turn; each round begins with another one.

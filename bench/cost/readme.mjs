@@ -13,7 +13,7 @@ export function fill(name, text) {
   const [begin, end] = [`<!-- ${name}: written by the benchmark -->`, `<!-- /${name} -->`];
   const before = readFileSync(file, "utf8");
   const [from, to] = [before.indexOf(begin), before.indexOf(end)];
-  if (from < 0 || to < from) throw new Error(`${file} has no place for ${name}`);
+  if (from < 0 || to < from) throw new Error(`${file} has no comments that mark the place of ${name}`);
   writeFileSync(file, `${before.slice(0, from)}${begin}\n\n${text}\n\n${before.slice(to)}`);
 }
 
@@ -27,4 +27,4 @@ export const markdownTable = (head, rows) =>
  * @param {{ node: string, cores: number, cpu: string, load: number[], disk?: number, minutes: number }} of
  */
 export const circumstances = ({ node, cores, cpu, load, disk, minutes }) =>
-  `Node ${node}, ${cores} x ${cpu}; load before it ${(load[0] ?? 0).toFixed(1)}; ${disk === undefined ? "" : `a folder with two files takes ${disk.toFixed(2)} ms; `}it took ${minutes.toFixed(1)} minutes.`;
+  `Node ${node}, ${cores} x ${cpu}; load before the benchmark ${(load[0] ?? 0).toFixed(1)}; ${disk === undefined ? "" : `creating a folder with two files takes ${disk.toFixed(2)} ms; `}duration ${minutes.toFixed(1)} minutes.`;

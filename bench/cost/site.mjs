@@ -40,5 +40,5 @@ export async function ask(contender, url, home) {
 /** @param {import("../../dist/index.js").Run} run */
 export async function good(run) {
   const { status, output } = await run.then((result) => result);
-  if (status !== "ok") throw new Error(`the run ended ${status}: ${output}`);
+  if (status !== "ok") throw new Error(`the run ended with status ${status}: ${output}`);
 }

@@ -26,7 +26,7 @@ if (name === AGAIN) {
   taken["worked"] = await timed(() => again(corpus));
 } else {
   const load = contenders[name];
-  if (load === undefined) throw new Error(`nobody is called ${name}`);
+  if (load === undefined) throw new Error(`there is no contender named ${name}`);
   /** @type {import("./contenders.mjs").Work | undefined} */
   let work;
   taken["imported"] = await timed(async () => {

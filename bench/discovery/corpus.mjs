@@ -35,7 +35,7 @@ export function writeCorpus(count, seed) {
   let bytes = 0;
   for (let index = 0; index < count; index += 1) {
     const place = places[index % places.length];
-    if (!place) throw new Error("there is no place for it");
+    if (!place) throw new Error("there is no directory for the file");
     const again = random() < 0.05 ? index - 1 : index; // one file in twenty has the name of its neighbour in another directory
     const subject = { name: `agent-${Math.max(0, again)}`, index, random };
     const text = place.shapes === "strict" ? strict(subject) : chosen(subject);

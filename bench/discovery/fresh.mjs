@@ -37,9 +37,9 @@ export async function fresh(corpus) {
   work.delete(AGAIN);
   const how = `median of ${ROUNDS} processes each, interleaved`;
   return [
-    compared(work, { title: "A fresh process each, from the call to the answer", how }),
-    compared(withImport, { title: "The same with the import of what it takes", how, judged: false }),
-    compared(second, { title: "The second discovery of a fresh process, beside its first bare read", how }),
+    compared(work, { title: "Each in a fresh process, from the call to the answer", how }),
+    compared(withImport, { title: "The same, including the imports", how, judged: false }),
+    compared(second, { title: "The second discovery in a fresh process, compared with its first bare read", how }),
   ];
 }
 

@@ -20,6 +20,6 @@ export async function warm(corpus) {
     works.map(({ name, work }) => ({ name, run: () => work(corpus) })),
     { rounds: ROUNDS, warmUp: WARM_UP },
   );
-  const how = `median of ${ROUNDS} after ${WARM_UP} that do not count, interleaved`;
+  const how = `median of ${ROUNDS} after ${WARM_UP} warm-up rounds, interleaved`;
   return [compared(taken, { title: "One process, warmed up", how })];
 }

@@ -23,7 +23,7 @@ const shapes = {
  */
 export async function runPlan(shape, size) {
   const needs = shapes[shape];
-  if (!needs) throw new Error(`fan, chain or random, not ${shape}`);
+  if (!needs) throw new Error(`unknown shape ${shape}: use fan, chain or random`);
   const nodes = Object.fromEntries(
     Array.from({ length: size }, (_, at) => [`n${at}`, { kind: "task", needs: needs(at), task: { prompt: "x" } }]),
   );

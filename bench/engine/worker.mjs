@@ -1,5 +1,5 @@
 // @ts-check
-// A worker whose turns take one second; it ends with its standard input.
+// A worker whose turns take one second; it exits when its standard input ends.
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectEngine } from "../../dist/engines/connect.js";
 import { listenToQueue } from "../../dist/engines/dbos/listen.js";

@@ -52,7 +52,7 @@ export const costPerNode = () =>
  * @returns {Promise<Report>}
  */
 export const planCostPerNode = () =>
-  perNode("Cost per node of making, checking and taking up plans", [
+  perNode("Cost per node of compiling, checking and resuming plans", [
     ...shapes.map((shape) => ({
       name: `compile: plan, ${shape(1).name} graph`,
       limit: PLAN_LIMIT,

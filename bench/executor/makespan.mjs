@@ -30,7 +30,7 @@ export async function makespan() {
   /** @type {Report} */
   const report = {
     title: `Makespan of ${TASKS} tasks of ${TASK_MS} ms in a random graph`,
-    how: `median over ${GRAPHS.length} graphs, everybody in turn on each; from the checked plan to the result`,
+    how: `median over ${GRAPHS.length} graphs, all contenders in turn on each; from the checked plan to the result`,
     columns: ["", "ms", "/ critical path", "/ better peer", ""],
     rows: [],
     failed: [],

@@ -84,7 +84,8 @@ export async function execute(plan, options) {
   let last = "nothing";
   for await (const { type } of run) last = type;
   const { status } = await run;
-  if (status !== "ok" || last !== "run.ended") throw new Error(`the run ended ${status}, and ${last} was heard last`);
+  if (status !== "ok" || last !== "run.ended")
+    throw new Error(`the run ended with status ${status}; the last event was ${last}`);
 }
 
 /** @type {OpenJournal} */

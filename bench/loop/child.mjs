@@ -1,5 +1,5 @@
 // @ts-check
-// One contender in a process of its own: it does the jobs that it is sent, and says what each of them took.
+// Runs one contender in its own process: executes the jobs that it receives, and reports the time of each.
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { peak, resetPeak } from "./peak.mjs";
@@ -37,7 +37,7 @@ async function answer({ result, expected, ...job }) {
     const ms = performance.now() - began;
     const { user, system } = process.cpuUsage(used);
     const wrong = said.length !== job.agents || said.some((one) => !one.startsWith(expected));
-    if (wrong) throw new Error(`it said ${JSON.stringify(said[0])?.slice(0, 100)} (${said.length} times)`);
+    if (wrong) throw new Error(`the agents answered ${JSON.stringify(said[0])?.slice(0, 100)} (${said.length} times)`);
     process.send?.({ ms, cpu: (user + system) / 1_000, bytes: peak() - before, at });
   } catch (error) {
     process.send?.({ error: String(error) });

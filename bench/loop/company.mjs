@@ -47,5 +47,5 @@ export async function openContender(name) {
 /** @param {import("node:child_process").ChildProcess} child @param {string} name @returns {Promise<never>} */
 async function gone(child, name) {
   const [code] = await once(child, "exit");
-  throw new Error(`${name} ended with ${code}`);
+  throw new Error(`${name} exited with ${code}`);
 }

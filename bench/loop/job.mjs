@@ -6,7 +6,7 @@
  *
  * @typedef {{ baseURL: string, prompt: string, agents: number, separate?: boolean, turns: number, look: (path: string)
  * => string, home: string }} Job `separate`: each agent is a run of its own, where the program has runs
- * @typedef {(job: Job) => Promise<readonly string[]>} Contender what each agent said last
+ * @typedef {(job: Job) => Promise<readonly string[]>} Contender the last message of each agent
  */
 
 /**

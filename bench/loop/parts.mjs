@@ -132,7 +132,7 @@ async function history({ url, rounds }) {
     failed:
       ours <= floor * GROWTH
         ? []
-        : [`growth of a turn: ${(ours / floor).toFixed(2)} times the floor's, ${GROWTH} is allowed`],
+        : [`growth of a turn: ${(ours / floor).toFixed(2)} times the floor's, the limit is ${GROWTH}`],
     raw: { early, late, ratio },
   };
 }

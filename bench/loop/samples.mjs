@@ -48,7 +48,7 @@ export function missed(what, samples, { floor } = {}) {
   const ratio = ours / middle(samples, "floor");
   return floor === undefined || ratio <= floor
     ? misses
-    : [...misses, `${what}: ${ratio.toFixed(2)} times the floor, ${floor} is allowed`];
+    : [...misses, `${what}: ${ratio.toFixed(2)} times the floor, the limit is ${floor}`];
 }
 
 /**

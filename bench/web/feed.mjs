@@ -3,7 +3,7 @@ import { createFolderStore } from "../../dist/runtime/store/folder-store.js";
 import { openJournal } from "../../dist/runtime/store/journal.js";
 
 /**
- * A process that to the web page looks as if it works on a run: it owns the run and records 1,000 nodes and 10,000
+ * A process that looks to the web page as if it executed a run: it owns the run and records 1,000 nodes and 10,000
  * events at once. After that, each line of its standard input is a number of seconds for which it records 200 events a
  * second. It prints `ready` and `done`.
  */

@@ -29,7 +29,7 @@ export const run = (job) => {
     const stream = await runAgent(agent, job.prompt, { stream: true, maxTurns: job.turns + 2 });
     let events = 0;
     for await (const event of stream) events += event.type === "" ? 0 : 1;
-    if (events === 0) throw new Error("nothing was heard");
+    if (events === 0) throw new Error("no answer was received");
     await stream.completed;
     return String(stream.finalOutput);
   });

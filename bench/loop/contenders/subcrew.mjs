@@ -56,6 +56,7 @@ async function result(started) {
   let events = 0;
   for await (const event of started) events += event.run === started.id ? 1 : 0;
   const ended = await started;
-  if (ended.status !== "ok" || events === 0) throw new Error(`the run ended ${ended.status}: ${ended.output}`);
+  if (ended.status !== "ok" || events === 0)
+    throw new Error(`the run ended with status ${ended.status}: ${ended.output}`);
   return ended;
 }
