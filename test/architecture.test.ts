@@ -105,19 +105,19 @@ describe("the check fails on", () => {
       "src/cli/runs/a.ts",
     ],
     [
-      "a surface that makes a folder store of its own",
+      "a surface that creates its own folder store",
       { "src/mcp/a.ts": 'const s = await import("../runtime/store/folder-store.ts");' },
       "layout",
       "src/mcp/a.ts",
     ],
     [
-      "a file that spells the journal's name",
+      "a file that contains the journal's name",
       { "src/web/a.ts": 'const file = join(folder, "journal.jsonl");' },
       "layout",
       "src/web/a.ts",
     ],
     [
-      "a file that spells the folder of outputs",
+      "a file that contains the name of the folder of outputs",
       { "src/runtime/run/a.ts": "const file = `${folder}/outputs`;" },
       "layout",
       "src/runtime/run/a.ts",
@@ -154,7 +154,7 @@ describe("the check fails on", () => {
       "src/models/wires/a.ts",
     ],
     [
-      "an upward import for its effect",
+      "an upward import for its side effect",
       { "src/core/plan/a.ts": 'import "../../crew.ts";' },
       "arrow",
       "src/core/plan/a.ts",
@@ -280,7 +280,7 @@ describe("the check fails on", () => {
       "room",
       "src/core/helpers/a.ts",
     ],
-    ["a file that is in no room", { "src/runtime/a.ts": "export const a = 1;" }, "room", "src/runtime/a.ts"],
+    ["a file outside of all rooms", { "src/runtime/a.ts": "export const a = 1;" }, "room", "src/runtime/a.ts"],
     [
       "a folder with more than twenty files",
       Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`src/core/text/${n}.ts`, ""])),
@@ -294,13 +294,13 @@ describe("the check fails on", () => {
       "src/core/run/b.ts",
     ],
     [
-      "a file that opens others by itself",
+      "a file that opens others directly",
       { "src/runtime/git/a.ts": 'import { readFile } from "node:fs/promises";' },
       "pipe",
       "src/runtime/git/a.ts",
     ],
     [
-      "a file that parses JSON by itself",
+      "a file that parses JSON directly",
       { "src/runtime/git/a.ts": "export const a = JSON.parse(text);" },
       "json",
       "src/runtime/git/a.ts",
@@ -338,7 +338,7 @@ describe("the scanner", () => {
       ["./a.ts", "./b.ts"],
     ],
     ["an import with attributes", 'import data from "./a.json" with { type: "json" };', ["./a.json"]],
-    ["a type in place", 'let a: import("./a.ts").A;', ["./a.ts"]],
+    ["an inline import type", 'let a: import("./a.ts").A;', ["./a.ts"]],
   ])("recognises %s", (_, text, expected) => {
     expect(specifiers(text)).toEqual(expected);
   });

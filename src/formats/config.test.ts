@@ -30,8 +30,8 @@ test("all errors are reported at once, with line and fix", () => {
 });
 
 test.each([
-  ["broken YAML", "model: [x\n"],
-  ["a key twice", "model: a\nmodel: b\n"],
+  ["invalid YAML", "model: [x\n"],
+  ["a duplicate key", "model: a\nmodel: b\n"],
   ["a list", "- model\n"],
   ["a bomb", `a: &a [x,x]\nb: &b [${"*a,".repeat(40)}]\n`],
 ])("%s is a fault, not an exception", (_, text) => {

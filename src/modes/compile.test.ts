@@ -16,7 +16,7 @@ describe("what each mode compiles to", () => {
       { nodes: { task: { kind: "task", task: { prompt: "go {x}", refs: {} } } }, output: "task" },
     ],
     [
-      "single with all that can be said",
+      "single with all options",
       {
         task: "go",
         agent: "scout",
@@ -60,7 +60,7 @@ describe("what each mode compiles to", () => {
       },
     ],
     [
-      "parallel: a reference is an edge",
+      "parallel: a reference is a dependency",
       {
         tasks: [
           { task: "a", name: "first" },
@@ -85,7 +85,7 @@ describe("what each mode compiles to", () => {
       },
     ],
     [
-      "parallel: what is said for all is said for those who say nothing",
+      "parallel: settings for all tasks apply where a task sets nothing",
       {
         tasks: [{ task: "a" }, { task: "b", model: "own", retry: { maxAttempts: 9, backoffMs: 0 } }],
         model: "common",
@@ -124,7 +124,7 @@ describe("what each mode compiles to", () => {
       },
     ],
     [
-      "race among models",
+      "race between models",
       { race: { task: "a {task_0}", models: ["x/one", "two"], retry, acceptSchema: { type: "object" } } },
       {
         nodes: {
@@ -156,7 +156,7 @@ describe("what each mode compiles to", () => {
       },
     ],
     [
-      "race among agents, each on each model",
+      "race between agents, each on each model",
       { race: { task: "a", agents: ["s", "t"], models: ["m"] } },
       {
         nodes: {
@@ -168,7 +168,7 @@ describe("what each mode compiles to", () => {
       },
     ],
     [
-      "team: members with tasks of their own run side by side",
+      "team: members with their own tasks run in parallel",
       { team: { members: [{ role: "sec", task: "check", model: "m" }, { role: "idle" }], tasks: [] } },
       {
         nodes: {
@@ -189,7 +189,7 @@ describe("what each mode compiles to", () => {
       },
     ],
     [
-      "team: dependencies are handed over unless they are referred to; the task's own word beats its member's",
+      "team: results of dependencies are attached unless the prompt refers to them; the task's setting wins over its member's",
       {
         team: {
           objective: "ship",
@@ -304,7 +304,7 @@ describe("what each mode compiles to", () => {
 describe("placeholders that stay as text with a warning", () => {
   test.each<[string, unknown, string[]]>([
     [
-      "a position that is not there",
+      "a position that does not exist",
       { tasks: [{ task: "{task_4}" }] },
       [
         'The prompt of "task_0" contains {task_4}, which is not a task it can refer to; the placeholder stays in the text.',
@@ -347,34 +347,34 @@ describe("placeholders that stay as text with a warning", () => {
 
 describe("inputs that are refused", () => {
   test.each<[string, unknown, string, string]>([
-    ["no object", "go", "BAD_INPUT", "The input is not an object."],
+    ["not an object", "go", "BAD_INPUT", "The input is not an object."],
     ["no mode", { mod: "x" }, "BAD_INPUT", "The input names no mode."],
     ["two modes", { task: "x", chain: [] }, "BAD_INPUT", "The input names 2 modes (task, chain)."],
-    ["a mode that there is not", { mode: "singel", task: "x" }, "BAD_INPUT", 'There is no mode "singel".'],
+    ["an unknown mode", { mode: "singel", task: "x" }, "BAD_INPUT", 'There is no mode "singel".'],
     ["blank text", { task: "  " }, "BAD_INPUT", '"task" of the single input is empty.'],
     ["no tasks", { tasks: [] }, "BAD_INPUT", '"tasks" of the parallel input is empty.'],
     ["an unknown key", { task: "x", modle: "m" }, "BAD_INPUT", 'The single input has an unknown key "modle".'],
-    ["a team with nothing to do", { team: { members: [{ role: "dev" }] } }, "BAD_INPUT", "The team has nothing to do."],
+    ["a team without tasks", { team: { members: [{ role: "dev" }] } }, "BAD_INPUT", "The team has nothing to do."],
     [
-      "a role that nobody has",
+      "a role that no member has",
       { team: { members: [{ role: "dev" }], tasks: [{ id: "a", task: "a", assignee: "dve" }] } },
       "BAD_INPUT",
       'Task "a" is assigned to "dve", who is not in the team.',
     ],
     [
-      "a reviewer that nobody is",
+      "a reviewer that does not exist",
       { team: { members: [{ role: "dev" }], tasks: [{ id: "a", task: "a", review: { reviewer: "rev" } }] } },
       "BAD_INPUT",
       'The review of task "a" is assigned to "rev", who is not in the team.',
     ],
     [
-      "two members of one role",
+      "two members with one role",
       { team: { members: [{ role: "dev" }, { role: "dev" }], tasks: [{ id: "a", task: "a" }] } },
       "PLAN_DUPLICATE_ID",
       'Two members have the role "dev".',
     ],
     [
-      "two tasks of one id",
+      "two tasks with one id",
       {
         team: {
           tasks: [
@@ -387,7 +387,7 @@ describe("inputs that are refused", () => {
       'Two tasks are called "a".',
     ],
     [
-      "a dependency that is not there",
+      "a dependency that does not exist",
       { team: { tasks: [{ id: "a", task: "a", depends: ["b"] }] } },
       "PLAN_UNKNOWN_NEED",
       'Task "a" depends on "b", which is not a task of the team.',

@@ -22,11 +22,19 @@ test.each<[string, string]>([
 });
 
 test.each<[string, (string | { given: string })[], string[]]>([
-  ["made-up names are numbered", ["scout", "scout", "scout"], ["scout", "scout-2", "scout-3"]],
-  ["a given name stays, wherever it stands", ["scout", { given: "scout" }], ["scout-2", "scout"]],
-  ["a number that is taken is left out", ["a", { given: "a-2" }, "a"], ["a", "a-2", "a-3"]],
-  ["no name looks like a later round of another", ["gpt-4", "gpt-4.1", "gpt-5.1"], ["gpt-4", "gpt-4_1", "gpt-5.1"]],
-  ["a long name has room for its number", ["x".repeat(90), "x".repeat(90)], ["x".repeat(80), `${"x".repeat(78)}-2`]],
+  ["generated names are numbered", ["scout", "scout", "scout"], ["scout", "scout-2", "scout-3"]],
+  ["a given name stays, at any position", ["scout", { given: "scout" }], ["scout-2", "scout"]],
+  ["a number that is in use is skipped", ["a", { given: "a-2" }, "a"], ["a", "a-2", "a-3"]],
+  [
+    "no name looks like a later round of another node",
+    ["gpt-4", "gpt-4.1", "gpt-5.1"],
+    ["gpt-4", "gpt-4_1", "gpt-5.1"],
+  ],
+  [
+    "a long name is cut to leave room for its number",
+    ["x".repeat(90), "x".repeat(90)],
+    ["x".repeat(80), `${"x".repeat(78)}-2`],
+  ],
 ])("%s", (_what, wishes, wanted) => {
   expect(
     nodeIds(

@@ -140,10 +140,10 @@ describe("modes", () => {
   });
 
   test.each([
-    ["only on errors of the network", { retryOn: ["network", "timeout"] }, "Network is down", 3],
-    ["not on others", { retryOn: ["network", "timeout"] }, "The answer was cut off", 1],
-    ["not on fatal ones", { skipOn: ["fatal", "syntax"] }, "Fatal: no such file", 1],
-    ["on all but the fatal ones", { skipOn: ["fatal", "syntax"] }, "The answer was cut off", 3],
+    ["only on network errors", { retryOn: ["network", "timeout"] }, "Network is down", 3],
+    ["not on other errors", { retryOn: ["network", "timeout"] }, "The answer was cut off", 1],
+    ["not on fatal errors", { skipOn: ["fatal", "syntax"] }, "Fatal: no such file", 1],
+    ["on all errors except fatal ones", { skipOn: ["fatal", "syntax"] }, "The answer was cut off", 3],
   ])("a task is retried %s", async (_which, patterns, message, tries) => {
     const model = speaker(() => (model.prompts.length < 3 ? broken(message) : "held"));
     const input = { task: "x", retry: { maxAttempts: 3, backoffMs: 0, ...patterns } };

@@ -143,7 +143,7 @@ describe("a database: many processes", () => {
   });
 
   test.each([
-    ["that is under way", { type: "note", text: "works" }, "handed over"],
+    ["that is running", { type: "note", text: "works" }, "handed over"],
     ["that a person paused meanwhile", { type: "run.paused", reason: "stop" }, null],
     ["that was cancelled meanwhile", { type: "run.ended", outcome: { status: "cancelled", reason: "no" } }, null],
     ["that a person killed meanwhile", "kill", null],

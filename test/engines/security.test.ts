@@ -233,8 +233,8 @@ describe("TLS settings in the address", () => {
   });
 
   test.each([
-    ["another authority", "localhost", "other.crt"],
-    ["another name of the host", "127.0.0.1", "server.crt"],
+    ["a certificate of another authority", "localhost", "other.crt"],
+    ["a certificate for another host name", "127.0.0.1", "server.crt"],
   ])("verify-full refuses %s with an error of one sentence", async (_, host, authority) => {
     const at = open(address(host, `?sslmode=verify-full&sslrootcert=${file(authority)}`));
     await expect(at.query("select 1")).rejects.toMatchObject({

@@ -20,7 +20,7 @@ test.each<[what: string, before: string, after: string]>([
     "name: a\ndescription: d\ntools: [\n  'Read',\n  ]",
   ],
   [
-    "a key is called what it was read as",
+    "a key gets the name under which it was read",
     "name: a\ndescription: d\nallowed-tools: Read # only this",
     "name: a\ndescription: d\ntools: Read # only this",
   ],
@@ -38,8 +38,8 @@ test("line ends stay as they are, and a deprecated key gets its new name", () =>
 
 test.each([
   ["nothing is wrong", "name: a\ndescription: d"],
-  ["what was meant cannot be known", "name: a\ndescription: d\nmetadata:\n  - a\n  b: ["],
-  ["the better name is taken", "name: a\ndescription: d\ntools: Read\nallowedTools: Grep"],
+  ["the intended value is unknown", "name: a\ndescription: d\nmetadata:\n  - a\n  b: ["],
+  ["the better name is already in use", "name: a\ndescription: d\ntools: Read\nallowedTools: Grep"],
 ])("a file stays as it is when %s", (_why, keys) => {
   expect(fix(keys)).toBe(undefined);
 });

@@ -39,7 +39,7 @@ test("a table with all rows, all of them open, is accepted", () => {
 });
 
 test.each([
-  ["the title alone", "test/thing.test.ts › works; always"],
+  ["only its title", "test/thing.test.ts › works; always"],
   ["the title after its describe", "test/thing.test.ts › a thing › works; always"],
   ["an escaped bar", "test/thing.test.ts › a \\| b"],
   ["two tests", "test/thing.test.ts › works; always; test/thing.test.ts › a \\| b"],
@@ -49,7 +49,7 @@ test.each([
 
 test.each([
   ["a missing id", table().slice(1), ["000-01: no row"]],
-  ["a duplicated id", [...table(), table()[0]!], ["000-01: 2 rows"]],
+  ["a duplicate id", [...table(), table()[0]!], ["000-01: 2 rows"]],
   [
     "an id that does not exist",
     [...table(), table()[0]!.replace("000-01", "004-46")],
@@ -66,7 +66,7 @@ test.each([
     ["003-11: is open and names a source"],
   ],
   [
-    "an open row that does not say what is missing",
+    "an open row that does not name what is missing",
     table({ "003-11": "| 003-11 | something |  | open: |" }),
     ["003-11: does not say where it lives: run npm run docs"],
   ],

@@ -26,11 +26,19 @@ describe("docs/coverage.md", () => {
   ].join("\n");
 
   test.each([
-    ["the source beside a unit test", "src/modes/race.test.ts › x", "`src/modes/race.ts`"],
+    ["the source next to a unit test", "src/modes/race.test.ts › x", "`src/modes/race.ts`"],
     ["the room of a suite", "test/runtime/loop/loop.test.ts › x", "`src/runtime/loop/`"],
     ["the room of a suite with processes", "test/processes/cli/runs/a.test.ts › x", "`src/cli/runs/`"],
-    ["what a conformance test uses", "test/conformance/a.test.ts › long texts are cut", "`src/core/text/cut.ts`"],
-    ["what it uses through a function", "test/conformance/a.test.ts › dag-build 'two'", "`src/facades/dag.ts`"],
+    [
+      "the sources that a conformance test uses",
+      "test/conformance/a.test.ts › long texts are cut",
+      "`src/core/text/cut.ts`",
+    ],
+    [
+      "the sources that it uses through a function",
+      "test/conformance/a.test.ts › dag-build 'two'",
+      "`src/facades/dag.ts`",
+    ],
     [
       "each once, in order",
       "test/runtime/loop/a.test.ts › x; src/modes/race.test.ts › y; test/runtime/loop/b.test.ts › z",

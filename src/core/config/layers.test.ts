@@ -46,7 +46,7 @@ describe("a project's settings can only restrict", () => {
       { limits: { maxTurns: 9, maxDurationMs: 7 } },
     ],
     [
-      "limits that are not kept",
+      "limits that are not enforced",
       { limits: { enforceLimits: true } },
       { limits: { enforceLimits: false } },
       { limits: { enforceLimits: true } },
@@ -61,7 +61,7 @@ describe("a project's settings can only restrict", () => {
     ],
     ["no sandbox", {}, { permissions: { sandbox: "off" } }, { permissions: {} }],
     [
-      "more bans",
+      "more deny rules",
       { permissions: { deny: ["bash"] } },
       { permissions: { deny: ["http_get"] } },
       { permissions: { deny: ["bash", "http_get"] } },

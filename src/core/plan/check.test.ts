@@ -27,7 +27,7 @@ function refusal(value: unknown): readonly [string, string, string] | undefined 
 describe("a plan is refused with the node, the problem and the fix", () => {
   test.each<[string, unknown, readonly [string, string, string]]>([
     ["nothing", undefined, ["PLAN_INVALID", "The plan is missing.", "Give it an object."]],
-    ["no object", [1], ["PLAN_INVALID", "The plan has to be an object, not a list.", "Give it an object."]],
+    ["not an object", [1], ["PLAN_INVALID", "The plan has to be an object, not a list.", "Give it an object."]],
     [
       "no nodes",
       { nodes: {}, output: "a" },
@@ -49,12 +49,12 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       ["PLAN_INVALID", '"output" of the plan is missing.', "Expected here: the node whose output is the result."],
     ],
     [
-      "an output that is no node",
+      "an output that is not a node",
       { nodes: { scout: task() }, output: "scuot" },
       ["PLAN_NO_OUTPUT", 'The plan\'s output "scuot" is not one of its nodes.', 'Did you mean "scout"?'],
     ],
     [
-      "an unknown need",
+      "an unknown dependency",
       { nodes: { a: task("go", { needs: ["scout"] }) }, output: "a" },
       ["PLAN_UNKNOWN_NEED", 'Node "a" needs "scout", which is not a node.', "Nodes are: a."],
     ],
@@ -68,7 +68,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       ],
     ],
     [
-      "a need of itself",
+      "a dependency on itself",
       { nodes: { a: task("go", { needs: ["a"] }) }, output: "a" },
       ["PLAN_SELF_DEPENDENCY", 'Node "a" needs itself.', 'Remove "a" from its own needs and references.'],
     ],
@@ -91,7 +91,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       ["PLAN_CYCLE", "The plan has a cycle: a -> c -> b -> a.", 'Remove one of these needs, for example "c" from "a".'],
     ],
     [
-      "a node that nobody uses",
+      "a node that is not used",
       { nodes: { a: task(), b: task() }, output: "a" },
       [
         "PLAN_UNUSED_NODE",
@@ -105,12 +105,12 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       ["PLAN_INVALID", '"nodes" of the plan has the key "a/b", which is not allowed.', expect.any(String) as never],
     ],
     [
-      "an id that no object can hold",
+      "an id that cannot be a key of an object",
       JSON.parse('{"nodes":{"__proto__":{"kind":"task","task":{"prompt":"x"}}},"output":"__proto__"}'),
       [expect.any(String) as never, expect.any(String) as never, expect.any(String) as never],
     ],
     [
-      "an id that a later round takes",
+      "an id that is reserved for a later round",
       { nodes: { a: loop({ w: task() }), "a.2": task("{a}") }, output: "a.2" },
       [
         "PLAN_DUPLICATE_ID",
@@ -128,12 +128,12 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       ],
     ],
     [
-      "a join of nothing",
+      "a join of no nodes",
       { nodes: { j: { kind: "join", needs: [] } }, output: "j" },
       ["PLAN_INVALID", expect.stringContaining('"nodes.j.needs"') as never, expect.any(String) as never],
     ],
     [
-      "a loop that is decided by nobody",
+      "a loop without a node that decides",
       { nodes: { l: loop({ w: task() }, { until: "judge" }) }, output: "l" },
       ["PLAN_NO_OUTPUT", 'The plan\'s `until` "judge" is not one of its nodes.', "Nodes are: w."],
     ],
@@ -152,7 +152,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       ["PLAN_SELF_DEPENDENCY", 'Node "l" needs itself.', 'Remove "l" from its own needs and references.'],
     ],
     [
-      "loops that are nested too deep",
+      "loops that are nested too deeply",
       { nodes: { w: nested(MAX_LOOP_DEPTH + 1) }, output: "w" },
       [
         "PLAN_TOO_DEEP",
@@ -161,7 +161,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       ],
     ],
     [
-      "a kind that there is not",
+      "an unknown kind",
       { nodes: { a: { kind: "tsk", task: { prompt: "x" } } }, output: "a" },
       ["PLAN_INVALID", expect.stringContaining('"nodes.a') as never, expect.any(String) as never],
     ],
@@ -174,13 +174,13 @@ describe("a valid plan is accepted", () => {
   test.each<[string, unknown]>([
     ["one task", { nodes: { a: task() }, output: "a" }],
     [
-      "braces that are no reference, when the references are listed",
+      "braces that are not references, when the references are listed",
       { nodes: { a: { kind: "task", task: { prompt: "{x} {y}", refs: {} } } }, output: "a" },
     ],
-    ["loops as deep as is allowed", { nodes: { w: nested(MAX_LOOP_DEPTH) }, output: "w" }],
-    ["a body that refers to what is around it", { nodes: { a: task(), l: loop({ w: task("{a}") }) }, output: "l" }],
+    ["loops of the maximum depth", { nodes: { w: nested(MAX_LOOP_DEPTH) }, output: "w" }],
+    ["a body that refers to nodes around it", { nodes: { a: task(), l: loop({ w: task("{a}") }) }, output: "l" }],
     [
-      "ids that objects know by themselves",
+      "ids that every object inherits",
       { nodes: { constructor: task(), toString: task("{constructor}") }, output: "toString" },
     ],
   ])("%s", (_what, value) => {

@@ -10,10 +10,10 @@ const body = (needs: Record<string, readonly string[]>): Body => ({
 });
 
 test.each<[string, Record<string, readonly string[]>, string[], string[]]>([
-  ["as they are declared, where nothing says otherwise", { b: [], a: [] }, ["b", "a"], []],
-  ["after what they need", { c: ["b"], b: ["a"], a: [] }, ["a", "b", "c"], []],
-  ["once, though they are needed twice", { a: [], b: ["a"], c: ["a"], d: ["b", "c"] }, ["a", "b", "c", "d"], []],
-  ["except those that hang on a cycle", { a: [], x: ["y"], y: ["x", "a"], z: ["y"] }, ["a"], ["x", "y", "z"]],
+  ["as they are declared, where no dependency decides", { b: [], a: [] }, ["b", "a"], []],
+  ["after their dependencies", { c: ["b"], b: ["a"], a: [] }, ["a", "b", "c"], []],
+  ["once, even if two nodes need them", { a: [], b: ["a"], c: ["a"], d: ["b", "c"] }, ["a", "b", "c", "d"], []],
+  ["except those in or behind a cycle", { a: [], x: ["y"], y: ["x", "a"], z: ["y"] }, ["a"], ["x", "y", "z"]],
 ])("nodes are ordered %s", (_how, needs, order, left) => {
   expect(orderOf(body(needs))).toEqual({ order, left });
 });

@@ -79,22 +79,22 @@ describe("the history that resume uses", () => {
 
 describe("attempts", () => {
   test.each<[string, [string, Fact][], object]>([
-    ["nothing was begun", [], { next: 1, used: 0, underWay: false }],
-    ["one is under way: it has to be done again", [began("a")], { next: 1, used: 0, underWay: true }],
-    ["one failed and is to be tried again", [began("a"), again("a", 1)], { next: 2, used: 1, underWay: false }],
-    ["the second is under way", [began("a"), again("a", 1), began("a", 2)], { next: 2, used: 1, underWay: true }],
+    ["nothing has started", [], { next: 1, used: 0, underWay: false }],
+    ["the first attempt is running: it has to be repeated", [began("a")], { next: 1, used: 0, underWay: true }],
+    ["the first attempt failed and is retried", [began("a"), again("a", 1)], { next: 2, used: 1, underWay: false }],
+    ["the second attempt is running", [began("a"), again("a", 1), began("a", 2)], { next: 2, used: 1, underWay: true }],
     [
-      "the second was cancelled: the tries it had are still used",
+      "the second attempt was cancelled: the earlier attempts stay used",
       [began("a"), again("a", 1), began("a", 2), ended("a", cancelled)],
       { next: 3, used: 1, underWay: false },
     ],
     [
-      "cancelled while it waited for the second",
+      "cancelled during the wait for the second attempt",
       [began("a"), again("a", 1), ended("a", cancelled)],
       { next: 2, used: 1, underWay: false },
     ],
     [
-      "it failed: whoever tries again has all tries anew",
+      "it failed: a retry of the run has all attempts again",
       [began("a"), again("a", 1), began("a", 2), ended("a", bad)],
       { next: 3, used: 0, underWay: false },
     ],

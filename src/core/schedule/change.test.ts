@@ -150,20 +150,24 @@ describe("an invalid change is refused and changes nothing", () => {
     exhausted: "accept",
   };
   test.each<[string, Change, string]>([
-    ["an id that is taken", { newTasks: { b: task() } }, 'The plan already has a node "b".'],
-    ["an unknown need", { newTasks: { d: task(["x"]) } }, 'Node "d" needs "x", which is not a node.'],
+    ["an id that exists already", { newTasks: { b: task() } }, 'The plan already has a node "b".'],
+    ["an unknown dependency", { newTasks: { d: task(["x"]) } }, 'Node "d" needs "x", which is not a node.'],
     [
       "an unknown reference",
       { newTasks: { d: { kind: "task", task: { prompt: "{x}" } } } },
       'Node "d" refers to {x}, which is not a node.',
     ],
-    ["a loop that is broken", { newTasks: { l: loop } }, 'The plan\'s `until` "nobody" is not one of its nodes.'],
+    ["an invalid loop", { newTasks: { l: loop } }, 'The plan\'s `until` "nobody" is not one of its nodes.'],
     [
-      "a node that is not there",
+      "a node that does not exist",
       { updateDependencies: { x: [] } },
       'There is no node "x" whose dependencies could change.',
     ],
-    ["a need that is not there", { updateDependencies: { b: ["x"] } }, 'Node "b" would need "x", which is not a node.'],
+    [
+      "a dependency that does not exist",
+      { updateDependencies: { b: ["x"] } },
+      'Node "b" would need "x", which is not a node.',
+    ],
     [
       "a node that has started",
       { updateDependencies: { a: [] } },
@@ -176,14 +180,18 @@ describe("an invalid change is refused and changes nothing", () => {
       "The change would make a cycle: d -> c -> b -> d.",
     ],
     [
-      "a join of nothing",
+      "a join of no nodes",
       { updateDependencies: { end: [] } },
       'Node "end" would be left with 0 nodes to join, which is too few.',
     ],
-    ["giving up who is not there", { markFailed: { x: "?" } }, 'There is no node "x" to cancel.'],
-    ["one part of many", { newTasks: { d: task() }, markFailed: { x: "?" } }, 'There is no node "x" to cancel.'],
+    ["cancelling a node that does not exist", { markFailed: { x: "?" } }, 'There is no node "x" to cancel.'],
     [
-      "a gatherer that is not there",
+      "one invalid part of many",
+      { newTasks: { d: task() }, markFailed: { x: "?" } },
+      'There is no node "x" to cancel.',
+    ],
+    [
+      "a join that does not exist",
       { newTasks: { d: task() }, into: "x" },
       'There is no node "x" whose dependencies could change.',
     ],

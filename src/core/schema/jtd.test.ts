@@ -65,17 +65,17 @@ test("a translated schema accepts exactly what the original accepts", () => {
 });
 
 test.each<[string, JsonSchema, boolean]>([
-  ["properties alone", { properties: { a: { type: "string" } } }, true],
+  ["only properties", { properties: { a: { type: "string" } } }, true],
   ["optional properties", { optionalProperties: { a: { type: "string" } } }, true],
-  ["a type of its own", { type: "uint8" }, true],
+  ["its own types", { type: "uint8" }, true],
   ["a list", { elements: { type: "string" } }, true],
   ["a definition", { definitions: { a: { type: "string" } }, ref: "a" }, true],
-  ["words about it", { properties: { a: { type: "string", description: "what" } }, description: "who" }, true],
+  ["metadata", { properties: { a: { type: "string", description: "what" } }, description: "who" }, true],
   ["JSON Schema with a type", { type: "object", properties: { a: { type: "string" } } }, false],
   ["JSON Schema with required", { properties: { a: { type: "string" } }, required: ["a"] }, false],
   ["JSON Schema inside", { properties: { a: { type: "number" } } }, false],
-  ["what both understand", { type: "string" }, false],
-  ["a reference to nothing", { ref: "a" }, false],
+  ["keywords of both formats", { type: "string" }, false],
+  ["a reference without a target", { ref: "a" }, false],
   ["nothing", {}, false],
 ])("recognised as JTD: %s", (_, given, is) => {
   expect(isJtd(given)).toBe(is);

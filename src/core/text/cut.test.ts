@@ -87,9 +87,9 @@ describe("a summary that is cut at a natural end", () => {
     ["ends after a paragraph", "One two three.\n\nFour five six seven.", 22, "One two three."],
     ["ends after a line", "- one\n- two\n- three and more", 14, "- one\n- two"],
     ["ends after a sentence", "It is here. It is there. And so on for long.", 30, "It is here. It is there."],
-    ["ends after a sentence at the very limit", "It is here. And there.", 11, "It is here."],
+    ["ends after a sentence exactly at the limit", "It is here. And there.", 11, "It is here."],
     ["ends after a word", "alpha beta gamma delta", 13, "alpha beta"],
-    ["is cut at the character where nothing ends late enough", "ab abcdefghijklmnop", 12, "ab abcdefghi"],
+    ["is cut at the character where no word ends late enough", "ab abcdefghijklmnop", 12, "ab abcdefghi"],
     ["closes a block of code", "```js\nconst a = 1;\nconst b = 2;\n```\nDone.", 24, "```js\nconst a = 1;\n```"],
   ])("%s", (_what, text, chars, kept) => {
     expect(cutSummary(text, chars, "smart")).toEqual({ text: kept, cut: true });

@@ -6,7 +6,7 @@ const agents = ["explore", "plan", "general", "general-purpose", "Bash"];
 test.each([
   ["exlpore", "explore", "two letters swapped"],
   ["explor", "explore", "a letter missing"],
-  ["explorre", "explore", "a letter too many"],
+  ["explorre", "explore", "an extra letter"],
   ["exploee", "explore", "a wrong letter"],
   ["bash", "Bash", "another case"],
   ["BAHS", "Bash", "another case and a swap"],

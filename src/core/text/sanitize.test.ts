@@ -19,7 +19,7 @@ describe("sanitize", () => {
     ["a privacy message and an application command", `a${ESC}^x${ESC}\\b${ESC}_y${ESC}\\c`, "abc"],
     ["a charset switch and a reset", `a${ESC}(Bb${ESC}cc`, "abc"],
     ["backspace, carriage return, bell and NUL", `a\b\r${BEL}\u0000b`, "ab"],
-    ["characters that turn the reading direction", "a\u202ecod\u202c\u2066b\u2069\u200fc", "acodbc"],
+    ["characters that change the reading direction", "a\u202ecod\u202c\u2066b\u2069\u200fc", "acodbc"],
     ["a lone escape at the end", `a${ESC}`, "a"],
     ["a control sequence without an end", `a${ESC}[31`, "a"],
   ])("removes %s", (_, dirty, clean) => {

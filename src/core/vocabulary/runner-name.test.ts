@@ -10,20 +10,26 @@ import {
 } from "./runner-name.ts";
 
 test.each<[says: string, wishes: RunnerWishes, limits: ResourceLimits, depth: number, runner: RunnerName]>([
-  ["nobody says anything", {}, {}, 0, "local"],
-  ["the agent says process", { agent: "process" }, {}, 0, "process"],
-  ["a person's task beats the agent", { task: "local", agent: "process" }, {}, 0, "local"],
-  ["a task that an agent gave does not bring it back", { task: "local", agent: "process" }, {}, 1, "process"],
-  ["a task that an agent gave moves it further away", { task: "process", agent: "thread" }, {}, 1, "process"],
+  ["no runner is named", {}, {}, 0, "local"],
+  ["the agent names process", { agent: "process" }, {}, 0, "process"],
+  ["a person's task wins over the agent", { task: "local", agent: "process" }, {}, 0, "local"],
+  ["a task given by an agent does not move it back", { task: "local", agent: "process" }, {}, 1, "process"],
+  [
+    "a task given by an agent moves it to a more isolated runner",
+    { task: "process", agent: "thread" },
+    {},
+    1,
+    "process",
+  ],
   ["a memory limit", {}, { maxMemoryMB: 100 }, 0, "process"],
   ["a limit of processor time", {}, { maxCpuSeconds: 1 }, 0, "process"],
-  ["a limit that cannot be kept here", { task: "local" }, { maxMemoryMB: 100 }, 0, "process"],
-  ["a limit that a thread keeps, too", { task: "thread" }, { maxMemoryMB: 100 }, 0, "thread"],
+  ["a limit that cannot be enforced here", { task: "local" }, { maxMemoryMB: 100 }, 0, "process"],
+  ["a limit that a thread can enforce, too", { task: "thread" }, { maxMemoryMB: 100 }, 0, "thread"],
   ["the former name of the thread, in a journal", { agent: "worker" as RunnerName }, {}, 1, "thread"],
-  ["a person hands it to another tool", { task: "claude", agent: "process" }, {}, 0, "claude"],
+  ["a person gives it to another tool", { task: "claude", agent: "process" }, {}, 0, "claude"],
   ["an agent that belongs to another tool stays there", { task: "local", agent: "codex" }, {}, 1, "codex"],
-  ["a model does not hand it to another tool", { task: "acp:evil", agent: "thread" }, {}, 1, "thread"],
-  ["limits that have nothing to do with it", {}, { maxTurns: 3, maxDurationMs: 5 }, 0, "local"],
+  ["a model does not give it to another tool", { task: "acp:evil", agent: "thread" }, {}, 1, "thread"],
+  ["limits that do not matter for the runner", {}, { maxTurns: 3, maxDurationMs: 5 }, 0, "local"],
 ])("%s", (_, wishes, limits, depth, runner) => {
   expect(chooseRunner(wishes, { limits: combineLimits(limits), depth })).toBe(runner);
 });
@@ -48,13 +54,13 @@ test("names of runners", () => {
 });
 
 test.each<[who: string, wishes: RunnerWishes, depth: number, from: string | undefined, why: RegExp | undefined]>([
-  ["a person may name anything", { task: "acp:x" }, 0, "project", undefined],
-  ["a model may not", { task: "claude" }, 1, "user", /on its own/],
-  ["a model may repeat what the agent is", { task: "claude", agent: "claude" }, 1, "user", undefined],
-  ["a file of one's own may", { agent: "acp:x" }, 0, "user", undefined],
+  ["a person may name any runner", { task: "acp:x" }, 0, "project", undefined],
+  ["a model may not name one", { task: "claude" }, 1, "user", /on its own/],
+  ["a model may repeat the runner of the agent", { task: "claude", agent: "claude" }, 1, "user", undefined],
+  ["a user's file may", { agent: "acp:x" }, 0, "user", undefined],
   ["a file of a project may name a tool", { agent: "claude" }, 0, "project", undefined],
   ["a file of a project may not name a command", { agent: "acp:x" }, 0, "project", /command to run/],
-  ["nor one of a plugin, whoever starts it", { agent: "acp:x" }, 2, "plugin", /command to run/],
+  ["a file of a plugin may not either, whoever starts it", { agent: "acp:x" }, 2, "plugin", /command to run/],
 ])("who may choose a program as runner: %s", (_, wishes, depth, from, why) => {
   const said = strangeRunner(wishes, { depth, from });
   if (why) expect(said).toMatch(why);

@@ -11,12 +11,12 @@ const rulesOf = (keys: object): string[] => (read(keys).agents[0]?.agent.rules ?
 
 test.each<[what: string, keys: object, rules: readonly string[]]>([
   [
-    "what is not listed as unasked and changes something is asked",
+    "a tool that changes something and is not on the list needs approval",
     { tools: ["read", "write", "shell"], allowedTools: ["read", "write"] },
     ["ask bash"],
   ],
-  ["nothing is said without that list", { tools: ["read", "shell"] }, []],
-  ["everything is unasked", { tools: ["*"], allowedTools: ["@builtin"] }, []],
+  ["without that list no approvals are set", { tools: ["read", "shell"] }, []],
+  ["nothing needs approval", { tools: ["*"], allowedTools: ["@builtin"] }, []],
   [
     "paths",
     { tools: ["write"], toolsSettings: { write: { allowedPaths: ["docs/**"], deniedPaths: [".env"] } } },
@@ -33,7 +33,7 @@ test.each<[what: string, keys: object, rules: readonly string[]]>([
     ["ask bash", "allow bash(git status)", "allow bash(npm test *)", "deny bash(rm *)", "deny bash(git push *)"],
   ],
   [
-    "a command of which no pattern can be made allows nothing and denies too much",
+    "a command that cannot be expressed as a pattern allows nothing and denies too much",
     {
       tools: ["shell"],
       toolsSettings: { shell: { allowedCommands: ["ls", "(a|b)"], deniedCommands: ["(rm|mv) .*"] } },
@@ -41,7 +41,7 @@ test.each<[what: string, keys: object, rules: readonly string[]]>([
     ["ask bash", "allow bash(ls)", "deny bash"],
   ],
   [
-    "paths of a tool that is unasked anyway only deny",
+    "paths of a tool that needs no approval only deny",
     {
       tools: ["write"],
       allowedTools: ["write"],
@@ -54,7 +54,7 @@ test.each<[what: string, keys: object, rules: readonly string[]]>([
     { tools: ["shell"], toolsSettings: { execute_bash: { denyByDefault: true, allowedCommands: ["ls"] } } },
     ["deny bash", "allow bash(ls)"],
   ],
-  ["a form nobody knows is asked", { tools: ["read"], permissions: { rules: [{}] } }, ["ask *"]],
+  ["an unknown form needs approval", { tools: ["read"], permissions: { rules: [{}] } }, ["ask *"]],
 ])("%s", (_, keys, rules) => {
   expect(rulesOf(keys)).toEqual(rules);
 });

@@ -165,7 +165,7 @@ describe("Claude's files without a required field", () => {
       ["a", "m", ["warning missing-description"]],
     ],
     [
-      "a description that YAML takes for a comment",
+      "a description that YAML reads as a comment",
       "---\nname: a\ndescription: # Who\ntools: Read\n---\nx",
       ["a", "# Who", ["warning repaired"]],
     ],

@@ -22,12 +22,12 @@ test.each<[setting: string, config: string, places: string[]]>([
   ["a hooks folder above the work tree", "[core]\nhooksPath = ..", []],
   ["signers", "[gpg.ssh] allowedSignersFile = signers", ["signers"]],
   ["certificates", '[http "https://x.org"] sslCAInfo = dev/ca.pem', ["dev/ca.pem"]],
-  ["a monitor", "[core] fsmonitor = .dev/watch", [".dev/watch"]],
+  ["a file system monitor", "[core] fsmonitor = .dev/watch", [".dev/watch"]],
   ["a filter", '[filter "x"]\nclean = dev/clean --in %f\nsmudge = cat', ["dev/clean"]],
   ["a script of an interpreter", '[diff "x"] textconv = python3 -u conv.py', ["conv.py"]],
-  ["a script of an interpreter that has no ending", '[diff "x"] command = sh show', []],
+  ["a script of an interpreter without a file extension", '[diff "x"] command = sh show', []],
   [
-    "a folder that the shell finds",
+    "a folder in which the shell looks for programs",
     '[core] sshCommand = "$(git rev-parse --show-toplevel)/dev/ssh -Fdev/ssh_config"',
     ["dev/ssh", "dev/ssh_config"],
   ],
@@ -43,11 +43,11 @@ test.each<[setting: string, config: string, places: string[]]>([
     [],
   ],
   [
-    "an address",
+    "a URL",
     '[remote "o"]\nurl = ./src/o.git\nfetch = +refs/heads/*:refs/remotes/o/*\n[branch "a/b"] merge = refs/heads/a',
     [],
   ],
-  ["another place", "[core] hooksPath = /usr/share/hooks\npager = less -R", []],
+  ["a file outside of the work tree", "[core] hooksPath = /usr/share/hooks\npager = less -R", []],
 ])("%s", (_, config, expected) => {
   expect(places(config)).toEqual(expected.toSorted());
 });

@@ -76,46 +76,46 @@ function named(folder: string, ...names: string[]): string[] {
 describe("no command leaves a protected name that was not there before", () => {
   test.each<[kind: string, command: string, names: string[]]>([
     ["a link", "mkdir -p evil pkg; ln -s ../evil pkg/.git", [".git"]],
-    ["a link that leads nowhere", "mkdir pkg; ln -s /nowhere pkg/.git", [".git"]],
+    ["a link without a target", "mkdir pkg; ln -s /nowhere pkg/.git", [".git"]],
     ["a link to itself", "ln -s .git .git", [".git"]],
     ["a link above a protected place", "mkdir -p evil/agents; ln -s evil .github", [".github"]],
     ["a hard link", "mkdir x; ln a.txt x/.npmrc", [".npmrc"]],
     ["a pipe", "mkfifo .envrc", [".envrc"]],
     ["another case", "mkdir -p x/.GIT; echo x > .NpmRc", [".GIT", ".NpmRc"]],
-    ["an ignorable character", "mkdir $'.g\\u200cit' $'.gi\\u00adt'", [".g\u200cit", ".gi\u00adt"]],
+    ["an invisible character", "mkdir $'.g\\u200cit' $'.gi\\u00adt'", [".g\u200cit", ".gi\u00adt"]],
     ["full-width letters", "mkdir $'.\\uff47it'", [".\uff47it"]],
     [
       "dots and blanks at the end",
       "mkdir '.git.' '.git ' '.git::$INDEX_ALLOCATION' GIT~1",
       [".git.", ".git ", "GIT~1"],
     ],
-    ["a folder that was prepared elsewhere", "mkdir -p x/y/hooks; mv x/y x/.husky; mv x z", [".husky"]],
-    ["a name inside a folder that was moved", "mkdir -p p/q/.vscode; mv p/q r", [".vscode"]],
+    ["a folder that was prepared in another place", "mkdir -p x/y/hooks; mv x/y x/.husky; mv x z", [".husky"]],
+    ["a name inside of a folder that was moved", "mkdir -p p/q/.vscode; mv p/q r", [".vscode"]],
     ["an archive", "mkdir -p t/.claude; echo x > t/.claude/x; tar cf t.tar t; rm -r t; tar xf t.tar", [".claude"]],
     ["a new repository", "git init -q sub && git init -q --separate-git-dir=elsewhere other", [".git"]],
-    ["a folder that nobody may list", "mkdir -p c/.git; chmod 0311 c", [".git"]],
-    ["a folder that nobody may write", "mkdir -p c/.git; chmod 0555 c", [".git"]],
+    ["a folder that cannot be listed", "mkdir -p c/.git; chmod 0311 c", [".git"]],
+    ["a folder that cannot be written", "mkdir -p c/.git; chmod 0555 c", [".git"]],
     [
-      "a name in a folder that is no text",
+      "a name in a folder whose name is not valid text",
       "mkdir -p $'x\\xff/.git'; mkdir $'y\\xff'; ln -s / $'y\\xff/.npmrc'",
       [".git", ".npmrc"],
     ],
     [
-      "a name as long as one can be",
+      "a name of the maximum length",
       `mkdir "$(printf '.git'; printf '\\u200b%.0s' $(seq 83))"`,
       [`.git${"\u200b".repeat(83)}`],
     ],
     [
-      "a depth beyond what a path can be",
+      "a path that is deeper than the maximum length",
       "for i in $(seq 60); do n=$(printf 'd%.0s' $(seq 200)); mkdir $n; cd -P $n 2>/dev/null || cd $n; done; mkdir .git; ln -s / .npmrc",
       [".git", ".npmrc"],
     ],
     [
-      "names inside names",
+      "protected names inside of protected names",
       "mkdir -p .claude/x/.git/.vscode/.git; mkdir .claude/.npmrc; cd .claude && git init -q",
       [".git", ".vscode", ".npmrc", "HEAD"],
     ],
-    ["a dependency's folder", "mkdir -p node_modules/p/.vscode", [".vscode"]],
+    ["a folder of a dependency", "mkdir -p node_modules/p/.vscode", [".vscode"]],
   ])("%s", async (_, command, names) => {
     const place = room();
     const { setAside } = await run(host(place), command);

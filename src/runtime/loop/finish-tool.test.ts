@@ -20,14 +20,14 @@ describe("a result without a schema", () => {
     ["an object", { result: { a: 1 } }, { output: '{\n  "a": 1\n}' }],
     ["several values", { a: 1, b: 2 }, { problem: 'the argument "result" is missing', empty: false }],
     ["an error", { result: { error: "cannot" } }, { gaveUp: "cannot" }],
-    ["nothing at all", {}, { problem: "the result is empty", empty: true }],
+    ["no value", {}, { problem: "the result is empty", empty: true }],
     ["undefined", undefined, { problem: "the result is empty", empty: true }],
     ["blanks", { result: "  \n" }, { problem: "the result is empty", empty: true }],
-    ["what nobody sees", { result: "\u200b\ufeff" }, { problem: "the result is empty", empty: true }],
+    ["invisible characters", { result: "\u200b\ufeff" }, { problem: "the result is empty", empty: true }],
     ["null", { result: null }, { problem: "the result is empty", empty: true }],
     ["an empty object", { result: {} }, { problem: "the result is empty", empty: true }],
     ["an empty list", { result: [] }, { problem: "the result is empty", empty: true }],
-    ["zero, which is something", { result: 0 }, { output: "0" }],
+    ["zero, which is a value", { result: 0 }, { output: "0" }],
   ])("%s", (_what, input, wanted) => {
     expect(finishWith(input, {})).toEqual(wanted);
   });
@@ -35,11 +35,11 @@ describe("a result without a schema", () => {
 
 describe("a result with a schema", () => {
   test.each<[string, unknown, FinishAttempt]>([
-    ["in result", { result: { n: 1 } }, data],
+    ["are the result", { result: { n: 1 } }, data],
     ["in result and data", { result: { data: { n: 1 } } }, data],
     ["under another name", { answer: { n: 1 } }, { problem: 'the argument "result" is missing', empty: false }],
     ["as the arguments themselves", { n: 1 }, { problem: 'the argument "result" is missing', empty: false }],
-    ["the wrong shape", { result: { n: "1" } }, { problem: "n must be a number", empty: false, value: { n: "1" } }],
+    ["the wrong type", { result: { n: "1" } }, { problem: "n must be a number", empty: false, value: { n: "1" } }],
     ["nothing", { result: null }, { problem: "there is no result", empty: true }],
     ["an empty text", { result: " " }, { problem: "there is no result", empty: true }],
     ["an error", { result: { error: "cannot" } }, { gaveUp: "cannot" }],
@@ -67,7 +67,7 @@ describe("the last message as result", () => {
 
   test.each<[string, string, FinishAttempt]>([
     ["JSON", '{"n": 1}', data],
-    ["JSON in a fence", 'Here:\n```json\n{"n": 1}\n```\nThat is all.', data],
+    ["JSON in a code block", 'Here:\n```json\n{"n": 1}\n```\nThat is all.', data],
     ["no JSON", "n is 1", { problem: "the answer is not JSON", empty: false, value: "n is 1" }],
     ["the wrong JSON", "[]", { problem: "n must be a number", empty: false, value: [] }],
     ["nothing", "", { problem: "the answer is empty", empty: true }],
@@ -82,10 +82,10 @@ describe("a last message without the finish tool", () => {
 
   test.each<[string, string, Parameters<typeof finishWithoutTool>[1], FinishAttempt]>([
     ["a text where the schema allows one", "It is 42.", isText, { output: "It is 42.", data: "It is 42." }],
-    ["a text that looks like other JSON", "42", isText, { output: "42", data: "42" }],
-    ["JSON that meets the schema", '{"n": 1}', checked, data],
-    ["a text that does not", "n is 1", checked, missing],
-    ["a text without any schema", "done", {}, missing],
+    ["a text that looks like JSON of another type", "42", isText, { output: "42", data: "42" }],
+    ["JSON that matches the schema", '{"n": 1}', checked, data],
+    ["a text that does not match", "n is 1", checked, missing],
+    ["a text without a schema", "done", {}, missing],
     ["nothing", " ", isText, { ...missing, empty: true }],
   ])("%s", (_what, text, assignment, wanted) => {
     expect(finishWithoutTool(text, assignment, false)).toEqual(wanted);

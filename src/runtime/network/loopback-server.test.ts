@@ -2,23 +2,27 @@ import { expect, test } from "vitest";
 import { createGuard } from "./loopback-server.ts";
 
 test.for<[string, Parameters<ReturnType<typeof createGuard>>[0], string | number]>([
-  ["our own name", { host: "localhost:7", authorization: "Bearer t" }, "ann"],
-  ["the token of somebody else", { host: "localhost:7", authorization: "Bearer u" }, "ben"],
-  ["a name in capitals", { host: "LOCALHOST:7", authorization: "Bearer t" }, "ann"],
-  ["the name it was given", { host: "box.lan:7", authorization: "Bearer t" }, "ann"],
-  ["a name with a port of its own", { host: "agents.example:8443", authorization: "Bearer t" }, "ann"],
-  ["our own page", { host: "localhost:7", origin: "http://localhost:7", authorization: "Bearer t" }, "ann"],
-  ["an address of version 6, on which it does not listen", { host: "[::1]:7", authorization: "Bearer t" }, 403],
+  ["the server's own host name", { host: "localhost:7", authorization: "Bearer t" }, "ann"],
+  ["the token of another server", { host: "localhost:7", authorization: "Bearer u" }, "ben"],
+  ["a host name in capitals", { host: "LOCALHOST:7", authorization: "Bearer t" }, "ann"],
+  ["the host name that was configured", { host: "box.lan:7", authorization: "Bearer t" }, "ann"],
+  ["a host name with its own port", { host: "agents.example:8443", authorization: "Bearer t" }, "ann"],
+  [
+    "a page of the server itself",
+    { host: "localhost:7", origin: "http://localhost:7", authorization: "Bearer t" },
+    "ann",
+  ],
+  ["an IPv6 address on which it does not listen", { host: "[::1]:7", authorization: "Bearer t" }, 403],
   ["no host", { authorization: "Bearer t" }, 403],
-  ["a longer name", { host: "localhost:7.evil.example", authorization: "Bearer t" }, 403],
+  ["a longer host name", { host: "localhost:7.evil.example", authorization: "Bearer t" }, 403],
   ["another port", { host: "localhost:8", authorization: "Bearer t" }, 403],
   [
-    "another page of this machine",
+    "a page of another server on this machine",
     { host: "localhost:7", origin: "http://localhost:8", authorization: "Bearer t" },
     403,
   ],
   ["no token", { host: "localhost:7" }, 401],
-  ["the token without its word", { host: "localhost:7", authorization: "t" }, 401],
+  ["the token without the word Bearer", { host: "localhost:7", authorization: "t" }, 401],
 ])("a request with %s", ([, asked, judged]) => {
   const guard = createGuard({ tokens: { ann: "t", ben: "u" }, port: 7, hosts: ["box.lan", "agents.example:8443"] });
   expect(guard(asked)).toEqual(typeof judged === "string" ? { caller: judged } : judged);

@@ -152,7 +152,7 @@ const fault = { code: "MODEL_AUTH", message: "no key", retryable: false };
 test.each([
   ["ok", { status: "ok", output: "" }, false, undefined],
   ["cancelled", { status: "cancelled", reason: "no" }, false, undefined],
-  ["failed and wanted", { status: "failed", fault }, true, undefined],
+  ["failed and continued on request", { status: "failed", fault }, true, undefined],
   [
     "failed",
     { status: "failed", fault },

@@ -45,7 +45,7 @@ const inFolder = (text: string): string => tempFolder({ [JOURNAL_FILE]: text });
 test.each([
   ["short records", journalOf(Array.from({ length: 20_000 }, () => note(150)))],
   ["a record longer than several pieces", journalOf([note(10), note(5_000_000), note(10)])],
-  ["characters that are cut by the end of a piece", journalOf(Array.from({ length: 30 }, () => note(40_001, "語")))],
+  ["characters that are split by the end of a piece", journalOf(Array.from({ length: 30 }, () => note(40_001, "語")))],
   ["records that end exactly where a piece does", journalOf([note(1), ...exact(1 << 20)])],
   ["a torn end", `${journalOf(Array.from({ length: 3_000 }, () => note(500)))}{"crc":"0000`],
   ["a hole at the end", `${journalOf([note(3)])}${"\0".repeat(2_000_000)}\n`],

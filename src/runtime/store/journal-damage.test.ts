@@ -26,7 +26,7 @@ describe("an incomplete last record", () => {
   });
 
   test.each(["\0".repeat(4096), `${"\0".repeat(100)}\n`, '{"crc":"'])(
-    "may consist of %j after a power cut",
+    "may be zeros or a part of a record after a power cut (case %#)",
     async (rest) => {
       const folder = tempFolder();
       appendFileSync(await writtenJournal(folder, 2), rest);
@@ -60,11 +60,11 @@ describe("damage before the end", () => {
 
   test.each([
     ["a record is missing", (lines: string[]) => lines.toSpliced(1, 1)],
-    ["a record is there twice", (lines: string[]) => [lines[0]!, lines[0]!, ...lines.slice(1)]],
-    ["two records changed places", (lines: string[]) => [lines[1]!, lines[0]!, lines[2]!]],
+    ["a record occurs twice", (lines: string[]) => [lines[0]!, lines[0]!, ...lines.slice(1)]],
+    ["two records are swapped", (lines: string[]) => [lines[1]!, lines[0]!, lines[2]!]],
     ["the last record was changed", (lines: string[]) => [...lines.slice(0, 2), lines[2]!.replace("fact 3", "fact 4")]],
-    ["a line end was lost", (lines: string[]) => [lines[0]! + lines[1]!, lines[2]!]],
-    ["a hole has records behind it", (lines: string[]) => [lines[0]!, "\0\0\0", lines[2]!]],
+    ["a line end is missing", (lines: string[]) => [lines[0]! + lines[1]!, lines[2]!]],
+    ["a hole is followed by records", (lines: string[]) => [lines[0]!, "\0\0\0", lines[2]!]],
   ])("%s", async (_, change) => {
     const folder = tempFolder();
     const file = await writtenJournal(folder, 3);
@@ -77,10 +77,10 @@ describe("damage before the end", () => {
 describe("changes that editors and copies make to a journal do not matter", () => {
   const lines = [1, 2, 3].map((seq) => encodeLine(note(seq), 1));
   test.each([
-    ["line ends of Windows", lines.join("").replaceAll("\n", "\r\n")],
+    ["Windows line ends", lines.join("").replaceAll("\n", "\r\n")],
     ["a byte order mark", `\ufeff${lines.join("")}`],
     ["a missing last line end", lines.join("").trimEnd()],
-    ["all of it", `\ufeff${lines.join("").replaceAll("\n", "\r\n").trimEnd()}`],
+    ["all of these", `\ufeff${lines.join("").replaceAll("\n", "\r\n").trimEnd()}`],
   ])("%s", async (_, text) => {
     const folder = tempFolder({ [JOURNAL_FILE]: text });
     expect(await readJournal(folder)).toMatchObject({ events: [note(1), note(2), note(3)], problems: [] });
@@ -106,10 +106,10 @@ describe("a damaged journal is shown before and after the damage", () => {
     ["a changed byte", lines.with(1, lines[1]!.replace("fact 2", "fact !")), [1, 3, 4, 5], [at(1), length, 2, 2]],
     ["a hole", lines.with(1, `${"\0".repeat(length - 1)}\n`), [1, 3, 4, 5], [at(1), length, 2, 2]],
     ["two records in a hole", lines.toSpliced(1, 2, "\0".repeat(2 * length)), [1, 4, 5], [at(1), 2 * length, 2, 3]],
-    ["a record that is missing", lines.toSpliced(1, 1), [1, 3, 4, 5], [at(1), 0, 2, 2]],
-    ["a record that is there twice", lines.toSpliced(2, 0, lines[1]!), [1, 2, 3, 4, 5], [at(2), length, 3, undefined]],
+    ["a missing record", lines.toSpliced(1, 1), [1, 3, 4, 5], [at(1), 0, 2, 2]],
+    ["a record that occurs twice", lines.toSpliced(2, 0, lines[1]!), [1, 2, 3, 4, 5], [at(2), length, 3, undefined]],
     [
-      "a lost line end and a changed byte",
+      "a missing line end and a changed byte",
       lines.with(1, lines[1]!.replace('fact 2"', 'fact !"').trimEnd()),
       [1, 3, 4, 5],
       [at(1), length - 1, 2, 2],

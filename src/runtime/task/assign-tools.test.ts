@@ -65,7 +65,7 @@ describe("tools", () => {
     ["a plan that is not approved", { planOnly: true }, {}],
     ["a parent and a plan that is not approved", { planOnly: true }, { depth: 1, ceiling: ["look", "change"] }],
     ["plan mode", {}, { policy: createPolicy("plan") }],
-    ["a ban of its parent", {}, { depth: 1, policy: createPolicy("default", { deny: [{ tool: "change" }] }) }],
+    ["a deny rule of its parent", {}, { depth: 1, policy: createPolicy("default", { deny: [{ tool: "change" }] }) }],
   ])("tasks of one agent share their rights, except a task that is limited by %s", async (_limit, task, more) => {
     const world = worldOf({ tools, permissions: {} });
     const has = async (...limit: [Partial<Task>?, Partial<Call>?]): Promise<readonly string[]> =>

@@ -16,14 +16,14 @@ const base: CrewOptions = { home: false, discover: false, agents: [agent], env: 
 describe.each(kinds)("a task on %s", (_, model) => {
   test.each<[what: string, turns: readonly ProviderTurn[], outcome: object]>([
     ["an answer", ["hello"], { status: "ok", output: "hello" }],
-    ["a key that is not accepted", [{ fault: "unauthorized" }], { outcome: { fault: { code: "MODEL_AUTH" } } }],
+    ["a key that is refused", [{ fault: "unauthorized" }], { outcome: { fault: { code: "MODEL_AUTH" } } }],
     [
-      "a dropped answer is asked for again, and what came of it is forgotten",
+      "an interrupted answer is requested again, and its text is forgotten",
       [{ fault: "dropped", text: "so far" }, "whole"],
       { outcome: { status: "ok", output: "whole" } },
     ],
     [
-      "nothing, twice",
+      "an empty answer, twice",
       [{ fault: "empty" }, { fault: "empty" }, { fault: "empty" }],
       { outcome: { fault: { code: "EMPTY" } } },
     ],

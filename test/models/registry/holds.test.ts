@@ -238,9 +238,9 @@ test("a probe whose process died does not prevent other requests", async () => {
 
 test.each([
   ["not JSON", "{"],
-  ["of another kind", `{"kind":"strange"}`],
+  ["from another kind of file", `{"kind":"strange"}`],
   ["for ever", JSON.stringify({ ...JSON.parse(holdText(0)), probeAt: 9e15 })],
-  ["of the future", JSON.stringify({ ...JSON.parse(holdText(0)), seen: 9e15 })],
+  ["from the future", JSON.stringify({ ...JSON.parse(holdText(0)), seen: 9e15 })],
 ])("a hold that is %s has no effect", async (_, text) => {
   const home = tempFolder();
   const server = await serve(() => "done");

@@ -78,8 +78,8 @@ describe.runIf(linux)("a task in its own process", () => {
   });
 
   test.each<[how: string, tool: string, message: RegExp]>([
-    ["leaves with a code", "leave", /ended with code 7.*left the building/s],
-    ["throws where nobody catches it", "throw_later", /ended with code 1.*nobody catches this/s],
+    ["exits with a code", "leave", /ended with code 7.*left the building/s],
+    ["throws an uncaught error", "throw_later", /ended with code 1.*nobody catches this/s],
   ])("that %s fails with its code and its last output", async (_, tool, message) => {
     const { crew } = lab({ agents: { lead: [calls(tool), "Never."] }, runner: "process" });
     const { result } = await listen(crew.run(single));
@@ -196,7 +196,7 @@ describe.runIf(linux)("the five places where a limit can be set", () => {
       "it",
     ],
     [
-      "the narrower of two",
+      "the lower of two limits",
       {
         mode: "team",
         team: {
@@ -235,8 +235,8 @@ describe.runIf(linux).each<RunnerName>(["process", "thread"])("a time limit in t
   });
 
   test.each([
-    ["what does not listen", "stubborn"],
-    ["a task in which nothing goes on any more", "stubborn_and_still"],
+    ["a process that ignores signals", "stubborn"],
+    ["a task whose thread is blocked", "stubborn_and_still"],
   ])("cancelling ends everything that was started, also %s", async (_, tool) => {
     const { crew, mark } = lab({ agents: { lead: [calls(tool), "Never."] }, runner });
     const run = crew.run(single);

@@ -39,13 +39,17 @@ test.each([
     header("cookie", `k=${SECRET}`),
   ],
   [
-    "a token of a variable",
+    "a token in a variable",
     { type: "http", scheme: "Bearer", token: "${REMOTE}" },
     header("authorization", `Bearer ${SECRET}`),
   ],
-  ["a token in our short form", { type: "bearer", token: "$REMOTE" }, header("authorization", `Bearer ${SECRET}`)],
   [
-    "a name and a password",
+    "a token in subcrew's short form",
+    { type: "bearer", token: "$REMOTE" },
+    header("authorization", `Bearer ${SECRET}`),
+  ],
+  [
+    "a user name and a password",
     { type: "http", scheme: "Basic", username: "me", password: "$REMOTE" },
     header("authorization", basic),
   ],
@@ -55,7 +59,7 @@ test.each([
     header("authorization", `Digest ${SECRET}`),
   ],
   [
-    "what a command prints",
+    "the output of a command",
     { type: "bearer", token: `!echo noise >&2; printf %s ${SECRET}` },
     header("authorization", `Bearer ${SECRET}`),
   ],
@@ -94,8 +98,8 @@ test.each([
   ["a variable that is not set", { type: "bearer", token: "$NOT_THERE" }, "the variable NOT_THERE is not set"],
   ["a command that fails", { type: "bearer", token: "!exit 3" }, "ended with 3"],
   ["a command that prints nothing", { type: "bearer", token: "!true" }, "did not print one line"],
-  ["a way that is not known", { type: "magic" }, "`type` has to be one of apiKey, http, bearer, basic, oauth"],
-  ["Google's own way", { type: "google-credentials" }, "not supported"],
+  ["an unknown method", { type: "magic" }, "`type` has to be one of apiKey, http, bearer, basic, oauth"],
+  ["Google's own method", { type: "google-credentials" }, "not supported"],
   ["a missing field", { type: "apiKey" }, "key:"],
 ])("%s is reported", async (_, auth, words) => {
   const server = await guarded(() => false);

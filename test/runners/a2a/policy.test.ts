@@ -9,10 +9,10 @@ import { rpcServer } from "../../a2a/rpc-server.ts";
 import { sdkServer } from "../../a2a/sdk-server.ts";
 
 test.each([
-  ["nobody is there to be asked", { unattended: true, permissions: {} }, "DENIED"],
-  ["a rule forbids it", { permissions: { mode: "bypass", deny: ["a2a(http://127.0.0.1/*)", "a2a"] } }, "DENIED"],
-  ["a rule forbids the network", { permissions: { mode: "bypass", deny: ["network"] } }, "DENIED"],
-  ["only looking is allowed", { permissions: { mode: "plan" } }, "DENIED"],
+  ["no person is available", { unattended: true, permissions: {} }, "DENIED"],
+  ["a rule denies it", { permissions: { mode: "bypass", deny: ["a2a(http://127.0.0.1/*)", "a2a"] } }, "DENIED"],
+  ["a rule denies the network", { permissions: { mode: "bypass", deny: ["network"] } }, "DENIED"],
+  ["only reading is allowed", { permissions: { mode: "plan" } }, "DENIED"],
   ["the address is not public and was not allowed", { network: {}, permissions: { mode: "bypass" } }, "DENIED"],
 ] as const)("nothing is sent when %s: not a single connection", async (_, options, code) => {
   const server = await sdkServer(({ text }, say) => say.message(text));

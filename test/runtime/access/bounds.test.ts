@@ -82,10 +82,10 @@ test.each([
 });
 
 test.each([
-  ["no recorded rights, and all of them now", undefined, "bypass", false],
-  ["all rights then, and the usual ones now", "bypass", "default", false],
-  ["the usual rights then, and all of them now", "default", "bypass", false],
-  ["all rights then and now", "bypass", "bypass", true],
+  ["no recorded permissions, and all of them now", undefined, "bypass", false],
+  ["all permissions then, and the usual ones now", "bypass", "default", false],
+  ["the usual permissions then, and all of them now", "default", "bypass", false],
+  ["all permissions then and now", "bypass", "bypass", true],
 ] as const)("resumed rights: a journal with %s", async (_, then, now, written) => {
   const [home, cwd] = [tempFolder(), tempFolder()];
   const id = "run_abcdefghijkl";

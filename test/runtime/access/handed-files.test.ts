@@ -51,10 +51,10 @@ test("a task can also read the file with the whole of a long result of its own t
 
 test.each<[what: string, path: (told: string) => string]>([
   ["the output of another task", (told) => join(dirname(dirname(told)), "other.md")],
-  ["what another task below another one handed in", (told) => join(dirname(dirname(told)), "other", "deep.md")],
+  ["the result of a helper of another task", (told) => join(dirname(dirname(told)), "other", "deep.md")],
   ["the journal", (told) => join(dirname(dirname(dirname(told))), "journal.jsonl")],
-  ["the journal, by a way around", (told) => `${dirname(told)}/../../journal.jsonl`],
-  ["the file itself, by a way around", (told) => `${dirname(told)}/../lead/A.md`],
+  ["the journal, by a path with ..", (told) => `${dirname(told)}/../../journal.jsonl`],
+  ["the file itself, by a path with ..", (told) => `${dirname(told)}/../lead/A.md`],
   [
     "an output of another run",
     (told) => join(dirname(dirname(dirname(dirname(told)))), "run_aaaaaaaaaaaa/outputs/x.md"),

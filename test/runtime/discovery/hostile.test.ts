@@ -37,21 +37,26 @@ describe("a hostile file is refused quickly and does not hide another one", () =
   const big = "x".repeat(70_000);
   const keys = Array.from({ length: 1001 }, (_, index) => `k${index}: 1`).join("\n");
   test.each<[id: string, what: string, text: string, code: string]>([
-    ["PARSE-01", "aliases that grow", good("bad", bomb()), "bad-yaml"],
-    ["PARSE-01", "few aliases that grow", good("bad", bomb().replaceAll(/(\*\w,){6}/g, "")), "bad-yaml"],
+    ["PARSE-01", "aliases that grow exponentially", good("bad", bomb()), "bad-yaml"],
+    [
+      "PARSE-01",
+      "a few aliases that grow exponentially",
+      good("bad", bomb().replaceAll(/(\*\w,){6}/g, "")),
+      "bad-yaml",
+    ],
     ["PARSE-02", "long frontmatter", good("bad", `x: ${big}\n`), "bad-yaml"],
     ["PARSE-02", "a long file", `${good("bad")}${"x".repeat(1_100_000)}`, "too-big"],
     ["PARSE-02", "10 MB of frontmatter", good("bad", `x: ${"y".repeat(10_000_000)}\n`), "too-big"],
     ["PARSE-02", "deep nesting", good("bad", `x: ${"[".repeat(65)}${"]".repeat(65)}\n`), "bad-yaml"],
     ["PARSE-02", "too many keys", good("bad", `${keys}\n`), "bad-yaml"],
     ["PARSE-03", "JavaScript", `---js\n{ name: process.exit(1) }\n---\n`, "not-yaml"],
-    ["PARSE-05", "the same key twice", good("bad", "tools: Read\ntools: Bash\n"), "duplicate-key"],
+    ["PARSE-05", "a duplicate key", good("bad", "tools: Read\ntools: Bash\n"), "duplicate-key"],
     ["PARSE-05", "two names", good("bad", "name: other\n"), "duplicate-key"],
     ["PARSE-08", "UTF-16", "\xff\xfe-\0-\0-\0", "not-text"],
     ["PARSE-08", "Latin-1", good("bad", "x: \xe9\xe8\n"), "not-text"],
     ["PARSE-08", "NUL", good("bad", "x: \0\n"), "not-text"],
     ["PARSE-08", "nothing", "", "no-frontmatter"],
-    ["PARSE-08", "frontmatter that never ends", "---\nname: bad\ndescription: d\n", "no-frontmatter"],
+    ["PARSE-08", "frontmatter without an end", "---\nname: bad\ndescription: d\n", "no-frontmatter"],
   ])("%s %s", async (_id, _what, text, code) => {
     const start = performance.now();
     const found = await userFiles({ "bad.md": text });
@@ -132,16 +137,20 @@ describe("PARSE-07 invalid YAML never gives more tools than its tools line names
     ["a tools line", `name: a\n${broken}tools: Read, Grep\n`, ["read_file", "grep_files"]],
     ["a list", `name: a\n${broken}tools:\n  - Read\n`, ["read_file"]],
     ["a bare star", `name: a\ndescription: d\ntools: *\n`, ["*"]],
-    ["no tools, and nothing lost", `name: a\n${broken}`, undefined],
-    ["no tools, and a line that may have named them", `name: a\n${broken}      tools: Read\n`, READ_ONLY_TOOLS],
-    ["no tools, and only lines could be read", `? [\nname: a\ndescription: d\n`, READ_ONLY_TOOLS],
+    ["no tools, and no unreadable line", `name: a\n${broken}`, undefined],
+    [
+      "no tools, and an unreadable line that may have named them",
+      `name: a\n${broken}      tools: Read\n`,
+      READ_ONLY_TOOLS,
+    ],
+    ["no tools, and only single lines could be read", `? [\nname: a\ndescription: d\n`, READ_ONLY_TOOLS],
     ["an unclosed list", `name: a\n${broken}tools: [Read, Grep\n`, ["read_file", "grep_files"]],
     ["a stray indent", `name: a\n  description: d\ntools: Read\n`, ["read_file"]],
     ["a stray indent before the tools", `name: a\ndescription: d\n  tools: Read\n`, ["read_file"]],
     ["tabs", `name: a\ndescription: d\nmeta:\n\tk: v\ntools: Read\n`, ["read_file"]],
     ["text over several lines", `name: a\ndescription: one: two\nthree four\n<example>\ntools: Read\n`, ["read_file"]],
     ["unreadable tools", `name: a\n${broken}tools: {{{\n`, []],
-    ["tools that nobody knows", `name: a\n${broken}tools: whatever\n`, ["whatever"]],
+    ["unknown tools", `name: a\n${broken}tools: whatever\n`, ["whatever"]],
     ["an empty list on purpose", `name: a\n${broken}tools: []\n`, []],
     ["hyphenated deny-list", `name: a\ndescription: "x" y\nfoo: ]\ndisallowed-tools: Bash\n`, undefined],
   ])("%s", async (_what, frontmatter, tools) => {

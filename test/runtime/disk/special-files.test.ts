@@ -27,14 +27,14 @@ test.each<[name: string, file: string, read: (folder: string, file: string) => u
   ["a lock", "lock", (_, file) => alone(file, async () => {}, AbortSignal.timeout(200))],
   ["the record of a command", "x.json", (_, file) => readCommandRecord(file)],
   ["the script of a model", "x.json", (folder) => createScriptReader(folder)("x.json")],
-  ["settings that are changed", "config.yaml", (_, file) => readConfigFile(file)],
+  ["settings that are edited", "config.yaml", (_, file) => readConfigFile(file)],
   ["granted trust", "trust.json", (_, file) => openTrust(file).granted("/p")],
   ["the folder of the runs", "runs", (folder) => openResults(folder)("k")],
   ["a journal that is opened", "journal.jsonl", (folder) => openJournal(folder, { kept: () => {}, lost: () => {} })],
   ["the first record", "journal.jsonl", (folder) => firstEvent(folder)],
   ["the last record", "journal.jsonl", (folder) => lastEvent(folder)],
   ["input of a command", "plan.json", (_, file) => readText(file)],
-  ["the owner of a run", "owner.1.json", (folder) => ownerOf(folder)],
+  ["the claim of a run", "owner.1.json", (folder) => ownerOf(folder)],
 ])("a pipe in place of %s blocks nothing", async (_, name, read) => {
   const folder = tempFolder();
   execFileSync("mkfifo", [join(folder, name)]);

@@ -124,7 +124,7 @@ test.each([
   ["the answer was recorded", "gate.answered", "build.1/approval"],
   ["the approval had ended", "node.ended", "build.1/approval"],
   ["the work had begun", "node.started", "build.1/work"],
-  ["the first turn of the work was asked for", "turn.started", "build.1/work"],
+  ["the first turn of the work was requested", "turn.started", "build.1/work"],
 ])("a crash after %s: the approved plan is executed, and no person is asked again", async (_when, type, path) => {
   const [home, cwd] = [tempFolder(), tempFolder()];
   const crewWith = (model: ScriptedModel): Crew =>

@@ -495,9 +495,9 @@ describe("plan changes", () => {
   });
 
   test.each<[string, Parameters<ReturnType<typeof at>>[1] extends { change(c: infer C): void } ? C : never, string]>([
-    ["an id that is taken", { newTasks: { a: task("again") } }, 'The plan already has a node "a".'],
+    ["an id that exists already", { newTasks: { a: task("again") } }, 'The plan already has a node "a".'],
     [
-      "a need that does not exist",
+      "a dependency that does not exist",
       { newTasks: { c: task("c", {}, ["aa"]) } },
       'Node "c" needs "aa", which is not a node.',
     ],
@@ -511,14 +511,14 @@ describe("plan changes", () => {
       { updateDependencies: { a: [] } },
       'Node "a" has already started, so what it needs cannot change.',
     ],
-    ["a node that is not there", { markFailed: { z: "?" } }, 'There is no node "z" to cancel.'],
+    ["a node that does not exist", { markFailed: { z: "?" } }, 'There is no node "z" to cancel.'],
     [
-      "a loop that decides by nobody",
+      "a loop without a node that decides",
       { newTasks: { l: { kind: "loop", body: plan({ w: task("w") }), until: "x", max: 1, exhausted: "accept" } } },
       'The plan\'s `until` "x" is not one of its nodes.',
     ],
     [
-      "a join that is left with nothing",
+      "a join without any node left",
       { updateDependencies: { end: [] } },
       'Node "end" would be left with 0 nodes to join, which is too few.',
     ],

@@ -86,15 +86,25 @@ const NONE = "none (spawns disabled for this agent)";
 
 describe("a library user's tool that delegates", () => {
   test.each<[title: string, spawns: Spawns, what: AnyInput | Plan, told: string]>([
-    ["starts nobody for an agent that may start nobody", [], single("scout"), REFUSED("scout", NONE)],
-    ["starts whom the agent may start", ["scout"], single("scout"), "ok"],
-    ["starts nobody else", ["scout"], single("root"), REFUSED("root", "scout")],
-    ["starts anybody where the agent may", "*", single("root"), "ok"],
-    ["starts anybody where the agent says nothing", undefined, single("root"), "ok"],
-    ["an unnamed task is the default agent's", ["scout"], { mode: "single", task: "x" }, REFUSED("general", "scout")],
-    ["which may be listed", ["general"], { mode: "single", task: "x" }, "ok"],
+    ["starts no agent for an agent that may start none", [], single("scout"), REFUSED("scout", NONE)],
+    ["starts the agents that the agent may start", ["scout"], single("scout"), "ok"],
+    ["starts no other agent", ["scout"], single("root"), REFUSED("root", "scout")],
+    ["starts any agent where the agent may", "*", single("root"), "ok"],
+    ["starts any agent where the agent has no list", undefined, single("root"), "ok"],
     [
-      "one task of many that is refused starts none",
+      "does not start the default agent for an unnamed task if it is not on the list",
+      ["scout"],
+      { mode: "single", task: "x" },
+      REFUSED("general", "scout"),
+    ],
+    [
+      "starts the default agent for an unnamed task if it is on the list",
+      ["general"],
+      { mode: "single", task: "x" },
+      "ok",
+    ],
+    [
+      "starts none of many tasks if one is refused",
       ["scout"],
       {
         mode: "parallel",

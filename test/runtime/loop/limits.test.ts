@@ -196,8 +196,8 @@ describe("LIM-06: agents that start agents", () => {
   const starter = (name: string, other: string) => agent({ name, tools: ["task"], spawns: [other], model: name });
 
   test.each([
-    ["one that starts itself", "a", "a"],
-    ["two that start each other", "a", "b"],
+    ["agents that start themselves", "a", "a"],
+    ["two agents that start each other", "a", "b"],
   ])("%s stop at the configured depth", async (_, one, other) => {
     const endless = (name: string): Model =>
       async function* ({ messages }) {
@@ -280,11 +280,11 @@ test.each<[what: string, turn: ProviderTurn, code: string]>([
   ["500", { fault: "broken" }, "MODEL_OVERLOADED"],
   ["503", { fault: "unavailable" }, "MODEL_OVERLOADED"],
   ["a reset in the middle", { fault: "dropped", text: "half" }, "MODEL_NETWORK"],
-  ["a stream that is cut", { fault: "cut", text: "half" }, "MODEL_NETWORK"],
+  ["a stream that is cut off", { fault: "cut", text: "half" }, "MODEL_NETWORK"],
   ["HTML", { fault: "html" }, "MODEL_BAD_ANSWER"],
   ["204", { fault: "no-content" }, "MODEL_BAD_ANSWER"],
-  ["JSON of another kind", { fault: "wrong-shape" }, "MODEL_BAD_ANSWER"],
-  ["events that are no JSON", { fault: "not-json" }, "MODEL_BAD_ANSWER"],
+  ["JSON of another form", { fault: "wrong-shape" }, "MODEL_BAD_ANSWER"],
+  ["events that are not JSON", { fault: "not-json" }, "MODEL_BAD_ANSWER"],
   ["silence", { fault: "hang" }, "TIMEOUT"],
 ])("LIM-09: %s ends with its own code, and half an answer never counts as a whole one", async (_, turn, code) => {
   const server = await provider([turn, turn]);

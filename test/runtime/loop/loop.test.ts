@@ -74,7 +74,7 @@ test("an invalid result is sent back with the reason, and a second one fails", a
 test.each([
   ["empty", {}, "", prompts.remindEmpty],
   [
-    "not what the schema asks for",
+    "not a match for the schema",
     { completion: "text", output: { type: "object", required: ["n"] } },
     "{}",
     prompts.remindJson.split("{problem}")[0]!,

@@ -38,25 +38,25 @@ const rows: readonly Row[] = [
   ],
   ["500", [{ fault: "broken" }], once, { fault: { code: "MODEL_OVERLOADED", retryable: true } }],
   [
-    "dropped in the middle",
+    "an answer that breaks off in the middle",
     [{ fault: "dropped", text: "so far " }],
     once,
     { fault: { code: "MODEL_NETWORK" }, output: "so far " },
   ],
-  [
-    "arguments that are garbage are answered, and the work goes on",
-    [garbage, "done"],
-    {},
-    { status: "ok", output: "done" },
-  ],
+  ["invalid arguments are answered, and the work continues", [garbage, "done"], {}, { status: "ok", output: "done" }],
   ["an empty answer, twice", [{ fault: "empty" }, { fault: "empty" }], {}, { fault: { code: "EMPTY" } }],
   [
-    "a wrong schema, twice",
+    "a result that does not match the schema, twice",
     [finish({ n: "x" }), finish({ n: "y" })],
     { schema },
     { fault: { code: "INVALID_OUTPUT" } },
   ],
-  ["a wrong schema, once", [finish({ n: "x" }), finish({ n: 1 })], { schema }, { status: "ok", data: { n: 1 } }],
+  [
+    "a result that does not match the schema, once",
+    [finish({ n: "x" }), finish({ n: 1 })],
+    { schema },
+    { status: "ok", data: { n: 1 } },
+  ],
 ];
 
 /** Cases in which a time limit is reached after the request was sent. */
@@ -68,13 +68,13 @@ const timed: readonly Timed[] = [
     { fault: { code: "TIMEOUT" } },
   ],
   [
-    "one that never finishes gets its last turn",
+    "a model that never finishes gets its last turn",
     [{ fault: "endless" }, "what I have"],
     (times) => ({ resourceLimits: { maxDurationMs: 250 * times, graceMs: 2_000 * times } }),
     { status: "ok", output: "what I have" },
   ],
   [
-    "one that does not finish then, either",
+    "a model that does not finish in its last turn either",
     [{ fault: "endless" }, { fault: "endless" }],
     (times) => ({ resourceLimits: { maxDurationMs: 200 * times, graceMs: 150 * times } }),
     { fault: { code: "TIMEOUT" } },

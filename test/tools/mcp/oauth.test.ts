@@ -274,8 +274,8 @@ describe("a login", () => {
   });
 
   test.for<[string, Partial<LoginSpec>, OAuthQuirks, RegExp]>([
-    ["the person says no", {}, { denies: true }, /the sign-in was refused: access_denied/],
-    ["nobody comes back", { show: () => {}, patienceMs: 20 }, {}, /the sign-in was not completed within/],
+    ["the person refuses", {}, { denies: true }, /the sign-in was refused: access_denied/],
+    ["the browser does not return", { show: () => {}, patienceMs: 20 }, {}, /the sign-in was not completed within/],
     ["it is stopped", { show: () => {}, signal: AbortSignal.abort({ stop: "stopped with Ctrl-C" }) }, {}, /Ctrl-C/],
   ])("ends when %s, and stores nothing", async ([, spec, quirks, words]) => {
     const { oauth, logins, definition, login } = await lab(quirks);
@@ -286,28 +286,43 @@ describe("a login", () => {
 
   test.for<[string, OAuthQuirks, ProtectedQuirks, RegExp]>([
     [
-      "a server that asks for a login to somebody else",
+      "a server that requires a login to another server",
       {},
       { metadata: { resource: "https://bank.example/" } },
       /bank\.example\/, which is not its own address/,
     ],
-    ["an authorization server under another name", { metadata: { issuer: "https://bank.example" } }, {}, /[Ii]ssuer/],
+    [
+      "an authorization server with another issuer name",
+      { metadata: { issuer: "https://bank.example" } },
+      {},
+      /[Ii]ssuer/,
+    ],
     [
       "an answer in the name of another authorization server",
       { comesBackWith: { iss: "https://evil.example" } },
       {},
       /did not come from the authorization server that was asked/,
     ],
-    ["a program instead of a page", { metadata: { authorization_endpoint: "file:///bin/sh" } }, {}, /is not https/],
-    ["a page that others can read", { metadata: { authorization_endpoint: "http://8.8.8.8/a" } }, {}, /is not https/],
     [
-      "tokens over a line that others can read",
+      "a program instead of a page as login address",
+      { metadata: { authorization_endpoint: "file:///bin/sh" } },
+      {},
+      /is not https/,
+    ],
+    [
+      "a login page without encryption",
+      { metadata: { authorization_endpoint: "http://8.8.8.8/a" } },
+      {},
+      /is not https/,
+    ],
+    [
+      "a token endpoint without encryption",
       { metadata: { token_endpoint: "http://tokens.example/token" } },
       {},
       /https/,
     ],
     [
-      "registration over a line that others can read",
+      "registration without encryption",
       { metadata: { registration_endpoint: "http://register.example/" } },
       {},
       /does not use https/,
@@ -460,7 +475,7 @@ describe("a login as a program", () => {
   test.for<[string, Partial<NonNullable<McpServer["oauth"]>>, string]>([
     ["a wrong secret", { clientSecret: "wrong-secret-of-mine" }, "invalid_client"],
     ["a key file that is missing", { privateKeyFile: "/nowhere/key.pem" }, "/nowhere/key.pem cannot be read"],
-    ["a key file that holds no key", { privateKeyFile: import.meta.filename }, "not an unencrypted private key"],
+    ["a key file without a key", { privateKeyFile: import.meta.filename }, "not an unencrypted private key"],
   ])("that fails because of %s is reported with the reason", async ([, oauth, reason]) => {
     const { server, play: run } = await lab();
     const { warnings, texts } = await run(["done"], asProgram(server.address, { ...program, ...oauth }));

@@ -29,7 +29,7 @@ const asked = ["run", "explore", "x", "--model", "scripted:turns.json"];
 describe("Ctrl-Z", () => {
   test.each([
     ["the command", (line: string) => line],
-    ["a wrapper around it", wrapped],
+    ["a wrapper around the command", wrapped],
   ])("suspends %s, and it continues where it was", async (_, how) => {
     open = terminal(path(), place({ "turns.json": slow }), asked, {
       script: (line) => `set -m\n${how(line)}\necho "[suspended $?]"\nread go\nfg\necho "[exit $?]"`,

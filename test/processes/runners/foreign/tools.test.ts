@@ -185,7 +185,7 @@ describe("a restriction that a tool cannot enforce", () => {
   test.each<[tool: string, what: string, setting: Parameters<typeof handTo>[2], why: RegExp]>([
     ["codex", "an agent without commands", { agent: looking }, /reads files by running commands/],
     ["claude", "commands in the sandbox", bypass, /commands run outside of the sandbox/],
-    ["pi", "writing in the workspace only", { permissions: { mode: "acceptEdits" } }, /write files anywhere/],
+    ["pi", "writing only in the workspace", { permissions: { mode: "acceptEdits" } }, /write files anywhere/],
     [
       "gemini",
       "a rule about arguments",
@@ -200,7 +200,7 @@ describe("a restriction that a tool cannot enforce", () => {
     ],
     [
       "claude",
-      "the files that the task said it writes",
+      "the files that the task declares to write",
       { permissions: { mode: "acceptEdits" }, task: { writes: ["src/**"] } },
       /list of files that worker may write/,
     ],
@@ -253,22 +253,22 @@ describe("a tool that misbehaves", () => {
 
   test.each<[how: string, steps: Step[], fault: object]>([
     [
-      "ends with a code and some words",
+      "exits with a code and a message",
       [{ say: "no such model" }, { exit: 3 }],
       { code: "CRASHED", message: expect.stringMatching(/exited with code 3: .*no such model/s) },
     ],
     [
-      "says that it failed",
+      "reports that it failed",
       [{ line: { type: "result", subtype: "error_during_execution", is_error: true, result: "overloaded" } }],
       { code: "AGENT_REPORTED", message: "claude says: overloaded" },
     ],
     [
-      "stopped at a limit of its own",
+      "stopped at its own limit",
       [{ line: { type: "result", subtype: "error_max_turns", is_error: true } }],
       { code: "MAX_TURNS" },
     ],
-    ["says nothing", [], { code: "EMPTY" }],
-    ["prints no JSON", [{ line: "hello\n{broken\n" }], { code: "EMPTY" }],
+    ["prints nothing", [], { code: "EMPTY" }],
+    ["prints text that is not JSON", [{ line: "hello\n{broken\n" }], { code: "EMPTY" }],
   ])("%s", async (_, steps, fault) => {
     const { result } = await handTo("claude", fake("claude", steps).bin, { agent });
     expect(result).toMatchObject({ status: "failed", fault });

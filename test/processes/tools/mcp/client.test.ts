@@ -154,7 +154,7 @@ describe.concurrent("MCP servers", () => {
     ],
     ["no MCP tools at all", { disallowedTools: ["mcp_*"] }, []],
     ["another server", { tools: ["read_file", "other__*"] }, []],
-    ["a list of servers without it", { mcpServers: {} }, []],
+    ["a list of servers that excludes it", { mcpServers: {} }, []],
   ])("an agent with %s gets exactly these tools", async ([, agent, tools]) => {
     expect((await play(["done"], { agent, home: known.home, mcpServers: { fix: known.server } })).tools).toEqual(tools);
   });
