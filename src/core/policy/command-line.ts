@@ -1,13 +1,14 @@
+import { commandsInCode } from "../shell/code.ts";
 import { parseShell, type ShellCommand, type ShellWord } from "../shell/parse.ts";
 import { runByVariables } from "../shell/variables.ts";
-import { unwrap } from "../shell/wrappers.ts";
+import { baseName, unwrap } from "../shell/wrappers.ts";
 import { defined } from "../text/defined.ts";
 
 /** A command of a command line, with the commands that it runs itself, as `xargs rm` runs `rm`. */
 export type Part = Readonly<{
   command: ShellCommand;
   inner: readonly Part[];
-  /** What the command writes into variables, read as commands: some program may run them. */
+  /** Values of variables, and texts in code, read as commands: some program may run them. */
   perhaps: readonly Part[];
   transparent: boolean;
   problem?: string;
@@ -44,11 +45,13 @@ function partOf(command: ShellCommand, depth: number): Part {
   const wrapped = depth > DEEPEST ? { problem: "it is nested too deeply" } : unwrap(command);
   const variables = runByVariables(command);
   const problem = hazard ?? (wrapped && "problem" in wrapped ? wrapped.problem : variables.problem);
+  const [first, ...args] = command.words;
+  const perhaps = [...variables.perhaps, ...commandsInCode(baseName(first?.text ?? ""), args)];
   const inner = [...(wrapped && "inner" in wrapped ? wrapped.inner : []), ...variables.inner];
   return {
     command,
     inner: inner.map((each) => partOf(each, depth + 1)),
-    perhaps: depth > DEEPEST ? [] : variables.perhaps.map((each) => withoutProblems(partOf(each, depth + 1))),
+    perhaps: depth > DEEPEST ? [] : perhaps.map((each) => withoutProblems(partOf(each, depth + 1))),
     transparent: wrapped !== undefined && "inner" in wrapped && wrapped.transparent,
     ...defined({ problem }),
   };

@@ -1,4 +1,5 @@
 import { words } from "../text/words.ts";
+import { readAsCommands } from "./code.ts";
 import { parseShell, type ShellCommand, type VariableSetting, type ShellWord, settingIn } from "./parse.ts";
 import { baseName } from "./wrappers.ts";
 
@@ -15,7 +16,7 @@ export function runByVariables(command: ShellCommand): CommandsInVariables {
     const { name, value } = setting;
     if (value === "" || HARMLESS_FILES.has(value ?? "")) continue;
     const line = lineIn(setting, settings);
-    if (line === undefined) perhaps.push(...commandsOf(value));
+    if (line === undefined) perhaps.push(...readAsCommands(value ?? ""));
     else if (line === NOT_READABLE) return { inner, perhaps, problem: `programs run what the variable ${name} names` };
     else if (line !== "") {
       const parsed = parseShell(line);
@@ -113,10 +114,4 @@ function gitSetting(name: string, all: readonly VariableSetting[]): string | typ
   );
   if (key === undefined || value === undefined) return NOT_READABLE;
   return `git -c '${`${key}=${value}`.replaceAll("'", "'\\''")}' status`;
-}
-
-/** A value as commands, without the files that it writes; none if it cannot be read as commands. */
-function commandsOf(value: string | undefined): readonly ShellCommand[] {
-  const parsed = value === undefined ? { commands: [] } : parseShell(value.replace(/^[!|&-]+/, ""));
-  return "problem" in parsed ? [] : parsed.commands.map((each) => ({ ...each, redirects: [] }));
 }

@@ -92,3 +92,38 @@ test.each([
 ])("command variables: a deny rule for rm does not apply to %s", (command) => {
   expect(decide(command)).toBe("allow");
 });
+
+test.each([
+  `perl -e 'system("rm a")'`,
+  `perl -e 'system "rm", "a"'`,
+  "perl -e 'print qx(rm a)'",
+  "perl -ne 'print `rm a`' b",
+  `python3 -c 'import os; os.system("rm a")'`,
+  `python3.11 -c "import subprocess; subprocess.run(['rm', 'a'])"`,
+  `/usr/bin/python -c 'import os; os.system("sudo -n /bin/rm a")'`,
+  "ruby -e 'puts `rm a`'",
+  "ruby -e 'puts %x(rm a)'",
+  `node -e 'require("child_process").execSync("rm a")'`,
+  `bun -e 'Bun.spawn(["rm", "a"])'`,
+  `php -r 'shell_exec("rm a");'`,
+  `lua -e 'os.execute("cd x && rm a")'`,
+  "sqlite3 :memory: '.shell rm a'",
+  "sqlite3 b.db -cmd '.system rm a' 'select 1'",
+  "psql -c '\\! rm a'",
+  "dc -e '!rm a'",
+  "env X=1 python3 -c 'import os; os.system(\"rm a\")'",
+])("commands in code: a deny rule for rm applies to %s", (command) => {
+  expect(decide(command)).toBe("deny");
+});
+
+test.each([
+  `python3 -c 'print("hello")'`,
+  `node -e 'console.log(require("./package.json").version)'`,
+  "perl -pe 's/rm/x/' a",
+  "python3 -m pytest -k 'not rm'",
+  `git commit -m "rm old files"`,
+  `echo 'os.system("rm a")'`,
+  "sqlite3 b.db 'select * from rm'",
+])("commands in code: a deny rule for rm does not apply to %s", (command) => {
+  expect(decide(command)).toBe("allow");
+});
