@@ -85,6 +85,7 @@ describe("changes that editors and copies make to a journal do not matter", () =
     const folder = tempFolder({ [JOURNAL_FILE]: text });
     expect(await readJournal(folder)).toMatchObject({ events: [note(1), note(2), note(3)], problems: [] });
     const { journal } = await openedJournal(folder);
+    expect(await journal.read()).toEqual([note(1), note(2), note(3)]);
     journal.append(note(4));
     await journal.close();
     expect(await readJournal(folder)).toMatchObject({ events: [1, 2, 3, 4].map((seq) => note(seq)), problems: [] });

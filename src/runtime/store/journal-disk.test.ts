@@ -89,22 +89,46 @@ test("a closed journal has released its claim", async () => {
   expect(readdirSync(folder)).not.toContain("owner.1.json");
 });
 
-/** A disk whose calls take a turn of the event loop; `done` gets each call on the journal and its folder when it ends. */
+/**
+ * A disk whose calls take a turn of the event loop. `done` gets each call on the journal and its folder when it ends,
+ * and each call that begins while another one is running.
+ */
 function slowDisk(folder: string, done: string[]): Disk {
+  let running: string | undefined;
+  const begin = (name: string): void => {
+    if (running !== undefined) done.push(`${name} during ${running}`);
+  };
   const slow =
     <A extends unknown[], R>(name: string, act: (...given: A) => Promise<R>) =>
     async (...given: A): Promise<R> => {
+      begin(name);
+      running = name;
       await setImmediate();
-      return act(...given).finally(() => done.push(name));
+      return act(...given).finally(() => {
+        running = undefined;
+        done.push(name);
+      });
     };
+  const list = (...given: Parameters<Disk["readdir"]>): unknown => {
+    begin("list");
+    return machineDisk.readdir(...given);
+  };
   return {
     ...machineDisk,
+    readdir: list as Disk["readdir"],
     rename: slow("release the claim", machineDisk.rename),
     rm: async (path, how) =>
       path.includes("outputs") ? slow("delete", machineDisk.rm)(path, how) : machineDisk.rm(path, how),
     open: async (path, ...given) => {
       const file = await machineDisk.open(path, ...given);
-      if (path === folder) return { ...file, sync: slow("sync the folder", file.sync) };
+      if (path === folder)
+        return {
+          ...file,
+          sync: () =>
+            setImmediate()
+              .then(file.sync)
+              .finally(() => done.push("sync the folder")),
+        };
       if (!path.endsWith(JOURNAL_FILE)) return file;
       done.push("open");
       return {
