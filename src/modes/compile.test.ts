@@ -8,7 +8,7 @@ import { compile } from "./compile.ts";
 const retry = { maxAttempts: 2, backoffMs: 5 };
 const resourceLimits = { maxTurns: 3 };
 
-describe("what each mode compiles to", () => {
+describe("each mode compiles to its plan", () => {
   test.each<[string, unknown, Plan]>([
     [
       "single",

@@ -177,8 +177,7 @@ test("PATH-03: a folder that is constantly swapped for a link never leaks a file
       () => refused++,
     );
   };
-  // On a busy machine the other process may not run during many attempts, so the loop continues until both variants
-  // were seen.
+  // On a busy machine the other process may not run during many attempts, so the loop runs until both variants occur.
   for (; attempts < 2_000 || written <= 100 || refused <= 10; attempts += 40) {
     await Promise.all(Array.from({ length: 40 }, (_, at) => attempt(attempts + at)));
     expect([helper.exitCode, helper.signalCode]).toEqual([null, null]);

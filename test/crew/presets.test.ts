@@ -10,7 +10,7 @@ import { tempFolder } from "../support/temp-folder.ts";
 const crewWith = (config: Parameters<typeof createCrew>[0]) =>
   createCrew({ cwd: tempFolder(), env: { HOME: tempFolder(), PATH: "" }, ...config });
 
-test("with pi-parallel, tasks that refer to each other run one at a time; others, and other presets, side by side", async () => {
+test("with pi-parallel, tasks that refer to each other run one at a time; others, and other presets, run in parallel", async () => {
   const plan = (preset: "pi-parallel" | "unified", second: string) =>
     crewWith({ config: { preset } }).plan({ mode: "parallel", tasks: [{ task: "a" }, { task: second }] }).concurrency;
   expect([

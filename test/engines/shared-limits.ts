@@ -120,8 +120,7 @@ export function sharedLimitsSuite(process: () => Database): void {
     test("a refused key blocks the provider for other processes without a request of theirs, and one successful probe unblocks it for all", async () => {
       let closed = true;
       const server = await startProviderServer(async () =>
-        // Long enough for a busy machine: all processes have to send their requests before the provider may be tried
-        // again.
+        // Long enough for a busy machine: all processes have to send their requests before the next try.
         closed ? { fault: "rate-limit", retryAfter: "5" } : { text: "hello", delayMs: 50 },
       );
       try {

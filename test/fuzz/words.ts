@@ -175,8 +175,7 @@ export function secretsAreGone(tries: Tries): void {
       const coded = Buffer.from(`${before}${secret}${after}`).toString("base64");
       const left = Buffer.from(redactor.text(coded).split(REDACTED).join(""), "base64").toString("latin1");
       expect(left).not.toContain(Buffer.from(secret.slice(2, -2)).toString("latin1"));
-      // The last word is held back until the end, so a secret at the end of the text is published with the end of the
-      // run.
+      // The last word is held back until the end, so a secret at the end of the text is published with the run's end.
       for (const last of [` ${after}`, ""]) {
         const streamed = /\s/.test(secret) ? "" : `${before} ${secret}${last}`;
         const { shown, lived } = told(redactor, inPieces(at, streamed), `${before}${secret}${after}`);

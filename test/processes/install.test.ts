@@ -44,7 +44,7 @@ describe("from the packed tarball, with a new home folder and nothing else insta
     expect(packed.filter((path) => path.startsWith("dist/web/"))).toEqual([]);
   });
 
-  test("the compiled code in the package is used, and the command works without it and with a damaged one", () => {
+  test("the command uses the compiled code in the package, and works without it or if it is damaged", () => {
     const watching = `data:text/javascript,${encodeURIComponent(`
       import { writeSync } from "node:fs";
       const scripts = (globalThis[Symbol.for("subcrew.scripts")] = []);

@@ -1,7 +1,6 @@
 // Runs one client scenario of the protocol's conformance suite with the real command: logs in where a login is
-// required, then
-// lets an agent call every tool of the server. The suite starts this with the address of its server as the last
-// argument.
+// required, then lets an agent call every tool of the server. The suite starts this with the address of its server as the
+// last argument.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -37,7 +37,7 @@ export async function writtenJournal(folder: string, count: number, text?: strin
   return join(folder, JOURNAL_FILE);
 }
 
-/** The disk of this machine with other calls of the open journal. */
+/** The disk of this machine, with some functions of an open journal replaced. */
 export const diskWith = (change: (file: DiskFile) => Partial<DiskFile>): Disk => ({
   ...machineDisk,
   open: async (path, ...given) => {

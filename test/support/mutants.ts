@@ -47,8 +47,7 @@ export function tryMutants({ files, ids, always, passed, report }: MutantWork): 
         // Effects that one mutant left behind must not count for the next one.
         const isSpoiled =
           noticed !== undefined && always === undefined && (noticed.hangs || (await within(noticed.one)) !== undefined);
-        // A test that also fails without the mutant may fail because of the tests before it: only a new process can
-        // decide.
+        // A test that also fails without the mutant may fail because of earlier tests: only a new process can decide.
         const isSure = !isSpoiled || noticed.hangs || (isNew && id === ids[0]);
         if (isSure) tell({ id, noticed: noticed?.one.run.name ?? null, error: noticed?.error.message.slice(0, 200) });
         if (isSpoiled) {

@@ -61,7 +61,7 @@ export const projectCrew = (cwd: string, options: CrewOptions): Crew =>
     ...options,
   });
 
-/** Runs `lead` with the others at hand, each with a scripted model of its own. `input`: further fields of its task. */
+/** Runs `lead`, which can start the other agents, each with its own scripted model. `input`: further fields of its task. */
 export async function stage(
   cast: Cast,
   options: CrewOptions = {},

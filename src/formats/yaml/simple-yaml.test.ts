@@ -168,14 +168,14 @@ test.each([
   "a:\n  b: c\n  d:\n    - e: 1\n      f: [x]\n    - g\n  # no\n\n  h:\n  - i\n  - j: |\n      k\nl: m\n",
   "a: { b: c, d: [e, { f: 1 }] }\nb:\n  [x,\n   'y z', \"q\"]\nc: []\nd: {}\n",
   'a: "line\\nline \\"q\\" \\u00e9"\nb: 1.5\nc: true\nd: ~\ne: .inf\n# done\n',
-])("it reads %j", (text) => {
+])("the simple reader reads %j", (text) => {
   expect(agrees(text)).toBe(true);
 });
 
 test.each([
   ["name: a\ndescription: Use it: always\n", 'the value of "description" contains ": " and is not in quotes', 2],
   ["tools: *\n", 'the "*" of "tools" is not in quotes', 1],
-])("it reports the mistake in %j", (text, broken, line) => {
+])("the simple reader reports the mistake in %j", (text, broken, line) => {
   expect(readSimpleYaml(text, MAX_KEYS)).toEqual({ broken, line });
   expect(parsed(text)).toBe("broken");
 });
@@ -194,6 +194,6 @@ test.each([
   ["text below a key, with spaces on an empty line", "a:\n  b: |\n    c\n  \n      \n"],
   ["two documents", "a: b\n---\nc: d\n"],
   ["more keys than allowed", Array.from({ length: MAX_KEYS + 1 }, (_, at) => `k${at}: 1`).join("\n")],
-])("it leaves %s to the parser", (_what, text) => {
+])("the simple reader leaves %s to the parser", (_what, text) => {
   expect(readSimpleYaml(text, MAX_KEYS)).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { steadyClock } from "./steady-clock.ts";
 
-test("a clock that is set back goes on from where it was", async () => {
+test("a clock that is set back continues from where it was", async () => {
   let wall = 1_000_000;
   const clock = steadyClock(() => wall);
   expect(clock()).toBe(1_000_000);
@@ -18,7 +18,7 @@ test("a clock that is set back goes on from where it was", async () => {
   expect(clock()).toBe(2_000_000);
 });
 
-test("a clock that is behind the last time of an earlier process goes on from that time", async () => {
+test("a clock that is behind the last time of an earlier process continues from that time", async () => {
   const clock = steadyClock(() => 5, 1_000);
   await sleep(30);
   expect(clock()).toBeGreaterThanOrEqual(1_025);

@@ -185,7 +185,7 @@ function childrenOf(parent: number): string[] {
 }
 
 test.runIf(process.platform === "linux")(
-  "programs side by side share one watchdog, and the next one gets another",
+  "parallel programs share one watchdog, and a later one gets another",
   async () => {
     const before = new Set(childrenOf(process.pid));
     const dogs = (): string[] =>

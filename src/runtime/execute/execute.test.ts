@@ -152,7 +152,7 @@ describe("a task that is paused alone", () => {
     ["while it runs", "a", 8, ["a#1", "b#1", "a#1", "c#1"]],
     ["while it waits for a slot", "b", 1, ["a#1", "c#1", "b#1"]],
     ["before its dependencies have ended", "c", 8, ["a#1", "b#1", "c#1"]],
-  ])("%s, stops or does not start, and goes on when it is resumed", async (_, path, slots, performed) => {
+  ])("%s, stops or does not start, and continues when it is resumed", async (_, path, slots, performed) => {
     const idle: (readonly string[])[] = [];
     const seen = await observe({
       plan: body,

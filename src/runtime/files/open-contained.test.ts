@@ -125,8 +125,7 @@ test("PATH-03: a folder that is constantly swapped for a link never leaks the se
     await handle.close();
     return text;
   };
-  // On a busy machine the other process may not run during many reads, so the loop continues until both variants were
-  // seen.
+  // On a busy machine the other process may not run during many reads, so the loop runs until both variants were seen.
   for (let n = 0; n < 5_000 || !(seen.has("inside") && seen.has("OUTSIDE")); n += 50) {
     const each = Array.from({ length: 50 }, () => read(ws, "x/f"));
     const others = Array.from({ length: 10 }, () => walked().catch(() => "refused"));

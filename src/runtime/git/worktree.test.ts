@@ -18,7 +18,7 @@ async function open(top: string, folder: string): Promise<string> {
 }
 
 describe("worktrees of one repository", () => {
-  test("are opened and removed side by side without disturbing each other", async () => {
+  test("are opened and removed in parallel without disturbing each other", async () => {
     const [top, folder] = [project(), tempFolder()];
     const origin = await openOrigin(top, undefined, undefined);
     if ("unable" in origin) throw new Error(origin.unable);

@@ -362,7 +362,7 @@ describe("a task of a resumed or continued run", () => {
   });
 });
 
-describe("what is recorded of an agent", () => {
+describe("the record of an agent contains", () => {
   const tool = (name: string) =>
     defineTool({ name, description: name, input: z.object({}), effect: "read", run: () => "" });
   const tools = [tool("look"), tool("change")];

@@ -72,7 +72,7 @@ const output = async (given: Search): Promise<unknown> => {
   return found?.status === "ok" ? found.output : undefined;
 };
 
-test("a result is reported with its task, its time and its cost; with only one of usage and cost nothing is saved", async () => {
+test("a result is reported with its task, its time and its cost; without both usage and cost no saving is reported", async () => {
   const { found, facts } = await search({});
   expect(found).toEqual({ status: "ok", output: "It rains." });
   const reused = { type: "node.reused", from: "run_before/a", endedAt: 4 };

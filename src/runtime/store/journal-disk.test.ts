@@ -304,7 +304,7 @@ describe("a disk that takes only a part of a write", () => {
     await journal.close();
   });
 
-  test.each([false, true])("and then nothing is full (hastened: %s)", async (hastened) => {
+  test.each([false, true])("fails the journal when it takes nothing at all (hastened: %s)", async (hastened) => {
     const folder = tempFolder();
     const disk = diskWith(() => ({ write: async () => ({ bytesWritten: 0 }), writeSync: () => 0 }));
     const { journal, lost } = await openedJournal(folder, { disk });

@@ -24,8 +24,7 @@ const crew = createCrew({
     },
   ],
 });
-// A frozen performer is replaced when its time limit is over; one in the process of its coordinator, together with that
-// process.
+// A frozen performer is replaced when its time limit is over; one in the process of its coordinator, with that process.
 const freezes = runner !== "local" && readFileSync(join(folder, "turns.json"), "utf8").includes("freeze_once");
 const limited = freezes ? { resourceLimits: { maxDurationMs: 6_000, graceMs: 100 } } : {};
 const input = { mode: "single", agent: "worker", task: "Go.", ...limited };

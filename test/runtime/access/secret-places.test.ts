@@ -265,7 +265,7 @@ test("reading secrets: the git context shows no text of secrets that were delete
   expect(asked).not.toMatch(/canary|netrc|credentials|\.ssh|\.kube/);
 });
 
-test("reading secrets: a closed file whose name is not valid text takes the git context with it", async () => {
+test("reading secrets: the git context is left out if the name of a denied file is not valid text", async () => {
   const home = homeRepository();
   shell(home, "printf canary-5f1d > \"$(printf 'closed\\377')\" && git add -A -f");
   const permissions = { deny: ["read_file(closed*)"] };
@@ -276,7 +276,7 @@ test("reading secrets: a closed file whose name is not valid text takes the git 
 });
 
 test.each(["", "notes"])(
-  "reading secrets: the git context that an agent asks for with the tool parallel in %j leaves them out",
+  "reading secrets: the git context that an agent requests with the tool parallel in %j leaves secrets out",
   async (folder) => {
     const home = homeRepository(".netrc", "closed.txt");
     plant(home, [".netrc", "closed.txt"], `${CANARY} changed\n`);
@@ -291,7 +291,7 @@ test.each(["", "notes"])(
   },
 );
 
-test("reading secrets: a rule that forbids to read a file holds for the context of a run", async () => {
+test("reading secrets: a rule that forbids reading a file applies to the context of a run", async () => {
   const home = homeRepository("project/.env");
   plant(home, ["project/.env"], `${CANARY} changed\n`);
   const options = inHome(join(home, "project"), {

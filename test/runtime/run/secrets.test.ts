@@ -9,9 +9,8 @@ import { repository } from "../../support/repository.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 // The cases of the area "secrets-env" about output and records. The variables of child processes (SEC-01, SEC-02) are
-// tested
-// with commands, the files and settings of a project (SEC-06, SEC-07) with discovery and the choice of models,
-// and redirects of a provider (SEC-08) with providers.
+// tested with commands, the files and settings of a project (SEC-06, SEC-07) with discovery and the choice of models, and
+// redirects of a provider (SEC-08) with providers.
 
 const CANARY = "c4nary-VALUE-0123456789";
 const env = { PATH: "/usr/bin", HOME: "/nowhere", ANTHROPIC_API_KEY: CANARY, GITHUB_TOKEN: `${CANARY}-two` };

@@ -51,7 +51,7 @@ describe("Ctrl-Z", () => {
   });
 });
 
-test("an idle chat is suspended by a key and by a signal, lives in the background, and ends like a kill", async () => {
+test("an idle chat can be suspended by Ctrl-Z and by a signal, stays alive in the background, and SIGQUIT ends it", async () => {
   const keyboard = "$(stty -a | grep -o ' -\\?icanon')";
   open = terminal(path(), place({ "turns.json": script("hi") }), ["chat", "--model", "scripted:turns.json"], {
     script: (line) =>
@@ -79,7 +79,7 @@ test("an idle chat is suspended by a key and by a signal, lives in the backgroun
   await open.until("[exit 131] icanon");
 });
 
-test("a screen is not drawn by a job in the background, and is back with `fg`", async () => {
+test("a background job does not draw its screen, and draws it again after `fg`", async () => {
   open = terminal(path(), place(), ["top"], {
     script: (line) =>
       `set -m\n${line}\necho "[suspended $?]"; read go; bg; read go; echo "[background]"; read go; fg\necho "[exit $?]"`,

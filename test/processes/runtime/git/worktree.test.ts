@@ -254,8 +254,7 @@ describe("several tasks in worktrees", () => {
   test("that change the same lines: the first is applied, the other stored, file by file, and nothing is overwritten", async () => {
     const cwd = project();
     let wrote = 0;
-    // Both have their worktrees before one of them ends: otherwise the second would begin with the changes of the
-    // first.
+    // Both have their worktrees before one of them ends: otherwise the second would begin with the first one's changes.
     const together: Script = () => ((wrote += 1), until(() => wrote === 2).then(() => "done"));
     const turns = {
       first: [write("a.txt", "first\n"), write("f.txt", "f\n"), together],

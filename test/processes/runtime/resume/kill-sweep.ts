@@ -141,8 +141,7 @@ async function stoppedAt({ mode, kind, point, right }: Stop): Promise<"before" |
   const again = await look(at, await at.run(["resume", id, "--json"]));
   expect(again.events.slice(0, kept.length), `${fault}: what was recorded stays`).toEqual(kept);
   expect(again.events.filter(({ type }) => type === "run.ended").length, `${fault}: one ending`).toBe(1);
-  // Each call of a tool writes a line. An extra line is a repeated call; a missing one belongs to a call with unknown
-  // outcome.
+  // Each call of a tool writes a line. An extra line is a repeated call; a missing one is a call with unknown outcome.
   const repeated = again.witness.filter((line) => times(line, again.witness) > times(line, right.witness));
   expect(repeated, `${fault}: nothing was done twice`).toEqual([]);
   // A recorded turn is never requested again.

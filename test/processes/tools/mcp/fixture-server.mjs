@@ -1,5 +1,4 @@
-// A server of the official library. The tools that it offers are in a file, so that they can change while it does not
-// run.
+// A server of the official library. Its tools are in a file, so that they can change while it does not run.
 import { spawn } from "node:child_process";
 import { appendFileSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
