@@ -23,7 +23,7 @@ export const explained = [
   },
   {
     file: "src/core/policy/judge-command.ts",
-    code: "if (!shell.sandboxed || first?.text === undefined || inner.length > 0 || sets.some((name) => !isHarmless(name)))",
+    code: "if (!shell.sandboxed || first?.text === undefined || inner.length > 0 || sets.some(({ name }) => !isHarmless(name)))",
     change: "0 -> 1",
     why: "No program counts as read-only with arguments that name another command; the check is a second guard.",
   },

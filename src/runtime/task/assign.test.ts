@@ -201,7 +201,7 @@ describe("prompt", () => {
     const narrow = await assignmentOf({ tools, agent: { tools: ["look"], output } }, { prompt: "Count." }, started);
     expect(narrow.prompt.split("\n\n")).toEqual([
       expect.stringContaining('You are now the helper "worker"'),
-      expect.stringMatching(/refused: look\.$/),
+      expect.stringContaining("only these: look."),
       expect.stringContaining("Work."),
       expect.stringContaining(JSON.stringify(output)),
       expect.stringContaining("Count."),
@@ -279,7 +279,7 @@ describe("prompt", () => {
     const tools = [tool("look"), tool("change", "write")];
     const of = async (fork: NonNullable<Call["fork"]>, agent: Partial<Agent> = {}): Promise<unknown> => {
       const { system, completion, prompt } = await assignmentOf({ tools, agent }, {}, { depth: 1, fork });
-      return [system, completion, prompt.includes("refused: none.")];
+      return [system, completion, prompt.includes("only these: none.")];
     };
     expect(await of(forkOf(shown))).toEqual(["You lead.", "tool-or-text", false]);
     expect(await of(forkOf(["look"]))).toEqual(["You lead.", "text", false]);
