@@ -55,7 +55,7 @@ export function sendError(response: ServerResponse, thrown: unknown): void {
     ? thrown
     : {
         code: "UNEXPECTED",
-        message: messageOf(thrown).split("\n")[0] ?? "",
+        message: status === 500 ? "The server has met an unexpected error." : messageOf(thrown),
         hint: "See the terminal of `subcrew web`.",
       };
   sendJson(response, status, { code, message, hint });

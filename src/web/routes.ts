@@ -62,7 +62,7 @@ export const looks: Readonly<Record<string, Look>> = {
     const row = await rowFor(crew, get("run"), get("path"));
     return { actions: rowActions(row), command: commandFor(row) };
   },
-  diff: async ({ crew }, { get }) => diffReport(crew, get("run"), get("path")),
+  diff: async ({ crew }, { get }) => diffReport(crew, await crew.findRun(get("run")), get("path")),
   call: async ({ hub }, { get }) => callDetails(await hub.events(get("run")), get("call")) ?? null,
   compare: async ({ crew }, { get }) => Promise.all([comparedSide(crew, get("a")), comparedSide(crew, get("b"))]),
   cost: async ({ cost }, { get }) => cost(Math.min(365, Math.max(1, Number(get("days")) || 30)), Date.now()),
@@ -89,7 +89,7 @@ export const changes: Readonly<Record<string, Change>> = {
   },
   /** Sends a command to a run, as JSON in the format of the run's command queue. */
   tell: async ({ crew }, body): Promise<Done> => {
-    const run = textIn(body, "run");
+    const run = await crew.findRun(textIn(body, "run")); // a command to an unknown run would create its folder
     const asked = parseAs(command, body["command"], { code: "BAD_INPUT", what: "command" });
     if (asked.do === "kill" || asked.do === "change")
       throw badInput(`"${asked.do}" cannot be done from the page.`, "Use the command in a terminal.");

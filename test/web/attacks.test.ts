@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -309,11 +309,22 @@ describe("requests of the page", () => {
     expect(commands).toEqual([]);
   });
 
-  test("a run id with a path in it reads no file", async () => {
-    for (const run of ["../../etc", "..", "run_x/../..", "%00"])
-      expect(
-        (await ask(at(`api/transcript?run=${encodeURIComponent(run)}&path=`), { headers: { cookie } })).status,
-        run,
-      ).toBeGreaterThanOrEqual(400);
+  test("a run id that is a path, empty or too long reads and writes no file, and the error names no folder", async () => {
+    const ids = ["../../etc", "..", "run_x/../..", "%00", "", "a".repeat(5_000)];
+    const cancel = (run: string): string => JSON.stringify({ run, path: "", command: { do: "cancel" } });
+    for (const run of ids) {
+      const found = await Promise.all([
+        ...["transcript", "log", "task", "call", "actions", "diff"].map((route) =>
+          ask(at(`api/${route}?run=${encodeURIComponent(run)}&path=`), { headers: { cookie } }),
+        ),
+        ask(at("api/tell"), { method: "POST", headers: ours(), body: cancel(run) }),
+      ]);
+      for (const { status, body } of found) {
+        expect(status, `${run} ${body}`).toBeGreaterThanOrEqual(400);
+        expect(status, run).toBeLessThan(500);
+        expect(body).not.toContain(home);
+      }
+    }
+    expect(existsSync(join(home, "state", "runs", "control"))).toBe(false);
   });
 });

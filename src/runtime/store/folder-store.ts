@@ -31,13 +31,17 @@ import { ownerOf } from "./run-claim.ts";
 import { RUN_ID } from "./run-id.ts";
 import { createWorkspaceLeases } from "../leases/workspace-leases.ts";
 
+/** Longer names are refused by file systems. */
+const LONGEST_ID = 100;
+
 /**
  * Stores runs below a home folder: one folder each, never in the workspace. `disk`: the file system for journals and
  * outputs.
  */
 export function createFolderStore(home: string, disk: Disk = machineDisk): RunStore {
   const folderOf = (run: string): string => {
-    if (/^\.|[/\\\u0000]/.test(run)) throw unknown(run); // an id given by a caller must not lead out of the folder of runs
+    // An id given by a caller must be the name of one file in the folder of runs.
+    if (run === "" || run.length > LONGEST_ID || /^\.|[/\\\u0000]/.test(run)) throw unknown(run);
     return runFolder(home, run);
   };
   const list = async (): Promise<string[]> => {
