@@ -360,10 +360,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
       const reason: unknown = signal.reason;
       reject(new Error(isRecord(reason) && typeof reason["stop"] === "string" ? reason["stop"] : "it was stopped"));
     };
-    if (signal.aborted) {
-      work.catch(() => {}); // swallow the rejection; the result is no longer needed
-      return giveUp();
-    }
+    if (signal.aborted) giveUp();
     work.then(resolve, reject).finally(onAbort(signal, giveUp));
   });
 }
