@@ -7,8 +7,8 @@ import { modes, STOPS, sweep } from "./kill-sweep.ts";
  */
 const POINTS = 3;
 
-// LOG-01 and RES-11: a real SIGKILL, SIGINT, SIGTERM, SIGHUP, stop and cancel at writes, in every mode. Finished
-// branches are reused, and a winner stays the winner.
+// LOG-01: a real SIGKILL, SIGINT, SIGTERM, SIGHUP, stop and cancel at writes, in every mode.
+// RES-11: finished branches are reused, and a winner stays the winner.
 test.for(Object.entries(modes))(
   "%s: a run that is killed at any point and resumed ends with the same result",
   { timeout: 600_000 },
