@@ -46,6 +46,7 @@ import { servedRun } from "./runtime/background/controlled-run.ts";
 import type { UndoneFile } from "./runtime/changes/undo-changes.ts";
 import { type KeptRuns, keptRuns } from "./runtime/background/stored-runs.ts";
 import type { Discovery, FoundAgent, Trust } from "./runtime/discovery/discover.ts";
+import { projectTrust } from "./runtime/settings/project-trust.ts";
 import { type ContinuedTask, type ContinueOptions, continueTask } from "./runtime/resume/continue-task.ts";
 import { type RecordedRun, readRecordedRun } from "./runtime/resume/recorded-run.ts";
 import { resumeRun } from "./runtime/resume/resume-run.ts";
@@ -54,7 +55,6 @@ import type { Run } from "./runtime/run/run.ts";
 import type { LoadedConfig } from "./runtime/settings/load-config.ts";
 import { notifyRun } from "./crew/notify-run.ts";
 import { traceRun } from "./crew/trace-run.ts";
-import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
 import { foldWhole } from "./runtime/store/fold-journal.ts";
 import { runId, runNamed } from "./runtime/store/run-id.ts";
 
@@ -149,7 +149,7 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
   const env = given.env ?? process.env;
   const state = homeOf({ ...given, env });
   const where = { cwd, home: given.userHome ?? env["HOME"] ?? homedir() };
-  const trust = (): Trust => (given.trusted === true ? trustEverything : openTrust(join(state, "trust.json")).trust);
+  const trust = (): Trust => projectTrust({ ...given, cwd, env, state });
   const settings = settingsFor(given.config, { ...where, state, env, trust: trust() });
   const { config } = settings;
   const isOwn = isOwnTool(given.tools);

@@ -34,7 +34,7 @@ import { asideText } from "./runtime/files/quarantine.ts";
 import { createGuardedFetch, type NetworkRules } from "./runtime/network/guarded-fetch.ts";
 import { createGuardedOpen } from "./runtime/network/guarded-request.ts";
 import { openProjectRuns } from "./runtime/resume/project-runs.ts";
-import { openTrust, trustEverything } from "./runtime/settings/trust.ts";
+import { projectTrust } from "./runtime/settings/project-trust.ts";
 import { openMemory } from "./runtime/store/memory.ts";
 import { openProviderHolds, type ProviderHolds } from "./runtime/store/provider-holds.ts";
 import { createFolderStore } from "./runtime/store/folder-store.ts";
@@ -250,20 +250,24 @@ function instructionsFor(setup: CrewSetup): NonNullable<World["instructions"]> {
 
 /** Where instructions for a folder are searched, and which files this crew trusts. */
 export function instructionPlace(
-  { env, userHome, trusted, ...setup }: Pick<CrewSetup, "env" | "userHome" | "trusted" | "home">,
+  setup: Pick<CrewSetup, "cwd" | "env" | "userHome" | "trusted" | "home">,
   cwd: string,
 ): InstructionPlace {
-  const trust = trusted === true ? trustEverything : openTrust(join(homeOf({ ...setup, env }), "trust.json")).trust;
-  return { cwd, home: userHome ?? env["HOME"] ?? homedir(), trust };
+  return {
+    cwd,
+    home: setup.userHome ?? setup.env["HOME"] ?? homedir(),
+    trust: projectTrust({ ...setup, state: homeOf(setup) }),
+  };
 }
 
 /**
  * The skills of a task in another process: from the default places, since the crew's own options are not known in that
  * process.
  */
-async function skillsFor({ cwd, env, userHome, trusted, ...setup }: CrewSetup): Promise<readonly Skill[]> {
+async function skillsFor(setup: CrewSetup): Promise<readonly Skill[]> {
+  const { cwd, env, userHome } = setup;
   const { findSkills } = await import("./defaults.ts");
-  const trust = trusted === true ? trustEverything : openTrust(join(homeOf({ ...setup, env }), "trust.json")).trust;
+  const trust = projectTrust({ ...setup, state: homeOf(setup) });
   return (await findSkills({ cwd, home: userHome ?? env["HOME"] ?? homedir(), trust })).all;
 }
 

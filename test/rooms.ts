@@ -184,7 +184,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "runtime/settings": {
     holds: "reading the settings files; trust in a project",
-    sees: ["runtime/disk", "runtime/discovery"],
+    sees: ["runtime/disk", "runtime/files", "runtime/discovery"],
   },
   "runtime/cassette": {
     holds: "recording model and tool answers, and replaying them",

@@ -32,6 +32,7 @@ import { closedByName, closedPaths } from "../files/closed-paths.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { type Root, rootOf } from "../files/open-contained.ts";
 import { resolveSubject } from "../files/resolve-subject.ts";
+import { linksOnTheWay } from "../files/real-path.ts";
 import { type ClosedPlaces, createClosedPlaces } from "../files/secret-places.ts";
 
 /** Access settings that all runs of a crew share. */
@@ -421,6 +422,7 @@ export function accessParts(
   own: readonly string[],
 ): AccessParts {
   const homes = [...new Set([...(home === undefined ? [] : [home]), homedir()].map(realOf))];
+  const links = [state, ...(home === undefined ? [] : [home])].flatMap(linksOnTheWay);
   let level: Promise<SandboxLevel> | undefined;
   return {
     cwd,
@@ -429,7 +431,7 @@ export function accessParts(
     sandbox: () => (level ??= probeSandbox()),
     inFlight: new InFlight({ ...(kept && { state }), skipped: [realOf(state)] }),
     homes,
-    configured: createConfiguredFiles({ homes, env }),
+    configured: createConfiguredFiles({ homes, env, links }),
     closed: createClosedPlaces({ homes, state, workspace: cwd, env }),
     ...defined({ finisher, outputs, changes, redact }),
   };

@@ -23,9 +23,14 @@ export type ConfiguredFiles = Readonly<{
 }>;
 
 /** Where git's configuration is. */
-export type GitHomes = Readonly<{ homes: readonly string[]; env: Readonly<Record<string, string | undefined>> }>;
+export type GitHomes = Readonly<{
+  homes: readonly string[];
+  env: Readonly<Record<string, string | undefined>>;
+  /** Symbolic links that lead to the home folder or to subcrew's state folder; they are protected, too. */
+  links?: readonly string[];
+}>;
 
-export function createConfiguredFiles({ homes, env }: GitHomes): ConfiguredFiles {
+export function createConfiguredFiles({ homes, env, links = [] }: GitHomes): ConfiguredFiles {
   const read = createReader();
   const learned = new Set<string>();
   const { XDG_CONFIG_HOME: xdg, GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM } = env;
@@ -55,7 +60,8 @@ export function createConfiguredFiles({ homes, env }: GitHomes): ConfiguredFiles
       const inside = [...learned].filter((top) => folderContains(folder, top));
       const tops = new Set([...repositoriesAbove(folder, "/"), ...inside]);
       if (tops.size === 0) tops.add(folder);
-      const named = [...tops].flatMap(namedFrom).filter((file) => file !== folder && folderContains(folder, file));
+      const all = [...links, ...[...tops].flatMap(namedFrom)];
+      const named = all.filter((file) => file !== folder && folderContains(folder, file));
       return [...new Set(named.map((file) => configuredPlace(relative(folder, file).split(sep).join("/"))))];
     },
     learn: (gitPaths) => {

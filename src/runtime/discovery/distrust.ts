@@ -3,15 +3,17 @@ export type Trust = Readonly<{
   project(root: string): boolean;
   /** Whether this content of a file is trusted; called only for trusted projects. */
   file?(file: Readonly<{ root: string; path: string; hash: string; hidden: boolean }>): boolean;
+  /** Whether a real path is in a secret place or in subcrew's state folder: no file of a project may lead there. */
+  isClosed?(real: string): boolean;
   /** Whether the file was trusted earlier, with any content. */
   knows?(file: Readonly<{ root: string; path: string }>): boolean;
 }>;
 
 /**
- * Why a file of a project is not used: the project is not trusted, the content has changed, the file is new, or it has
- * hidden characters.
+ * Why a file of a project is not used: the project is not trusted, the content has changed, the file is new, it has
+ * hidden characters, or it is in a secret place.
  */
-export type Distrust = "project" | "changed" | "new" | "hidden";
+export type Distrust = "project" | "changed" | "new" | "hidden" | "secret";
 
 /** Why a file is not trusted, as the end of a sentence. */
 export const distrustText: Readonly<Record<Distrust, string>> = {
@@ -19,17 +21,26 @@ export const distrustText: Readonly<Record<Distrust, string>> = {
   changed: "it changed since you trusted it",
   new: "you have not trusted this file yet",
   hidden: "it contains hidden characters",
+  secret: "it may hold secrets",
 };
 
-type ProjectFile = Readonly<{ root: string; path: string; hash: string | undefined; hidden: boolean }>;
+type ProjectFile = Readonly<{
+  root: string;
+  path: string;
+  hash: string | undefined;
+  hidden: boolean;
+  /** True: a link or another file of the project leads to the file. */
+  named?: boolean;
+}>;
 
 /** Why this content of a file is not used; `undefined`: it is used. */
 export function distrustOf(
-  { root, path, hash, hidden }: ProjectFile,
+  { root, path, hash, hidden, named = false }: ProjectFile,
   trust: Trust | undefined,
   isTrusted = trust?.project(root) === true,
 ): Distrust | undefined {
   if (!trust || !isTrusted) return "project";
+  if (named && trust.isClosed?.(path)) return "secret";
   if (trust.file === undefined) return hidden ? "hidden" : undefined;
   if (hash !== undefined && trust.file({ root, path, hash, hidden })) return undefined;
   return trust.knows?.({ root, path }) === true ? "changed" : "new";

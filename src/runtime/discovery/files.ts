@@ -126,7 +126,7 @@ export function readAgentFile(file: CandidateFile, dialect: Dialect, options: Re
 }
 
 function readAfresh(file: CandidateFile, dialect: Dialect, options: ReadOptions): FileReading {
-  const { within, source, hashed = false } = options;
+  const { source, hashed = false } = options;
   const opened = openText(file.path, options);
   if ("problem" in opened) return unread(opened.stamp, opened.problem);
   const { text, stamp, ascii } = opened;
@@ -135,7 +135,7 @@ function readAfresh(file: CandidateFile, dialect: Dialect, options: ReadOptions)
   const texts = [text];
   const include = (path: string): string | undefined => {
     includes ??= new Map();
-    const included = includedText(resolve(dirname(file.path), path), within, includes);
+    const included = includedText(resolve(dirname(file.path), path), options, includes);
     if (included !== undefined) texts.push(included);
     return included;
   };
@@ -151,9 +151,13 @@ function readAfresh(file: CandidateFile, dialect: Dialect, options: ReadOptions)
   return reading;
 }
 
-/** `within`: the directory that contains all files which the file may refer to. */
+/**
+ * `within`: the directory that contains all files which the file may refer to. `isClosed`: tells whether a real path is
+ * in a place with secrets.
+ */
 export type ReadOptions = Readonly<{
   within: string;
+  isClosed?(real: string): boolean;
   source?: AgentSource;
   known?: FileReading | undefined;
   hashed?: boolean;
@@ -176,9 +180,15 @@ function isAsBefore(path: string, { stamp, includes }: FileReading): boolean {
   return true;
 }
 
-/** Reads a named file if its real path is inside `within`. */
-function includedText(path: string, within: string, includes: Map<string, Stamp>): string | undefined {
-  if (!existsSync(path) || !folderContains(realpathSync.native(within), realpathSync.native(path))) return undefined;
+/** Reads a named file if its real path is inside `within` and not in a place with secrets. */
+function includedText(
+  path: string,
+  { within, isClosed }: Pick<ReadOptions, "within" | "isClosed">,
+  includes: Map<string, Stamp>,
+): string | undefined {
+  if (!existsSync(path)) return undefined;
+  const real = realpathSync.native(path);
+  if (!folderContains(realpathSync.native(within), real) || isClosed?.(real)) return undefined;
   const opened = openText(path);
   if ("problem" in opened) return undefined;
   if (opened.stamp !== undefined) includes.set(path, opened.stamp);

@@ -55,6 +55,7 @@ export async function loadPlace(
   const within = place.root ?? place.plugin?.path ?? options.home;
   const hashed = trusted && place.root !== undefined && options.trust?.file !== undefined;
   const scratch = Buffer.allocUnsafe(64 * 1024);
+  const isClosed = place.root === undefined ? undefined : options.trust?.isClosed;
   const stamped = options.cache !== undefined;
   let count = 0;
   for (const file of listing.files) {
@@ -81,6 +82,7 @@ export async function loadPlace(
       scratch,
       stamped,
       known: reusable?.reading,
+      ...defined({ isClosed }),
     });
     if (reading !== known?.reading) options.cache?.files.set(file.path, { reading, place: label });
     if (reading.agents.length === 0) {
@@ -122,7 +124,7 @@ function distrusted(
 ): Distrust | undefined {
   return root === undefined
     ? undefined
-    : distrustOf({ root, path: file.real ?? file.path, hash, hidden }, trust, trusted);
+    : distrustOf({ root, path: file.real ?? file.path, hash, hidden, named: file.real !== undefined }, trust, trusted);
 }
 
 /** Where the agents of a file were found. */

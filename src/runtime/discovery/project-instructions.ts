@@ -1,5 +1,5 @@
 import { existsSync, realpathSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
 import { importsIn, type InstructionFiles } from "../../core/agent/instruction-files.ts";
 import { secretNamed } from "../../core/policy/secret-paths.ts";
@@ -60,7 +60,7 @@ type Reader = {
   readonly read: Part[];
   readonly left: { file: string; why: string }[];
 };
-type Opened = Readonly<{ path: string; text: string }>;
+type Opened = Readonly<{ path: string; text: string; named: boolean }>;
 type Group = Readonly<{
   /** The folder that imported files must be in. */
   within: string;
@@ -83,7 +83,8 @@ function add(reader: Reader, path: string, group: Group, depth = 0): void {
   if (depth > 0 && mayHoldSecrets(relative(group.within, real))) return leave("it may hold secrets");
   const opened = textOf(real);
   if ("why" in opened) return leave(opened.why);
-  const why = group.refusal?.({ path: real, text: opened.text });
+  const named = depth > 0 || real !== join(realOf(dirname(path)), basename(path));
+  const why = group.refusal?.({ path: real, text: opened.text, named });
   if (why !== undefined) return leave(why);
   const text = opened.text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
   if (text.trim() !== "") reader.read.push({ file, text: text.trim() });
@@ -108,11 +109,11 @@ const mayHoldSecrets = (path: string): boolean =>
 
 /** Why an instructions file is not used: its project is not trusted, or the file changed since it was trusted. */
 function refusalOf(
-  { path, text }: Opened,
+  { path, text, named }: Opened,
   { root, trust }: { root: string; trust: Trust | undefined },
 ): string | undefined {
   const hidden = hiddenCharacters(text) !== undefined;
-  const distrust = distrustOf({ root, path, hash: hashTexts([text]), hidden }, trust);
+  const distrust = distrustOf({ root, path, hash: hashTexts([text]), hidden, named }, trust);
   return distrust && distrustText[distrust];
 }
 

@@ -12,7 +12,7 @@ import {
 import type { ClosedPlace, FileIdentity } from "../../core/rules/call-subject.ts";
 import { folderContains } from "./folder-contains.ts";
 import { mountAliases, mountTable } from "./mount-aliases.ts";
-import { realPathOf } from "./real-path.ts";
+import { linksOnTheWay, realPathOf } from "./real-path.ts";
 
 /**
  * Forbidden paths of this machine: secret paths, which a rule can allow, and subcrew's state folder, which is never
@@ -74,11 +74,13 @@ export function createClosedPlaces({
     );
   });
   const states = once(() => [state, ...mountAliases(state, mounts())]);
+  const stateLinks = once(() => new Set(linksOnTheWay(stateFolder)));
   const secretAt = (path: string): string | undefined =>
     secretIn(path) ?? linkTargets().find((place) => folderContains(place, path));
   const chosen = once(() => secretAt(real)); // the secret folder that contains the workspace, if any: the person chose to work in it
   const at = (path: string): ClosedPlace | undefined => {
-    if (states().some((folder) => folderContains(folder, path))) return { kind: "state", name: state };
+    if (states().some((folder) => folderContains(folder, path)) || stateLinks().has(path))
+      return { kind: "state", name: state };
     const name = secretAt(path);
     return name === undefined || name === chosen() ? undefined : { kind: "secret", name };
   };
@@ -94,6 +96,7 @@ export function createClosedPlaces({
     ...named,
     ...linkTargets(),
     ...states(),
+    ...stateLinks(),
   ]);
   const identities = linkedIdentities(places);
   let linked: ReadonlySet<string> = new Set();

@@ -1,4 +1,13 @@
-import { linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
@@ -8,7 +17,8 @@ import {
   secretNamed,
 } from "../../../src/core/policy/secret-paths.ts";
 import { type CrewOptions, createCrew, defineAgent } from "../../../src/index.ts";
-import { scripted } from "../../../src/models/scripted/scripted.ts";
+import type { ModelRequest } from "../../../src/core/model/model.ts";
+import { type ScriptedTurn, scripted } from "../../../src/models/scripted/scripted.ts";
 import { type Need, needs, needsTimeout } from "../../needs.ts";
 import { call, type Played, play } from "../../support/play.ts";
 import { shell } from "../../support/repository.ts";
@@ -244,6 +254,47 @@ test("reading secrets: context files and the git context of a home folder leave 
   expect(asked.join()).not.toContain(CANARY);
 });
 
+test("reading secrets: no file of a trusted project leads to one: instructions, skills, prompts of agents", async () => {
+  const home = homeWithSecrets();
+  const cwd = join(home, "project");
+  const [state, kube] = [join(cwd, "state"), join(cwd, "kube.yaml")];
+  plant(cwd, ["kube.yaml", "state/config.yaml", "plain.md"]);
+  writeFileSync(join(cwd, "plain.md"), "plain-import\n");
+  plant(cwd, ["AGENTS.md"], "Read @kube.yaml, @link.yaml, @state/config.yaml and @plain.md\n");
+  symlinkSync("kube.yaml", join(cwd, "link.yaml"));
+  symlinkSync("kube.yaml", join(cwd, "CLAUDE.local.md"));
+  const agent = (name: string): string => `---\nname: ${name}\ndescription: d\ntools: skill\n---\nWork.\n`;
+  plant(cwd, [".subcrew/agents/own.md"], agent("own"));
+  plant(cwd, [".claude/agents/other.md"], agent("other"));
+  const prompt = "{file:./kube.yaml}";
+  plant(cwd, ["opencode.json"], JSON.stringify({ agent: { third: { description: "d", mode: "all", prompt } } }));
+  for (const [skill, target] of Object.entries({ a: "../../../kube.yaml", b: join(home, ".netrc") })) {
+    mkdirSync(join(cwd, ".claude/skills", skill), { recursive: true });
+    symlinkSync(target, join(cwd, ".claude/skills", skill, "SKILL.md"));
+  }
+  shell(cwd, "git init -q .");
+  const asked: string[] = [];
+  const skills = { calls: ["a", "b"].map((name) => ({ name: "skill", input: { name } })) };
+  const answer = (request: ModelRequest): ScriptedTurn => {
+    asked.push(JSON.stringify(request));
+    return request.messages.length > 1 ? "done" : skills;
+  };
+  const crew = createCrew({
+    cwd,
+    home: state,
+    userHome: home,
+    env: { PATH, HOME: home, KUBECONFIG: kube },
+    trusted: true,
+    unattended: true,
+    models: { m: scripted(...Array.from({ length: 6 }, () => answer)) },
+    model: "m",
+  });
+  for (const name of ["own", "other", "third"])
+    await Promise.resolve(crew.run({ mode: "single", agent: name, task: "Go." })).catch(() => {});
+  expect(asked.join()).toContain("plain-import");
+  expect(asked.join()).not.toContain(CANARY);
+});
+
 /** A home folder that is a repository with these files in its first commit. */
 function homeRepository(...files: readonly string[]): string {
   const home = outsideOfTmp();
@@ -357,6 +408,34 @@ describe("the state folder in the workspace", () => {
     expect(played.ended.find(({ tool }) => tool === "list_files")?.text).not.toContain("config.yaml");
   });
 
+  /** A workspace in which the state folder is reached through two links. */
+  function linkedState(): Readonly<{ cwd: string; options: CrewOptions }> {
+    const cwd = workspace();
+    symlinkSync("deep", join(cwd, "way"));
+    symlinkSync("way/state", join(cwd, "state"));
+    const options: CrewOptions = {
+      cwd,
+      home: join(cwd, "state"),
+      env: { PATH, HOME: tempFolder() },
+      permissions: { mode: "bypass", allow: ["move_file(way)", "delete_file(state)", "write_file(state)"] },
+    };
+    return { cwd, options };
+  }
+
+  test("reading secrets: a link that leads to it is neither moved, deleted nor replaced", async () => {
+    const { cwd, options } = linkedState();
+    const names = ["state", "way"];
+    const calls = names.flatMap((name) => [
+      { name: "move_file", input: { from: name, to: "moved" } },
+      { name: "move_file", input: { from: "hard.yaml", to: name, overwrite: true } },
+      { name: "delete_file", input: { path: name, recursive: true } },
+      { name: "write_file", input: { path: name, content: "x" } },
+    ]);
+    const played = await play([{ calls }], options);
+    expect([...played.ended, ...played.denied].filter((each) => !("error" in each) || each.error)).toHaveLength(8);
+    expect(names.map((name) => readlinkSync(join(cwd, name)))).toEqual(["way/state", "deep"]);
+  });
+
   test("reading secrets: a run that works in the state folder itself reads and writes none of its files", async () => {
     const cwd = workspace();
     const played = await play(
@@ -393,6 +472,14 @@ describe("the state folder in the workspace", () => {
         expect(readFileSync(join(cwd, inside[0]!), "utf8")).toBe(`${config}# ${CANARY}\n`);
       },
     );
+
+    test("reading secrets: a link to the state folder that a command replaced is restored", async () => {
+      const { cwd, options } = linkedState();
+      const replace = (name: string): string => `rm ${name}; mkdir ${name}; echo evil > ${name}/config.yaml`;
+      await play([call("bash", { command: `${replace("state")}; ${replace("way")}` })], options);
+      expect(["state", "way"].map((name) => readlinkSync(join(cwd, name)))).toEqual(["way/state", "deep"]);
+      expect(readFileSync(join(cwd, inside[0]!), "utf8")).toBe(`${config}# ${CANARY}\n`);
+    });
 
     test("reading secrets: no command sees a secret place of the home folder it works in", async () => {
       const home = homeWithSecrets();
