@@ -67,6 +67,7 @@ export const suites = {
   "src/core/policy/judge.ts": [["src/core/policy"], rights],
   "src/core/policy/judge-call.ts": [["src/core/policy", ...judged], rights],
   "src/core/policy/judge-command.ts": [["src/core/policy", ...judged], rights],
+  "src/core/policy/command-line.ts": [["src/core/policy", ...judged], rights],
   "src/runtime/store/journal.ts": [journal, resuming],
   "src/runtime/store/journal-records.ts": [
     ["src/runtime/store/journal-records.test.ts"],

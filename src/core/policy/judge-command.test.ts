@@ -86,6 +86,15 @@ test("a command may be wrapped ten times", () => {
   });
 });
 
+test("a value that some program may run is searched for denied commands, ten wrappers deep", () => {
+  const nice = (times: number): string => "nice ".repeat(times);
+  const policy = policyWith({ mode: "bypass", deny: ["bash(rm *)"] });
+  const why = (command: string): string => judged(policy, command).why;
+  expect(why(`X='${nice(10)}rm a' make`)).toBe("a rule forbids it");
+  expect(why(`X='${nice(11)}rm a' make`)).toBe("");
+  expect(why(`${nice(9)}sh -c "X='rm a' make"`)).toBe("a rule forbids it");
+});
+
 test("the folders of up to four cd commands are known", () => {
   const rules: Rules = { mode: "acceptEdits", allow: ["bash(cd *)", "bash(echo *)"] };
   const after = (...folders: string[]): string => `${folders.map((each) => `cd ${each}; `).join("")}echo x > f`;
