@@ -100,7 +100,8 @@ export const limit =
   (draft, value, key) => {
     const read = numberOf(value);
     const scaled = read === undefined ? undefined : Math.round(read * unit);
-    if (scaled === undefined || scaled <= 0) return bad(draft, key, "a number above zero");
+    if (scaled === undefined || scaled <= 0 || !Number.isSafeInteger(scaled))
+      return bad(draft, key, "a number above zero that is not too large");
     draft.agent.limits = { ...draft.agent.limits, [which]: scaled };
     draft.from["limits"] ??= key;
     draft.from[`limits.${which}`] = key;

@@ -4,6 +4,7 @@ import { passedEnv } from "../../core/secrets/pass-env.ts";
 import type { Runner } from "../../core/task/runner.ts";
 import { type Child, type Exit, startChild } from "../../runtime/commands/child.ts";
 import { createMeter } from "../../runtime/commands/process-meter.ts";
+import { heapLimitMB } from "./heap-limit.ts";
 import { pipeChannel } from "./pipe-channel.ts";
 import type { FromTask, ToTask } from "../../runtime/channel/protocol.ts";
 import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spawn-task.ts";
@@ -20,9 +21,8 @@ const NODE_VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"];
 const openProcess: OpenChild = ({ entry, setup, marker, limits: { maxMemoryMB, enforce } }) => {
   const child = startChild({
     file: process.execPath,
-    // The heap limit is also set, so that garbage is collected before the memory limit is exceeded.
     args: [
-      ...(maxMemoryMB !== undefined && enforce ? [`--max-old-space-size=${Math.max(1, Math.floor(maxMemoryMB))}`] : []),
+      ...(maxMemoryMB !== undefined && enforce ? [`--max-old-space-size=${heapLimitMB(maxMemoryMB)}`] : []),
       fileURLToPath(entry),
     ],
     cwd: setup.cwd,

@@ -6,6 +6,7 @@ import { collectOutput } from "../../runtime/commands/child-output.ts";
 import { createMeter } from "../../runtime/commands/process-meter.ts";
 import { endBearers } from "../../runtime/commands/process-tree.ts";
 import type { FromTask, ToTask } from "../../runtime/channel/protocol.ts";
+import { heapLimitMB } from "./heap-limit.ts";
 import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spawn-task.ts";
 import { portChannel } from "./thread-channel.ts";
 
@@ -23,7 +24,7 @@ const openThread: OpenChild = ({ entry, setup, marker, limits: { maxMemoryMB, en
     stdout: true,
     stderr: true,
     ...(maxMemoryMB !== undefined &&
-      enforce && { resourceLimits: { maxOldGenerationSizeMb: Math.max(1, Math.floor(maxMemoryMB)) } }),
+      enforce && { resourceLimits: { maxOldGenerationSizeMb: heapLimitMB(maxMemoryMB) } }),
   });
   const output = collectOutput({});
   output.read(worker.stdout, worker.stderr);

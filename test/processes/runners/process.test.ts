@@ -140,6 +140,17 @@ describe.runIf(linux)("a memory limit", () => {
     expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "MEMORY", enforced: false }]);
   });
 
+  test("however large or small, is a limit and does not keep the process from starting", async () => {
+    const { crew } = lab({ agents: { lead: [calls("sleep", { seconds: 5 }), "Done."], other: ["Done."] } });
+    const tasks = [
+      { agent: "lead", task: "Go.", name: "small", resourceLimits: { maxMemoryMB: 0.5 } },
+      { agent: "other", task: "Go.", name: "large", resourceLimits: { maxMemoryMB: 1e300 } },
+    ];
+    const { result } = await listen(crew.run({ mode: "parallel", tasks }));
+    expect(result.nodes["small"]).toMatchObject({ status: "failed", fault: { code: "MEMORY" } });
+    expect(result.nodes["large"]).toMatchObject({ status: "ok", output: "Done." });
+  });
+
   test("that is not reached has no effect", async () => {
     const { crew } = lab({ agents: { lead: [calls("sleep", { seconds: 0.5 }), "Done."] } });
     const { result, events } = await listen(
