@@ -64,6 +64,12 @@ export const explained = [
     why: "It only frees memory: the journal holds the same conversation for a second attempt.",
   },
   {
+    file: "src/runtime/execute/execute.ts",
+    code: "running.delete(id);",
+    change: "running.delete(id); -> nothing",
+    why: "It only frees memory: the schedule never cancels a node that has ended, and a node that starts again replaces the entry.",
+  },
+  {
     file: "src/runtime/store/journal-line.ts",
     code: "export const MOST_RECORD_BYTES = 2 ** 28;",
     change: "2 -> 3",

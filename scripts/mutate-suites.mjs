@@ -35,7 +35,8 @@ const resuming = [
  */
 export const suites = {
   "src/runtime/execute/execute.ts": [
-    ["src/runtime/execute/execute.test.ts", ...execution.slice(0, 4)],
+    ["src/runtime/execute/execute.test.ts"],
+    execution.slice(0, 4),
     [...execution.slice(4), ...resuming, "test/runtime/run/found-by-simulation.test.ts"],
   ],
   "src/core/schedule/decide.ts": [["src/core/schedule/decide.test.ts"], execution],
@@ -56,8 +57,9 @@ export const suites = {
   "src/runtime/task/assign-model.ts": [["src/runtime/task/assign-model.test.ts"], assigned],
   "src/runtime/task/assign-prompt.ts": [["src/runtime/task/assign.test.ts"], assigned],
   "src/runtime/loop/loop.ts": [
-    ["src/runtime/loop", "test/runtime/loop/loop.test.ts"],
-    [...turns, "test/runtime/resume"],
+    ["src/runtime/loop/loop.test.ts"],
+    ["src/runtime/loop", ...turns],
+    ["test/runtime/resume"],
   ],
   "src/runtime/loop/call-tool.ts": [
     ["src/runtime/loop/call-tool.test.ts"],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { bad, observe, ok, task } from "../../../test/runtime/execute/lab.ts";
 import type { Outcome } from "../../core/outcome/outcome.ts";
-import type { Body, Node } from "../../core/plan/plan.ts";
+import type { Body, Node, Plan } from "../../core/plan/plan.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { NodeWorktrees } from "./scope.ts";
 
@@ -30,6 +30,18 @@ test("a node starts once its dependencies have ended, and its prompt is filled w
     "node.started c",
     "node.ended c",
   ]);
+});
+
+test("a task that continues another one gets its path, prompt and output", async () => {
+  const continued: unknown[] = [];
+  await observe({
+    plan: plan({ a: task("Count."), b: task("Go on.", { resumes: "a" }, ["a"]) }, "b"),
+    act: ({ path, resumes }) => {
+      if (path === "b") continued.push(resumes);
+      return ok("1, 2");
+    },
+  });
+  expect(continued).toEqual([{ path: "a", prompt: "Count.", output: "1, 2" }]);
 });
 
 test("a node whose dependency failed is skipped, and so are its own dependents", async () => {
@@ -202,6 +214,36 @@ describe("a task that is paused alone", () => {
     expect(seen.executed.outcome).toMatchObject({ status: "ok", output: "b" });
     expect(seen.executed.outcomeOf("a")).toEqual({ status: "cancelled", reason: "no longer needed" });
     expect(seen.left).toEqual({ stoppable: 0, listeners: 0 });
+  });
+
+  test("and then cancelled while it stops, ends with the reason of the cancelling", async () => {
+    const seen = await observe({
+      plan: body,
+      act: ({ path }) => ok(path, { moments: 4, slowToStop: true }),
+      before: (step, { pause, stop }) => {
+        if (step === 1) pause("a");
+        if (step === 2) stop("a", "not wanted");
+      },
+      choices: [1],
+      idle: () => {},
+    });
+    expect(seen.executed.outcomeOf("a")).toMatchObject({ status: "cancelled", reason: "not wanted" });
+  });
+
+  test("leaves tasks below it open, which end with it when it does not start them again", async () => {
+    const seen = await observe({
+      plan: body,
+      act: ({ path }) => ok(path),
+      before: (step, { interrupt }) => void (step === 0 && interrupt("a/helper")),
+      idle: () => {},
+    });
+    expect(seen.events).toContainEqual(
+      expect.objectContaining({
+        type: "node.ended",
+        path: "a/helper",
+        outcome: { status: "cancelled", reason: "no longer needed" },
+      }),
+    );
   });
 
   test.each([
@@ -492,5 +534,39 @@ describe("a resumed plan", () => {
       return rest;
     });
     expect((await again(body, old)).performed).toEqual([]);
+  });
+
+  test("repeats a task that has another prompt or another agent now", async () => {
+    const of = (prompt: string, agent: string) => plan({ a: task(prompt, { agent }) }, "a");
+    const { journal } = await observe({ plan: of("Look.", "scout"), act: ({ path }) => ok(path) });
+    expect((await again(of("Look.", "scout"), journal)).performed).toEqual([]);
+    expect((await again(of("Search.", "scout"), journal)).performed).toEqual(["a#2"]);
+    expect((await again(of("Look.", "other"), journal)).performed).toEqual(["a#2"]);
+  });
+
+  test("does not start a task that was cancelled for good while it waited", async () => {
+    const body = plan({ a: task("a"), b: task("b", {}, ["a"]), all: join("settled", "a", "b") }, "all");
+    const before = await observe({
+      plan: body,
+      act: ({ path }) => ok(path, { moments: 2 }),
+      before: (step, { cancelWaiting }) => void (step === 1 && cancelWaiting("b", "not this one")),
+    });
+    const cut = before.journal.findIndex(({ type, path }) => type === "node.ended" && path === "b") + 1;
+    const after = await again(body, before.journal.slice(0, cut));
+    expect(after.performed).toEqual(["a#1"]);
+    expect(after.executed.outcomeOf("b")).toMatchObject({ status: "cancelled", final: true });
+  });
+
+  test("ends the helpers that a task had started and does not start again", async () => {
+    const body = plan({ a: task("a") }, "a");
+    const helper: Plan = { nodes: { x: task("x") }, output: "x" };
+    const before = await observe({
+      plan: body,
+      act: ({ path }) => ok(path, path === "a" ? { delegates: [helper] } : {}),
+    });
+    const cut = before.journal.findIndex(({ type, path }) => type === "node.started" && path === "a/x") + 1;
+    expect(cut).toBeGreaterThan(0);
+    const after = await again(body, before.journal.slice(0, cut));
+    expect(names(after, "node.ended")).toEqual(["a/x", "a"]);
   });
 });

@@ -45,6 +45,10 @@ export type Control = Readonly<{
   /** Single tasks are paused and resumed only in an experiment with pauses. */
   pause(path: string): void;
   resume(path: string): void;
+  /** Cancels a task for good, as a person does it by name. */
+  stop(path: string, reason: string): void;
+  /** Marks a task as interrupted by the pause of a task above it. */
+  interrupt(path: string): void;
 }>;
 
 /** An experiment without a clock. One thing happens after the other, and `choices` decide which is next. */
@@ -114,6 +118,11 @@ export async function observe(experiment: Experiment): Promise<Observed> {
     retry: (id) => begun().retry(id),
     pause: (path) => pauses.pause(path, "not now"),
     resume: (path) => void pauses.resume(path),
+    stop: (path, reason) => {
+      pauses.cancel(path, reason);
+      stoppable.get(path)?.abort(stopped(reason));
+    },
+    interrupt: (path) => pauses.interrupt(path),
   };
   const emit = (path: string, fact: Fact): void => {
     const event: KeptEvent = { seq: journal.length + 1, run: "lab", path, at: 0, ...fact };
