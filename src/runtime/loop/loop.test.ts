@@ -178,6 +178,24 @@ test("a context that is too long is shortened once, and a model that still refus
   });
 });
 
+test("a long conversation is summarised before the next turn when the provider refuses its length", async () => {
+  const full: Script = { error: { code: "MODEL_CONTEXT", message: "too long", retryable: false } };
+  const looks = Array.from({ length: 8 }, (_, n) => look(`${n}`));
+  const { outcome, model } = await play([...looks, full, "It looked.", "Done."]);
+  expect(outcome).toMatchObject({ status: "ok", output: "Done." });
+  const [refused, summary, last] = model.requests.slice(-3).map(({ messages }) => messages.length);
+  expect([refused, summary]).toEqual([17, 1]);
+  expect(last).toBeLessThan(17);
+});
+
+test("an agent that repeats a call, and one whose calls are all denied, are stopped; their text is kept", async () => {
+  const stuck = await play(Array.from({ length: 8 }, () => look("a", "Again.")));
+  expect(stuck.outcome).toMatchObject({ status: "failed", fault: { code: "STUCK" }, output: "Again." });
+  const others = Array.from({ length: 20 }, (_, n) => look(`${n}`, "Please."));
+  const denied = await play(others, { tools: [] });
+  expect(denied.outcome).toMatchObject({ status: "failed", fault: { code: "DENIED" }, output: "Please." });
+});
+
 test("a message that arrives while the task finishes gets another turn", async () => {
   const letters = ["Mind the roof, too."];
   const { outcome, model } = await play(
