@@ -187,3 +187,12 @@ test("a denied call pattern keeps the tool, a denied tool removes it", () => {
     "task",
   ]);
 });
+
+test.each(["maxTurns: 1e300", "timeoutMins: 1e300", "maxTurns: 0", "maxTurns: -1", "timeoutMins: .inf"])(
+  "%s is no limit, and a problem names the field",
+  (line) => {
+    const { agents, problems } = ownDialect.read(`---\ndescription: d\n${line}\n---\nBody`, place);
+    expect(agents[0]?.agent.limits).toBeUndefined();
+    expect(problems.map(({ field }) => field)).toEqual([line.split(":")[0]]);
+  },
+);
