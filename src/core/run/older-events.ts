@@ -45,12 +45,8 @@ export function completed(event: KeptEvent): KeptEvent {
 }
 
 const CALL = { call: "", tool: "" };
-/** Examples of fields that have no default. Those of `optional` may be absent. */
+/** Examples of fields that have no default. */
 const examples: Readonly<Partial<Record<Fact["type"], Readonly<Record<string, unknown>>>>> = {
-  "run.started": { plan: { nodes: {}, output: "" } },
-  "run.ended": { outcome: { status: "" } },
-  "node.retried": { outcome: { status: "" } },
-  "node.ended": { outcome: { status: "" } },
   "agent.resolved": { agent: "", hash: "", model: "" },
   "tool.started": CALL,
   "tool.ended": CALL,
@@ -58,15 +54,225 @@ const examples: Readonly<Partial<Record<Fact["type"], Readonly<Record<string, un
   "tool.rejected": CALL,
   "tool.unknown": CALL,
   "gate.opened": { question: "" },
-  "plan.changed": { change: {} },
   "message.sent": { text: "" },
   note: { text: "" },
   warning: { text: "" },
 };
-const optional = { limits: {}, settings: {}, permissions: {}, usage: noUsage(), cost: noCost() } as const;
 
-/** The largest time that a `Date` can hold. */
-const LAST_TIME = 8.64e15;
+/** Whether a value has the form that readers of records expect. */
+type Form = (value: unknown) => boolean;
+
+const text: Form = (value) => typeof value === "string";
+const number: Form = (value) => Number.isFinite(value);
+const flag: Form = (value) => typeof value === "boolean";
+/** A time that a `Date` can hold. */
+const time: Form = (value) => Number.isFinite(value) && Math.abs(value as number) <= 8.64e15;
+const oneOf =
+  (...words: readonly string[]): Form =>
+  (value) =>
+    words.includes(value as string);
+const either =
+  (...forms: readonly Form[]): Form =>
+  (value) =>
+    forms.some((form) => form(value));
+const listOf =
+  (form: Form): Form =>
+  (value) =>
+    Array.isArray(value) && value.every(form);
+const mapOf =
+  (form: Form): Form =>
+  (value) =>
+    isRecord(value) && Object.values(value).every(form);
+
+type Fields = Readonly<Record<string, Form>>;
+
+/** An object; fields that are not listed may have any value, and optional ones may be absent. */
+const fields =
+  (required: Fields, optional: Fields = {}): Form =>
+  (value) => {
+    if (!isRecord(value)) return false;
+    for (const name in required) if (!required[name]!(value[name])) return false;
+    for (const name in optional) if (value[name] !== undefined && !optional[name]!(value[name])) return false;
+    return true;
+  };
+
+const anything: Form = () => true;
+const texts = listOf(text);
+const usage = mapOf(number);
+const cost = mapOf(number);
+const limits = mapOf(number);
+const parks = fields({}, { onLimit: text, onProviderFault: text });
+const reached = fields(
+  { kind: oneOf("turns", "time", "usd", "tokens", "toolCalls", "spawns"), value: number },
+  { run: flag, cap: oneOf("day", "project") },
+);
+const refs = mapOf(either(text, fields({ prompt: text })));
+
+const taskFields: Fields = {
+  agent: text,
+  model: either(text, texts),
+  tools: texts,
+  thinking: anything,
+  systemPrompt: text,
+  inputs: mapOf(anything),
+  cwd: text,
+  schema: isRecord,
+  runner: text,
+  isolation: text,
+  isolationDirty: flag,
+  isolationKeep: flag,
+  fork: either(flag, text),
+  writes: texts,
+  images: listOf(isRecord),
+  preface: text,
+  label: text,
+  refs,
+  include: texts,
+  revise: text,
+  continues: text,
+  planOnly: flag,
+  resumes: text,
+  acceptSchema: isRecord,
+  acceptCommand: text,
+};
+const task = fields({ prompt: text }, taskFields);
+
+const kinds: Readonly<Record<string, Form>> = {
+  task: fields({ task }, { needs: texts }),
+  join: fields({ needs: texts }, { pick: text, count: number }),
+  gate: fields({ question: text }, { needs: texts, refs }),
+  loop: fields({ body: (value) => body(value), until: text, max: number }, { needs: texts, exhausted: text }),
+};
+
+/** A node of a plan; a kind of a newer version has no form here, and no reader either. */
+const node: Form = (value) =>
+  isRecord(value) &&
+  typeof value["kind"] === "string" &&
+  Object.hasOwn(kinds, value["kind"]) &&
+  kinds[value["kind"]]!(value);
+const body: Form = fields({ nodes: mapOf(node), output: text });
+
+const plan: Form = (value) =>
+  body(value) && fields({}, { name: text, concurrency: number, context: isRecord, notes: texts })(value);
+
+const fault = fields({ code: text, message: text }, { hint: text, retryable: flag, retryAfterMs: number });
+const spending: Fields = {
+  usage,
+  cost,
+  model: text,
+  tools: mapOf(number),
+  ms: number,
+  artifact: isRecord,
+  summaryChars: number,
+  summaryCut: text,
+  limit: reached,
+  changes: fields({}, { files: texts, applied: flag, returned: flag, artifact: isRecord, patch: anything }),
+  approved: flag,
+  reviews: listOf(fields({ approved: flag, feedback: text })),
+  output: text,
+  from: texts,
+};
+const ends: Readonly<Record<string, Form>> = {
+  ok: fields({ output: text }, spending),
+  failed: fields({ fault }, spending),
+  cancelled: fields({}, { ...spending, reason: text }),
+  skipped: fields({}, { ...spending, because: text }),
+};
+const outcome: Form = (value) =>
+  isRecord(value) &&
+  typeof value["status"] === "string" &&
+  Object.hasOwn(ends, value["status"]) &&
+  ends[value["status"]]!(value);
+
+const versions: Readonly<Record<string, Form>> = {
+  link: fields({ target: text }),
+  file: fields({ hash: text, bytes: number }, { mode: number, kept: flag }),
+};
+const version: Form = (value) =>
+  isRecord(value) && typeof value["kind"] === "string" && (versions[value["kind"]]?.(value) ?? true);
+
+/** The forms of records beyond the fields that every record of a type has. */
+const forms: Readonly<Partial<Record<Fact["type"], Form>>> = {
+  "run.started": fields(
+    { plan },
+    {
+      name: text,
+      continues: text,
+      origin: isRecord,
+      context: text,
+      permissions: fields(
+        {},
+        { mode: text, allow: texts, ask: texts, deny: texts, writableRoots: texts, sandbox: text, allowWeaker: flag },
+      ),
+      limits,
+      settings: fields(
+        {},
+        { model: text, providers: mapOf(fields({ address: text }, { digest: text })), sandbox: text },
+      ),
+      parks,
+    },
+  ),
+  "run.ended": fields({ outcome }),
+  "run.resumed": fields({}, { task: text, limits, parks, retryFailed: flag }),
+  "node.started": fields(
+    { kind: oneOf("task", "gate", "loop", "join") },
+    {
+      label: text,
+      agent: text,
+      model: text,
+      prompt: text,
+      continues: text,
+      attached: listOf(fields({ title: text, path: text })),
+      resumes: text,
+      task: fields({}, { ...taskFields, prompt: text }),
+    },
+  ),
+  "node.reused": fields({ from: text }, { endedAt: time, saved: fields({ usage, cost }) }),
+  "agent.resolved": fields(
+    {},
+    { definition: fields({ name: text }, { description: text, instructions: text }), rights: texts, reuse: text },
+  ),
+  "node.waiting": fields({ for: listOf(fields({ task: text, files: texts }, { run: text })) }),
+  "node.retried": fields({ outcome }),
+  "node.parked": fields({}, { until: time, nextTry: time }),
+  "node.ended": fields({ outcome }),
+  "turn.started": fields({}, { why: text, limits, reserved: mapOf(number) }),
+  "turn.restarted": fields({ usage, cost }),
+  "turn.ended": fields(
+    { calls: listOf(fields({ id: text, name: text })), usage, cost },
+    { thinking: text, model: text },
+  ),
+  "tool.started": fields({ effect: oneOf("read", "write") }),
+  "tool.ended": fields({}, { status: text, files: texts }),
+  "files.changed": fields(
+    { files: listOf(fields({ file: text, before: version, after: version })) },
+    { call: text, unseen: text },
+  ),
+  "conversation.forked": fields({ from: text }, { turn: number }),
+  "rights.reduced": fields({ lost: texts }),
+  "gate.opened": fields({}, { call: text, wants: text, offersNetwork: flag }),
+  "gate.answered": fields(
+    {
+      answer: fields({ approve: flag }, { text, by: text, always: flag, network: flag, rule: text, scope: text }),
+    },
+    { call: text },
+  ),
+  "remote.joined": fields({}, { turn: number, context: text, task: text }),
+  "below.ended": fields({ below: text, usage, cost }, { toolCalls: number, spawns: number }),
+  "plan.changed": fields({
+    change: fields(
+      {},
+      { newTasks: mapOf(node), into: text, updateDependencies: mapOf(texts), markFailed: mapOf(text) },
+    ),
+  }),
+  "limit.reached": fields({}, { limit: text, reached }),
+  "context.compacted": fields({}, { before: number, after: number, summary: text, replaced: number }),
+};
+
+/** Whether the nested and optional fields of a record have the types that its readers expect. */
+function hasForm(event: Readonly<{ type: string }>): boolean {
+  return forms[event.type as Fact["type"]]?.(event) ?? true;
+}
 
 /**
  * Whether the fields of an event have the types that its readers expect. A correct checksum only proves that a record is
@@ -74,14 +280,10 @@ const LAST_TIME = 8.64e15;
  */
 export function isWellFormed(event: KeptEvent): boolean {
   const { seq, at, type } = event;
-  if (!Number.isSafeInteger(seq) || Math.abs(at) > LAST_TIME || !fits(event, ENVELOPE)) return false;
+  if (!Number.isSafeInteger(seq) || !time(at) || !fits(event, ENVELOPE)) return false;
   if (!isKnown(event)) return true;
-  const given: Readonly<Record<string, unknown>> = event;
   if (!fits(event, meant[type]) || !fits(event, examples[type])) return false;
-  for (const name in optional)
-    if (given[name] !== undefined && !isLike(given[name], optional[name as keyof typeof optional])) return false;
-  if (type === "run.started") return Object.values(event.plan.nodes).every((node) => isRecord(node));
-  return type !== "run.ended" && type !== "node.ended" && type !== "node.retried" ? true : isOutcome(event.outcome);
+  return hasForm(event);
 }
 
 function fits(value: object, examples: Readonly<Record<string, unknown>> = {}): boolean {
@@ -96,14 +298,6 @@ function isLike(value: unknown, example: unknown): boolean {
   if (!isRecord(value)) return false;
   for (const name in example) if (value[name] !== undefined && !isLike(value[name], example[name])) return false;
   return true;
-}
-
-const SPENT = { usage: noUsage(), cost: noCost(), output: "" };
-
-function isOutcome(outcome: Outcome): boolean {
-  if (!isLike(outcome, SPENT)) return false;
-  if (outcome.status === "failed") return isLike(outcome.fault, { code: "", message: "" });
-  return outcome.status === "ok" || outcome.status === "cancelled" || outcome.status === "skipped";
 }
 
 /**

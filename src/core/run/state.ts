@@ -4,7 +4,7 @@ import type { Answer } from "../plan/gate.ts";
 import { nodeAt } from "../plan/graph.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Permissions } from "../policy/permissions.ts";
-import { changedPlan } from "../schedule/change.ts";
+import { planAfter } from "../schedule/change.ts";
 import { createMarkedNodes } from "../schedule/marked-nodes.ts";
 import { countMove, isSteady, waitsForNothing } from "../schedule/moves.ts";
 import { defined } from "../text/defined.ts";
@@ -181,7 +181,7 @@ export function reduce(state: State, event: Event): State {
       foldNode(viewOf(state, event), event);
       break;
     case "plan.changed":
-      if (state.plan) state.plan = changedPlan(state.plan, event.change);
+      if (state.plan) state.plan = planAfter(state.plan, event.change);
       break;
     case "note":
     case "agent.resolved":

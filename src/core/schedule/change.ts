@@ -80,6 +80,16 @@ export function changedPlan<P extends Body>(plan: P, change: Change): P {
   return { ...plan, nodes: { ...plan.nodes, ...Object.fromEntries(changed) } };
 }
 
+/** The plan after a recorded change; a change that does not fit the plan, as in a damaged journal, has no effect. */
+export function planAfter<P extends Body>(plan: P, change: Change): P {
+  try {
+    return changedPlan(plan, change);
+  } catch (error) {
+    if (isCrewError(error)) return plan;
+    throw error;
+  }
+}
+
 /** Every node that is new or has other dependencies, as it is after the change. */
 function changedNodes(
   { newTasks = {}, into, updateDependencies = {} }: Change,
