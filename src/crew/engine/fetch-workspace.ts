@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { RunOutputs } from "../../core/run/run-store.ts";
@@ -12,6 +12,7 @@ import { defined } from "../../core/text/defined.ts";
 import { artifactOf } from "../../runtime/disk/artifact-of.ts";
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
+import { keepRepositories } from "../../runtime/git/keep-repositories.ts";
 import { MOST_BYTES, MOST_HAVES, packed, unpacked } from "../../runtime/git/shared-workspace.ts";
 import {
   applyPatch,
@@ -22,7 +23,7 @@ import {
   removeWorktree,
   type SourceTree,
 } from "../../runtime/git/worktree.ts";
-import { attemptPath } from "../../runtime/git/worktree-task.ts";
+import { attemptPath, ignoredText } from "../../runtime/git/worktree-task.ts";
 import { type HandedFiles, shareWithHelpers } from "./share-with-helpers.ts";
 import { parseJson } from "../../core/text/json.ts";
 
@@ -80,6 +81,11 @@ export async function inFetchedWorkspace(
     const outcome = await work({ ...job, call: movedCall(call, from, cwd) }, keeper.around(context), cwd);
     const changes = await keeper.save();
     if ("unable" in changes) return cannot(changes.unable);
+    const { ignored, repositories } = changes;
+    const inner = { of: call.path, paths: repositories, worktree: tree.folder, patch: `${place}.patch` };
+    const texts = await keepRepositories({ ...inner, workspace: job.workspace.id, host: hostname() });
+    for (const text of [...ignoredText(call, ignored), ...texts])
+      context.emit({ type: "warning", code: "CHANGES_LEFT", text });
     if (changes.files.length === 0) return outcome;
     const { files: changed, patch } = changes;
     return { ...outcome, changes: { files: changed, applied: false, patch: artifactOf(patch), returned: true } };
@@ -144,7 +150,14 @@ async function copyOf(
   return typeof done === "object" ? { unable: done.reason } : tree;
 }
 
-type Saved = Readonly<{ files: readonly string[]; patch: string }> | Readonly<{ unable: string }>;
+type Saved =
+  | Readonly<{
+      files: readonly string[];
+      patch: string;
+      ignored: readonly string[];
+      repositories: readonly string[];
+    }>
+  | Readonly<{ unable: string }>;
 
 /** Stores the changes of a task before the events that depend on them are recorded. */
 function progressKeeper(
@@ -188,7 +201,8 @@ function progressKeeper(
         "progress",
       );
     last = patch;
-    return { files: captured.changes.map(({ path }) => path), patch };
+    const { changes, ignored, repositories } = captured;
+    return { files: changes.map(({ path }) => path), patch, ignored, repositories };
   };
   const inTurn = <T>(work: () => Promise<T> | T): Promise<T> => {
     const mine = turn.then(work, work);

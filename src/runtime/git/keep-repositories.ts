@@ -13,6 +13,8 @@ export type InnerRepositories = Readonly<{
   worktree: string;
   patch: string;
   workspace: string;
+  /** The name of the machine with the worktree, if it is not that of the workspace. */
+  host?: string;
 }>;
 
 /**
@@ -20,7 +22,7 @@ export type InnerRepositories = Readonly<{
  * cannot contain them. Returns one text for each thing that a person has to know.
  */
 export async function keepRepositories(given: InnerRepositories): Promise<string[]> {
-  const { of, paths, worktree, patch, workspace } = given;
+  const { of, paths, worktree, patch, workspace, host } = given;
   const kept: string[] = [];
   const gone: string[] = [];
   const target = patch.replace(/\.patch$/, ".repositories");
@@ -29,12 +31,14 @@ export async function keepRepositories(given: InnerRepositories): Promise<string
     (names === undefined ? gone : kept).push(path);
     if (names !== undefined) await moveFolder(join(worktree, path), join(target, path));
   }
-  const copy = `cp -R ${shellWord(`${target}/.`)} ${shellWord(workspace)}`;
+  const copy =
+    host === undefined ? ` with: cp -R ${shellWord(`${target}/.`)} ${shellWord(workspace)}` : ` to ${workspace}.`;
+  const place = host === undefined ? target : `${target} on ${host}`;
   return [
     ...(kept.length === 0
       ? []
       : [
-          `Files of "${of}" in submodules or other repositories cannot be part of a patch and were not applied: ${listNames(kept)}. They are in ${target}. Look at them, then copy them with: ${copy}`,
+          `Files of "${of}" in submodules or other repositories cannot be part of a patch and were not applied: ${listNames(kept)}. They are in ${place}. Look at them, then copy them${copy}`,
         ]),
     ...(gone.length === 0
       ? []

@@ -276,5 +276,6 @@ async function baseOf({ task, worktree }: Call, cwd: string): Promise<string> {
   return worktree ? movedInto(worktree, base) : base;
 }
 
-const ignoredText = ({ path }: Call, ignored: readonly string[]): string[] =>
+/** The text about files that git ignores, and that are lost with a worktree. */
+export const ignoredText = ({ path }: Call, ignored: readonly string[]): string[] =>
   ignored.length === 0 ? [] : [`Files of "${path}" that git ignores were not copied back: ${listNames(ignored)}.`];

@@ -289,18 +289,28 @@ describe("subcrew worker", () => {
 });
 
 test("a worker with another clone fetches commits and uncommitted changes, its own changes come back, and no row contains a key", async () => {
-  const [near, far]: Place[] = [place({ "a.txt": "one\n" }), place({})];
+  const [near, far]: Place[] = [place({ "a.txt": "one\n", ".gitignore": "*.log\n" }), place({})];
   const git = (...args: string[]): void =>
     void execFileSync("git", ["-c", "user.name=x", "-c", "user.email=x@y", ...args], { cwd: near!.workspace });
+  const library = place({ "lib.txt": "x\n" }).workspace;
+  const ofLibrary = ["-C", library, "-c", "user.name=x", "-c", "user.email=x@y"];
+  for (const args of [
+    ["init", "-q"],
+    ["add", "."],
+    ["commit", "-qm", "lib"],
+  ])
+    execFileSync("git", [...ofLibrary, ...args]);
   git("init", "-q");
   git("add", ".");
+  git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library, "lib");
   git("commit", "-qm", "one");
   execFileSync("git", ["clone", "-q", near!.workspace, join(far!.workspace, "clone")]);
   writeFileSync(join(near!.workspace, "b.txt"), "committed later\n");
   git("add", ".");
   git("commit", "-qm", "two");
   writeFileSync(join(near!.workspace, "a.txt"), "uncommitted\n");
-  const edit = "cat a.txt b.txt; echo edited >> a.txt; echo $ANTHROPIC_API_KEY > new.txt; pwd > where.txt";
+  const edit =
+    "cat a.txt b.txt; echo edited >> a.txt; echo $ANTHROPIC_API_KEY > new.txt; pwd > where.txt; echo m > lib/made; echo > a.log";
   writeFileSync(
     join(near!.workspace, "edit.json"),
     script({ calls: [{ name: "bash", input: { command: edit } }] }, "done"),
@@ -315,7 +325,11 @@ test("a worker with another clone fetches commits and uncommitted changes, its o
   const made = (name: string): string => readFileSync(join(near!.workspace, name), "utf8");
   expect([made("a.txt"), made("new.txt")]).toEqual(["uncommitted\nedited\n", "\n"]);
   expect(made("where.txt")).toContain(`${far!.home}/`);
-  expect(readdirSync(join(far!.workspace, "clone")).toSorted((a, b) => (a < b ? -1 : 1))).toEqual([".git", "a.txt"]);
+  expect(stdout).toContain("that git ignores were not copied back: a.log.");
+  const [, kept = ""] = /were not applied: lib\. They are in (\S+\.repositories) on /.exec(stdout) ?? [];
+  expect(readFileSync(join(kept, "lib", "made"), "utf8")).toBe("m\n");
+  const inClone = [".git", ".gitignore", ".gitmodules", "a.txt", "lib"];
+  expect(readdirSync(join(far!.workspace, "clone")).toSorted((a, b) => (a < b ? -1 : 1))).toEqual(inClone);
   worker.child.kill("SIGTERM");
   await worker.ended;
   const tables = await database.query<{ name: string }>(
