@@ -86,6 +86,12 @@ test("programs that git runs at the next commit, and files that an editor loads 
     ".pre-commit-config.yaml",
     "sub/lefthook.yml",
     ".lefthook.toml",
+    "lefthook-local.yaml",
+    ".lefthook-local.json",
+    "prek.toml",
+    "captainhook.json",
+    "grumphp.yml",
+    ".trunk/trunk.yaml",
   ];
   const editors = [".helix/languages.toml", ".theia/tasks.json", ".vs/launch.vs.json", ".lapce/settings.toml"];
   expect([...hooks, ...editors].filter((place) => protectedPart(place) === undefined)).toEqual([]);
@@ -121,6 +127,7 @@ test.each([".gitignore", ".github", "git", "agit", ".git-blame-ignore-revs", "le
 test("files that programs load from the folder they are started in are protected at any depth", () => {
   const names = [
     ...[".pdbrc", ".irbrc", ".pryrc", ".Rprofile", ".ghci", ".ocamlinit", ".iex.exs", ".erlang"],
+    ...["mise.toml", ".mise.local.toml", ".mise/config.toml", ".config/mise/config.toml", ".agent/rules/a.md"],
     ...[".pnpmfile.mjs", ".jj/repo/config.toml", ".sl/config", ".fleet/run.json", ".nova/Tasks/a.json"],
     ...[".amp/settings.json", ".continue/config.yaml", ".junie/mcp/mcp.json", ".trae/mcp.json"],
   ];

@@ -11,7 +11,7 @@ import { words } from "../text/words.ts";
 /** Folders and files that programs look for in a project. */
 const PROJECT_FOLDERS: readonly string[] = [
   // version control: hooks, filters and aliases of its configuration are programs; git~1 is the short name of .git on NTFS
-  ...words(".git git~1 .hg .sl .jj _darcs .husky .githooks .git-hooks"),
+  ...words(".git git~1 .hg .sl .jj _darcs .husky .githooks .git-hooks .trunk"),
   // settings of agent programs: agents, hooks and servers
   ...words(
     ".subcrew .agents .omp .pi .gen .claude .codex .gemini .opencode .kilo .kilocode .copilot .cursor .qwen .factory",
@@ -19,7 +19,9 @@ const PROJECT_FOLDERS: readonly string[] = [
   ...words(
     ".amazonq .aider .crush .iflow .codebuddy .forge .vibe .rovodev .cline .clinerules .tabnine .warp .antigravity",
   ),
-  ...words(".goose .roo .kiro .augment .windsurf .openhands .deepagents .amp .continue .junie .trae"),
+  ...words(
+    ".goose .roo .kiro .augment .windsurf .openhands .deepagents .amp .continue .junie .trae .agent .grok .qoder",
+  ),
   // settings of editors: their tasks, launch commands and plugins
   ...words(".vscode .idea .zed .fleet .nova .devcontainer .helix .theia .lapce .vs"),
 ];
@@ -28,10 +30,14 @@ const PROJECT_FILES: readonly string[] = [
     ".gitmodules .mcp.json .roomodes opencode.json opencode.jsonc kilo.json kilo.jsonc .exrc .nvimrc .nvim.lua .gdbinit",
   ),
   // programs that git starts at the next commit, because these hook managers run them
-  ...words(".pre-commit-config.yaml .overcommit.yml lefthook.yml lefthook.yaml lefthook.toml lefthook.json"),
-  ...words(".lefthook.yml .lefthook.yaml .lefthook.toml .lefthook.json lefthook-local.yml .lefthook-local.yml"),
+  ...words(".pre-commit-config.yaml .pre-commit-config.yml prek.toml .overcommit.yml .local-overcommit.yml"),
+  ...words("captainhook.json grumphp.yml grumphp.yaml grumphp.yml.dist grumphp.yaml.dist"),
+  ...["lefthook", ".lefthook", "lefthook-local", ".lefthook-local"].flatMap((name) =>
+    words("yml yaml toml json jsonc").map((ending) => `${name}.${ending}`),
+  ),
   // shells and package managers load these on their own, and some entries are commands
   ...words(".envrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs"),
+  ...words("mise.toml .mise.toml mise.local.toml .mise.local.toml .mise"),
   // programs that the interactive shells and debuggers of languages run from the folder they are started in
   ...words(
     ".pdbrc .irbrc .pryrc .rdbgrc .rdbgrc.rb .byebugrc .rprofile .renviron .rdata .ghci .ocamlinit .iex.exs .erlang",
@@ -51,7 +57,7 @@ const HOME_FILES: readonly string[] = words(`
 /** Names that are protected at any depth: in a project, and in a home folder. */
 const PROJECT_PLACES: readonly string[] = words(".github/agents .github/hooks");
 const HOME_PLACES: readonly string[] = words(`
-  .config/git .config/fish .config/systemd .config/autostart .config/environment.d .config/opencode .config/kilo .config/goose
+  .config/git .config/mise .config/mise.toml .config/fish .config/systemd .config/autostart .config/environment.d .config/opencode .config/kilo .config/goose
   library/launchagents
 `);
 
