@@ -19,11 +19,17 @@ export const rm: CliCommand = {
         "No run given.",
         "Give the id of the run, the beginning of the id, the name of the run, or `last` for the newest run.",
       );
-    const { crewFor } = await import("../launch/start.ts");
+    const [{ crewFor }, { runIsBusy }] = await Promise.all([
+      import("../launch/start.ts"),
+      import("../../runtime/background/stored-runs.ts"),
+    ]);
     const crew = await crewFor({});
     const ids = await Promise.all(words.map((word) => crew.findRun(word)));
     const looked = await Promise.all(ids.map((id) => crew.kept.look(id)));
-    const unfinished = looked.filter(({ life, owner }) => !isEnded(life) && life !== "damaged" && owner === undefined);
+    // The look decides, not the state at the moment of the deletion: a running run could pause in between.
+    const running = looked.find(({ life, owner }) => owner !== undefined && life !== "paused" && !isEnded(life));
+    if (running) throw runIsBusy(running.id);
+    const unfinished = looked.filter(({ life }) => !isEnded(life) && life !== "damaged");
     if (unfinished.length > 0 && !flags.yes) {
       const { confirm } = await import("../terminal/confirm.ts");
       const names = unfinished.map(({ id, life }) => `${id} (${life})`).join(", ");

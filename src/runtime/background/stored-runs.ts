@@ -142,12 +142,7 @@ export function keptRuns(store: RunStore): KeptRuns {
     return Promise.all([...open, ...ids.filter(isOver).slice(0, ended)].map(look));
   };
   const remove = async (id: string): Promise<void> => {
-    if ((await store.owner(id)) !== undefined || (await store.isAnnounced(id)))
-      throw new CrewError(
-        "RUN_BUSY",
-        `The run "${id}" is still running.`,
-        `Stop the run first: \`subcrew stop ${id}\`.`,
-      );
+    if ((await store.owner(id)) !== undefined || (await store.isAnnounced(id))) throw runIsBusy(id);
     const worktrees = store.local(id, "worktrees");
     if (worktrees !== undefined) await removeWorktrees(worktrees, { all: true }); // git would otherwise still list the worktrees in their repositories
     await store.remove(id);
@@ -302,4 +297,9 @@ export async function continuationsOf(store: RunStore, id: string): Promise<numb
   };
   const root = rootOf(id);
   return [...from.keys()].filter((run) => rootOf(run) === root).length;
+}
+
+/** The refusal to delete a run that a process is working on. */
+export function runIsBusy(id: string): CrewError {
+  return new CrewError("RUN_BUSY", `The run "${id}" is still running.`, `Stop the run first: \`subcrew stop ${id}\`.`);
 }

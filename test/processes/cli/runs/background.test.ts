@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync,
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { claim, ownerOf } from "../../../../src/runtime/store/run-claim.ts";
 import { type Need, needs } from "../../../needs.ts";
 import { anyCommand, type Ended, type Place, place, script } from "../../command.ts";
 import { type Terminal, terminal } from "../../terminal.ts";
@@ -490,16 +491,21 @@ describe.concurrent("watching a run", () => {
 });
 
 describe.concurrent("deleting runs", () => {
-  test("rm refuses a run that is running", async () => {
+  test("rm refuses a run that is running, and asks before it deletes a paused one", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     const refused = await there.run(["rm", id]);
     expect(refused.code).toBe(3);
     expect(refused.stderr).toContain(`subcrew stop ${id}`);
     await there.run(["stop", id]);
-    const resumable = await there.run(["rm", id]);
-    expect(resumable.code).toBe(2);
-    expect(resumable.stderr).toContain("--yes");
+    const folder = join(there.env["SUBCREW_HOME"]!, "runs", id);
+    await vi.waitUntil(async () => (await ownerOf(folder)) === undefined, { timeout: 60_000 });
+    for (const owner of [await claim(folder), undefined]) {
+      // A paused run can be resumed, also while its process is still ending.
+      const resumable = await there.run(["rm", id]);
+      expect([resumable.code, resumable.stderr]).toEqual([2, expect.stringContaining("--yes")]);
+      await owner?.release();
+    }
     expect((await there.run(["rm", id, "--yes"])).code).toBe(0);
     expect((await there.run(["status", id])).code).toBe(2);
   });
