@@ -63,7 +63,8 @@ export function onSignals(
     interrupt: () => receive("SIGINT"),
     code: () => first && codes[first],
     stop: () => {
-      for (const name of names) process.off(name, receive);
+      // After a signal, the next one still exits with its code while the process is ending.
+      if (first === undefined) for (const name of names) process.off(name, receive);
     },
   };
 }

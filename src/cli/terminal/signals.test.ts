@@ -1,0 +1,29 @@
+import { readdirSync } from "node:fs";
+import { setPriority } from "node:os";
+import { afterEach, expect, test } from "vitest";
+import { onSignals } from "./signals.ts";
+
+const listeners = (): number => process.listenerCount("SIGINT");
+
+afterEach(() => {
+  // The first signal raises the priority of the process.
+  for (const thread of readdirSync("/proc/self/task")) setPriority(Number(thread), 0);
+});
+
+test("without a signal, nothing handles signals any more after the end", () => {
+  const before = listeners();
+  const signals = onSignals({ pause: () => {} });
+  expect(listeners()).toBe(before + 1);
+  signals.stop();
+  expect([listeners(), signals.code()]).toEqual([before, undefined]);
+});
+
+test("after a signal, a second one is handled until the process ends", () => {
+  const earlier = process.listeners("SIGINT");
+  const reasons: string[] = [];
+  const signals = onSignals({ pause: (reason) => void reasons.push(reason) });
+  signals.interrupt();
+  signals.stop();
+  expect([listeners(), signals.code(), reasons]).toEqual([earlier.length + 1, 130, ["stopped with Ctrl-C"]]);
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(name, process.listeners(name).at(-1)!);
+});
