@@ -63,7 +63,13 @@ async function took(work) {
 /** @typedef {(at: number) => string} LineAt */
 /** @typedef {(file: import("node:fs/promises").FileHandle, lineAt: LineAt) => Promise<void>} RawWork */
 
-/** @param {RawWork} work @returns {Record<string, Way>} */
+/**
+ * Two baselines that write to a file without the journal: with lines that were made before, and with lines that are made
+ * while the time is measured.
+ *
+ * @param {RawWork} work
+ * @returns {Record<string, Way>}
+ */
 const raws = (work) => ({ "raw, lines ready": raw((file) => work(file, ready)), raw: raw((file) => work(file, made)) });
 
 /** @param {(file: import("node:fs/promises").FileHandle) => Promise<void>} work @returns {Way} */

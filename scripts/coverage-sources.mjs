@@ -30,6 +30,8 @@ export function withSources(markdown, read) {
 }
 
 /**
+ * The source files that the tests in a cell of the table test.
+ *
  * @param {string} cell
  * @param {(file: string) => string} read
  * @returns {string[]}

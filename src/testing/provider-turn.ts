@@ -51,7 +51,7 @@ export type FaultyTurn = Readonly<{
 
 /** Faults that are an HTTP status, with the error body of each wire format. */
 export const statusFaults = {
-  "bad-request": { status: 400, type: "invalid_request_error", message: "That request makes no sense." },
+  "bad-request": { status: 400, type: "invalid_request_error", message: "The request is malformed." },
   "too-long": {
     status: 400,
     type: "invalid_request_error",

@@ -73,8 +73,8 @@ describe("signed cards", () => {
       "/keys": (_, response) => answer(response, keys),
     });
     /**
-     * The header as a forger writes it: the keys are at the origin of the card, so the signature is checked and is
-     * wrong.
+     * A forged header of a signature. It names keys at the origin of the card itself, so the signature is checked, and
+     * the check fails.
      */
     const signed = () => {
       const header = JSON.parse(Buffer.from(card.signatures[0]!.protected, "base64url").toString()) as object;

@@ -24,7 +24,7 @@ afterEach(() => {
   for (const hangUp of hangUps.splice(0)) hangUp();
 });
 
-/** The official client, connected to our agent by a pair of streams, as between two processes. */
+/** The official ACP client, connected to our agent by a pair of streams, as between two processes. */
 async function editor(turns: readonly Script[], { home = tempFolder(), answer = "once", model, seen }: Options = {}) {
   const cwd = tempFolder();
   const [toAgent, toEditor] = [new PassThrough(), new PassThrough()];

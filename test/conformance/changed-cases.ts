@@ -7,7 +7,7 @@ import { allCases, type ChangedCase, loadChanged, tryChanged } from "./harness.t
 /** The minimum number of letters of a case's name that the title of its test shows: vitest cuts long names. */
 const SHOWN = 30;
 
-/** Without `all`, one of this many cases is changed. */
+/** Unless `all` cases are wanted, the expectation of one in this many cases is changed. */
 const ONE_OF = 4;
 
 /** The maximum time for all changes of one file. */

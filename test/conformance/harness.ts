@@ -41,7 +41,7 @@ export function hasCase(file: CaseFile, area: string, name: string): boolean {
   return records(file).some((record) => record.area === area && record.name === name);
 }
 
-/** The areas of a file, in the order in which they appear. */
+/** The areas (groups of cases) in a file of cases, in the order in which they appear. */
 export function areasOf(file: CaseFile | "reliability"): string[] {
   const rows = file === "reliability" ? reliability() : records(file);
   return [...new Set(rows.map((row) => row.area))];

@@ -26,7 +26,7 @@ const started = (): TestServer => {
   if (typeof postgres === "string") throw new Error(postgres);
   return postgres;
 };
-/** Another process, as the database sees it. */
+/** Opens a second connection, which looks like another process to the database. */
 const open = (): Database => {
   const database = openDatabase(started().server.url, { connections: 1 });
   opened.push(database);

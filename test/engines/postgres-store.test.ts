@@ -35,7 +35,7 @@ beforeEach(async (context) => {
 const EMPTY =
   "truncate subcrew.runs, subcrew.events, subcrew.commands, subcrew.outputs, subcrew.documents, subcrew.results, subcrew.artifacts, subcrew.processes, subcrew.leases, subcrew.quota, subcrew.model_requests, subcrew.holds, subcrew.probes";
 
-/** Another process, as the database sees it. */
+/** Opens a second connection, which looks like another process to the database. */
 function database(): Database {
   const made = openDatabase(url);
   opened.push(made);

@@ -77,7 +77,7 @@ test.each([
   for (const demand of demands) expect(instructions).toContain(demand);
 });
 
-test("deepresearch has more turns, more time and a longer answer", async () => {
+test("deepresearch has more turns, more time and a longer answer than other agents", async () => {
   const { limits, instructions } = findAgent(await found(), "deepresearch")!.agent;
   expect(limits!.maxTurns).toBeGreaterThan(100);
   expect(limits!.maxDurationMs).toBeGreaterThan(30 * 60_000);

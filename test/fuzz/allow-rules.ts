@@ -53,7 +53,7 @@ const READERS = [
     "ls | sort",
   ],
 ];
-/** Options of many programs, above all those that write; `new` is a file that no rule allows. */
+/** Options of many programs, mainly those with which a program writes a file; `new` is a file that no rule allows. */
 const WORDS = [
   ...[
     "f1",

@@ -28,7 +28,7 @@ test("each test that docs/security.md names exists", () => {
   expect(brokenReferences(page, textOf)).toEqual([]);
 });
 
-test("a reference to a missing file, title or id is found", () => {
+test("a reference to a missing file, title or id is reported", () => {
   const row =
     "| A. | `src/a.test.ts` › one; two; `src/b.test.ts` | `src/a.test.ts` › SBX-01 to SBX-04 (see `test/c.test.ts`) |";
   const read = (file: string): string | undefined => (file === "src/a.test.ts" ? 'test("SBX-01: one")' : undefined);

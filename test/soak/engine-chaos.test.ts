@@ -203,7 +203,7 @@ type RunsReader = Readonly<{
   more(): Promise<void>;
   ended(): number;
   over(): number;
-  /** Waits until the run is recorded: otherwise there is nothing to take over. */
+  /** True once the run is recorded; before that there is nothing to take over. */
   began(run: string): boolean;
   /** Questions that wait for an answer. */
   open(): readonly Readonly<{ run: string; path: string }>[];

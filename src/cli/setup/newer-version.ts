@@ -11,7 +11,7 @@ import { homes } from "../base/home.ts";
 export type VersionCheck = Readonly<{ end(): Promise<string | undefined> }>;
 
 const DAY_MS = 24 * 60 * 60_000;
-/** How long a finished command waits for the registry. */
+/** How long a finished command waits for the answer of the npm registry about newer versions. */
 const PATIENCE_MS = 500;
 /** The timeout of the request to the registry. */
 const REQUEST_MS = 5_000;

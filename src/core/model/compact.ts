@@ -6,7 +6,7 @@ const KEEP_LAST = 6;
 /** The length in characters below which a tool result is not worth removing. */
 const WORTH_CHARS = 400;
 
-/** Roughly how many tokens a text takes; the number is rather too high, so that it is safe for program code. */
+/** Estimates the tokens of a text; too high for prose, because program code has more tokens per character. */
 export function estimateTokens(chars: number): number {
   return Math.ceil(chars / 3.5);
 }

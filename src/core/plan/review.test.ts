@@ -26,7 +26,7 @@ test("only the closing words count, so an approval quoted far above does not", (
   expect(parseReview(`approved was the wish.\n${"x ".repeat(150)}`).approved).toBe(false);
 });
 
-test("the last line decides, whatever blank lines and line ends are around it", () => {
+test("the verdict of a review is in its last line, whatever blank lines and line ends follow", () => {
   expect(parseReview("fine\r\n  APPROVED \r\n\n")).toEqual({ approved: true, feedback: "fine" });
   expect(parseReview("approved? no.\nREVISION_NEEDED\n")).toEqual({ approved: false, feedback: "approved? no." });
 });

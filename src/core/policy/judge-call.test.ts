@@ -94,7 +94,7 @@ test("a rule opens a secret path when it names a secret place or exactly this pa
   expect(opened("read_file", "keys/mine")).toBe(false);
 });
 
-test("files are limited by a lease and by rules of the user and of agent files about tools for files", () => {
+test("access to files is limited by a lease, by the user's rules and by the rules of the agent file", () => {
   expect([free(), free({ deny: ["bash(rm *)"], ask: ["http_get"] })].map(limitsFiles)).toEqual([false, false]);
   const limited = [
     free({ deny: ["write_file(dist/**)"] }),

@@ -76,8 +76,8 @@ function priceText({ usd, unpriced, estimated = 0 }: Cost): string {
 }
 
 /**
- * An age in whole seconds, so that the row changes at most once a second; without a space unless the settings ask for
- * one.
+ * An age in whole seconds, so that the row changes at most once a second. There is no space between number and unit
+ * unless the settings ask for one.
  */
 function shortAge(ms: number, look: Durations): string {
   const whole = ms - (ms % 1_000);

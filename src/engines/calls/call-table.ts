@@ -41,7 +41,7 @@ export type CallTable = Readonly<{
     at: CallEpoch,
     by: Readonly<{ worker: string; class: string }>,
   ): Promise<Readonly<{ job: Job; owner: string }> | undefined>;
-  /** Gives a taken or placed task back to its run. */
+  /** Returns a task to its run, whether it was only assigned to a worker or the worker has taken it. */
   giveBack(at: CallEpoch): Promise<void>;
   /** Marks a task as stopped by its run; resolves with its previous state. */
   stop(at: CallEpoch): Promise<CallState | undefined>;

@@ -39,7 +39,7 @@ export function explainRefusal(error: unknown, shown: string): unknown {
   if (code === "42501")
     return new CrewError(
       "LOGIN_FAILED",
-      `The login of ${shown} may not do this: ${said}.`,
+      `The login of ${shown} lacks a permission in the database: ${said}.`,
       "Use a login of another role: subcrew_worker for workers, subcrew_coordinator for runs, the owner of the tables to migrate.",
       { cause: error },
     );

@@ -180,7 +180,7 @@ describe("Claude's files without a required field", () => {
   });
 });
 
-test("a denied call pattern keeps the tool, a denied tool removes it", () => {
+test("denying some calls of a tool keeps the tool; denying the tool removes it", () => {
   expect(read("disallowedTools: Bash(rm:*), Write(*), Agent(a)").agent.disallowedTools).toEqual([
     "bash(rm:*)",
     "write_file",

@@ -109,7 +109,7 @@ const chunk = fc.oneof(
     ),
   fc.oneof(item, loose, comment, odd),
 );
-/** The same below a key, so that everything occurs at every depth. */
+/** Such lines below a key, so that each kind of line occurs at each depth. */
 const deep = fc
   .tuple(key, fc.constantFrom("  ", " ", "    "), fc.array(chunk, { minLength: 1, maxLength: 3 }))
   .map(([name, space, chunks]) => `${name}:\n${chunks.join("\n").replaceAll(/^/gm, space)}`);

@@ -57,7 +57,9 @@ export function listFor({ name, finding, report: { findings: found, quoted, step
   return [...new Set(all)].filter((text) => text !== "").slice(0, 10);
 }
 
-/** A number for a field: a line, a count, or the minimum. */
+/**
+ * A number for a field of the answer: a line number of a finding, the number of findings, or the minimum of the schema.
+ */
 export function numberFor(schema: Schema, { name, report: { findings }, finding }: Slot, whole: boolean): number {
   const bound = (key: string): number | undefined => (typeof schema[key] === "number" ? schema[key] : undefined);
   const unit = bound("multipleOf") ?? (whole ? 1 : 0);

@@ -5,7 +5,7 @@ import { type Term, termsOf } from "./terms.ts";
 import { isOwnVoice, withoutVoice } from "./voice.ts";
 import { CHANGES } from "./words.ts";
 
-/** A question split into its parts by its wording. */
+/** A question, split into its clauses, the files that it names, and what it asks for. */
 export type ParsedQuestion = Readonly<{
   /** The question on one line. */
   text: string;

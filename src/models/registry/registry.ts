@@ -329,7 +329,7 @@ const withId =
 const own = <T>(record: Readonly<Record<string, T>> | undefined, name: string): T | undefined =>
   record !== undefined && Object.hasOwn(record, name) ? record[name] : undefined;
 
-/** The entry of a built-in model, and the text after its colon. */
+/** The entry of a built-in model, and the part of the model's name after the colon, as in `scripted:FILE`. */
 function rowOf(
   name: string,
   builtin: NonNullable<ModelRegistryConfig["builtin"]>,

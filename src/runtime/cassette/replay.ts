@@ -97,7 +97,7 @@ export function replayingFrom(
         type: "error",
         fault: {
           code: "DRIFT",
-          message: `Not in the recording: ${turn.drift}`,
+          message: `The run differs from the recording: ${turn.drift}`,
           hint: "Record the run again with --record.",
           retryable: false,
         },
@@ -124,7 +124,7 @@ export function replayingFrom(
     runner: (inner) => (assignment, context) => {
       const task = taskKey(assignment.call);
       const note = (text: string): void =>
-        context.emit({ type: "warning", code: "DRIFT", text: `Not in the recording: ${text}` });
+        context.emit({ type: "warning", code: "DRIFT", text: `The run differs from the recording: ${text}` });
       const tools = new Map([...assignment.tools].map(([name, tool]) => [name, toolFor(task, tool, note)]));
       const model = { ...assignment.model, model: modelFor(task, assignment.model.model, note) };
       return inner({ ...assignment, runner: "local", model, tools }, context);

@@ -15,7 +15,7 @@ import { isProgram } from "../disk/is-program.ts";
 /** The user's setting for the sandbox: required, used if available, or off. */
 export type SandboxWish = "required" | "auto" | "off";
 
-/** The isolation that is available on this machine, verified by tests. */
+/** The isolation that is available on this machine; each part of it has been tried in a sandbox. */
 export type SandboxLevel = Readonly<{
   level: "full" | "partial" | "none";
   /** A description in one line, for people. */

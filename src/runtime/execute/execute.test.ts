@@ -183,7 +183,7 @@ describe("a task that is paused alone", () => {
     expect(seen.left).toEqual({ stoppable: 0, listeners: 0 });
   });
 
-  test("ends with its run, or as failed when a change says so", async () => {
+  test("ends when its run ends, or fails when a change of the plan marks it as failed", async () => {
     const ended = (end: "cancel" | "change") =>
       observe({
         plan: body,

@@ -6,8 +6,8 @@ import { folderContains } from "./folder-contains.ts";
 type Mount = Readonly<{ device: string; root: string; point: string }>;
 
 /**
- * Other paths at which mounts show a real path or a part of it, as after `mount --bind`: the real path of a file does
- * not tell them apart. `table`: the kernel's list of mounts.
+ * Other paths at which mounts show a real path or a part of it, as after `mount --bind`: `realpath` does not show that
+ * two such paths are the same file. `table`: the kernel's list of mounts.
  */
 export function mountAliases(path: string, table: string): string[] {
   const mounts = table.split("\n").flatMap(mountIn);

@@ -145,7 +145,7 @@ function conflictHint({ rest, command, versions, patch, into }: Conflict): strin
 }
 
 /**
- * The command that applies a kept patch; if the run is not stored, a command of git, without the files that conflict.
+ * The command that applies a kept patch. If the run is not stored, it is a `git apply` that leaves out conflicting files.
  */
 function applyCommand(
   { patch, origin }: Proposal,

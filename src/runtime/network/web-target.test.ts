@@ -60,7 +60,7 @@ describe("an address in a URL is judged in any spelling", () => {
     );
   });
 
-  test("resolved addresses are checked by the same table", () => {
+  test("addresses that a name resolves to are checked like literal addresses", () => {
     fc.assert(
       fc.property(fc.oneof(version4, inRange(4)), (value) => {
         const judge = (): void => judgeAddress(spellings4(value, 0), { host: "some.example", allowed: false });

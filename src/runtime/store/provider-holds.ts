@@ -52,7 +52,7 @@ export function openProviderHolds(folder: string | undefined): ProviderHolds {
   const own = new Map<string, Hold>();
   const probing = new Set<string>();
   const looks = new Map<string, Promise<Hold | undefined>>();
-  /** For each key without a hold: until when it is not checked again. */
+  /** Keys that had no hold when they were last checked, and the time until which they are not checked again. */
   const freeUntil = new Map<string, number>();
   const fileOf = (key: string): string => join(folder ?? "", `${key}.json`);
 

@@ -287,7 +287,7 @@ describe("prompt", () => {
     expect((await assignmentOf({ agent: { completion: "tool" } })).completion).toBe("tool");
   });
 
-  test("the shared beginning of a prompt is its context; a fork and a continued conversation share none", async () => {
+  test("the context of a run counts as the shared beginning of prompts, but not in a fork or a continued conversation", async () => {
     const context = "About the run.";
     const resumes = { path: "first", prompt: "Count.", output: "1" };
     const shared = async (more: Partial<Call>): Promise<boolean> =>

@@ -62,7 +62,7 @@ const hostile = fc.oneof(
   },
 );
 
-/** Layouts of rows, which change from frame to frame. */
+/** Widths of the fields of a row; each frame may use another layout. */
 const layouts = [[4, 20, 6, 50], [4, 10, 66], [80], [2, 2, 30, 12, 12, 22]] as const;
 
 const row = fc.tuple(fc.nat(layouts.length), fc.array(hostile, { minLength: 6, maxLength: 6 }), fc.boolean());

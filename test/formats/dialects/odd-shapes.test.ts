@@ -86,7 +86,7 @@ const exact = ["own", "claude", "omp", "pi", "qwen", "gemini", "opencode"];
 const RIGHTS = new Set(["tools", "disallowedTools", "rules", "spawns", "permission", "sandbox"]);
 const others = ["scout", "sage", "lead", "x", "test-a"];
 
-test("an odd shape converted to another dialect and read back has no more rights than before, or the report names them", () => {
+test("an odd shape converted to another dialect and read back has no more rights than before, or the report names the added rights", () => {
   const wrong: unknown[] = [];
   let pairs = 0;
   for (const [at, [shape, { keys, denied = [] }]] of Object.entries(oddShapes).entries())

@@ -81,7 +81,7 @@ describe.each(kinds)("%s", (_, name) => {
     expect(textOf(await turn(model, { tools: [look], messages }))).toBe("Sorry.");
   });
 
-  test("a certain tool can be required", async () => {
+  test("a request can require the model to call a specific tool", async () => {
     const server = await provider([{ calls: [{ name: "look", input: { path: "a" } }] }, "x"]);
     const model = await modelAt(server, name);
     await turn(model, { tools: [look], toolChoice: "required" });

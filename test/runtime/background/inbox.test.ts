@@ -185,7 +185,7 @@ test("a question in a terminal is withdrawn when another process answers it", as
   expect(said).toEqual(["ok: already approved by the inbox"]);
 });
 
-test("answers about calls become rules for exactly the calls that were shown", async () => {
+test("an answer to a permission request becomes a rule for exactly the calls that were shown", async () => {
   const at = { run: "run_x", path: "w", at: 1 };
   const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, reasoning: 0, contextTokens: 0, turns: 1 };
   const calls = [

@@ -328,7 +328,7 @@ describe("a run that is resumed after any prefix of its events", () => {
     );
   });
 
-  test("where the faster task wins, the folded state still equals the executor's", async () => {
+  test("where the faster task wins, the state rebuilt from the journal equals the state of the executor", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), async (world) => {
         await cuts(world, {}, (_whole, rest) => {

@@ -53,7 +53,7 @@ const leaves = (...lines: string[]): ScriptedTurn => ({
 });
 const single = { mode: "single", agent: "worker", task: "Go." } as const;
 
-/** The state after a process is killed right after a record. */
+/** Cuts a journal after a record, as if the process had been killed then. */
 function killedAfter(home: string, id: string, isLast: (event: KeptEvent) => boolean): void {
   const file = join(home, "runs", id, JOURNAL_FILE);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");

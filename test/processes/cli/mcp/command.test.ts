@@ -22,7 +22,7 @@ const answers = (stdout: string): Answer[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Answer);
 
-/** The official client, which starts the command itself. */
+/** The official MCP client, which starts the command itself. */
 async function clientOf({ workspace: cwd, env }: Place): Promise<Client> {
   const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
   const transport = new StdioClientTransport({

@@ -44,7 +44,10 @@ const uses = (tool: string, line: string): ScriptedTurn => ({ text: "", calls: [
 const chain = { mode: "chain", chain: STEPS.map((task) => ({ agent: "worker", task })) } as const;
 const turns = STEPS.flatMap((line) => [uses("leave", line), `${line} is done`]);
 
-/** The state after a process is killed right after a record: nothing follows it, and the run is not released. */
+/**
+ * Cuts a journal after a record, as if the process had been killed then: the run still has an owner. Returns the number
+ * of records that are left.
+ */
 function killedAfter(home: string, id: string, isLast: (event: KeptEvent) => boolean): number {
   const file = join(home, "runs", id, JOURNAL_FILE);
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
