@@ -71,13 +71,20 @@ export function deniedBy(entry: string, groups: ToolGroups | undefined): readonl
   if (EVERYTHING.has(foldName(entry))) return [ALL_TOOLS, DELEGATION_TOOL];
   const bare = withoutRule(entry);
   const whole = [...toolsNamed(bare, groups), ...flatName(bare)];
-  const parts =
-    entry.includes("(") && bare !== entry
-      ? []
-      : entry.split(/[^\w.*:@-]+/).filter((word) => word !== entry && !EVERYTHING.has(word));
+  const named = entry.includes("(") && bare !== entry ? namedBefore(entry) : entry;
+  const parts = named.split(/[^\w.*:@-]+/).filter((word) => word !== entry && !EVERYTHING.has(word));
   const words = parts.flatMap((word) => toolsNamed(word, groups).filter((name) => !isOfServer(name)));
   const helpers = bare.includes("*") && matchesDelegation(bare) ? [DELEGATION_TOOL] : [];
   return [...new Set([...whole.flatMap((name) => withRule([name], entry)), ...words, ...helpers])];
+}
+
+/**
+ * The words of an entry with a pattern that are denied as a whole: those before a blank, as in `bash x()`. Such an entry
+ * may be two lines of a file that belong to different fields, so a pattern after a blank does not limit the ban.
+ */
+function namedBefore(entry: string): string {
+  const head = entry.slice(0, entry.indexOf("(")).trimStart();
+  return head.slice(0, Math.max(0, head.search(/\s\S*$/)));
 }
 
 /**

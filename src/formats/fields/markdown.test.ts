@@ -188,6 +188,17 @@ test("denying some calls of a tool keeps the tool; denying the tool removes it",
   ]);
 });
 
+test.each(["$()", "x()", "(a)", "bash(rm *)", "rm *"])(
+  "the stray line %j after a list of denied tools does not limit it",
+  (stray) => {
+    const { agents } = ownDialect.read(
+      `---\ndescription: d\ndisallowedTools: write_file, bash\n${stray}\n---\nBody`,
+      place,
+    );
+    expect(agents[0]?.agent.disallowedTools).toEqual(expect.arrayContaining(["write_file", "bash"]));
+  },
+);
+
 test.each(["maxTurns: 1e300", "timeoutMins: 1e300", "maxTurns: 0", "maxTurns: -1", "timeoutMins: .inf"])(
   "%s is no limit, and a problem names the field",
   (line) => {
