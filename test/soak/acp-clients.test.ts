@@ -6,6 +6,7 @@ import { type ProviderServer, startProviderServer } from "../../src/testing/prov
 import { command } from "../processes/command.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { realTool } from "./tool-cache.ts";
+import { withoutBlanks } from "./without-blanks.ts";
 
 /*
  * A real client of the Agent Client Protocol, with `subcrew acp` as its agent: acpx, which is headless. The main agent sends
@@ -36,7 +37,7 @@ async function prompt(bin: string, flags: readonly string[]): Promise<Went> {
   });
   mkdirSync(join(home, ".subcrew"), { recursive: true });
   writeFileSync(join(home, ".subcrew", "config.yaml"), "model: anthropic/claude-sonnet-4-5\n");
-  const agent = `${process.execPath} ${command} acp --trust`;
+  const agent = `${process.execPath} ${withoutBlanks(command)} acp --trust`;
   const args = ["--agent", agent, "--cwd", cwd, ...flags, "exec", "What is in notes.txt?"];
   const child = spawn(join(bin, "acpx"), args, {
     cwd,

@@ -9,6 +9,7 @@ import { type ProviderServer, startProviderServer } from "../../src/testing/prov
 import type { Need } from "../needs.ts";
 import { command } from "../processes/command.ts";
 import { realTool } from "./tool-cache.ts";
+import { withoutBlanks } from "./without-blanks.ts";
 
 /*
  * The official conformance suite of the protocol, against the real command. docs/mcp.md lists the scenarios that are not here, with
@@ -78,7 +79,7 @@ describe("as a client", () => {
   test.concurrent.for(CLIENT)("subcrew passes %s", async (scenario, ctx) => {
     const missing = suite.missing ?? node.missing;
     if (missing !== undefined) return ctx.skip(missing);
-    const driver = `${process.execPath} ${join(import.meta.dirname, "conformance-client.mjs")}`;
+    const driver = `${process.execPath} ${withoutBlanks(join(import.meta.dirname, "conformance-client.mjs"))}`;
     expectPassed(await conformance(["client", "--command", driver, "--scenario", scenario, "--timeout", "300000"]));
   });
 });
