@@ -1,3 +1,4 @@
+import { commandsInArguments, mayRunFrom } from "../shell/arguments.ts";
 import { commandsInCode } from "../shell/code.ts";
 import { parseShell, type ShellCommand, type ShellWord } from "../shell/parse.ts";
 import { runByVariables } from "../shell/variables.ts";
@@ -8,8 +9,10 @@ import { defined } from "../text/defined.ts";
 export type Part = Readonly<{
   command: ShellCommand;
   inner: readonly Part[];
-  /** Values of variables, and texts in code, read as commands: some program may run them. */
+  /** Values of variables, and texts in code and arguments, read as commands: some program may run them. */
   perhaps: readonly Part[];
+  /** The index of the first of its words that may begin a command, if it may run one of its arguments. */
+  mayRunFrom?: number;
   transparent: boolean;
   problem?: string;
 }>;
@@ -46,14 +49,20 @@ function partOf(command: ShellCommand, depth: number): Part {
   const variables = runByVariables(command);
   const problem = hazard ?? (wrapped && "problem" in wrapped ? wrapped.problem : variables.problem);
   const [first, ...args] = command.words;
-  const perhaps = [...variables.perhaps, ...commandsInCode(baseName(first?.text ?? ""), args)];
+  const program = baseName(first?.text ?? "");
+  const perhaps = [
+    ...variables.perhaps,
+    ...commandsInCode(program, args),
+    ...(wrapped === undefined ? commandsInArguments(program, args) : []),
+  ];
+  const from = wrapped === undefined ? mayRunFrom(program, args) : undefined;
   const inner = [...(wrapped && "inner" in wrapped ? wrapped.inner : []), ...variables.inner];
   return {
     command,
     inner: inner.map((each) => partOf(each, depth + 1)),
     perhaps: depth > DEEPEST ? [] : perhaps.map((each) => withoutProblems(partOf(each, depth + 1))),
     transparent: wrapped !== undefined && "inner" in wrapped && wrapped.transparent,
-    ...defined({ problem }),
+    ...defined({ problem, mayRunFrom: from === undefined ? undefined : from + 1 }),
   };
 }
 

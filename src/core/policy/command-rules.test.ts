@@ -60,6 +60,9 @@ test.each([
   ["awk *", "awk '{print \"->\" $1}' a"],
   ["tar *", "tar tCf . a.tar"],
   ["xxd *", "xxd -g 1 a"],
+  ["xxd *", "xxd -c16 -s0x10 -pu a"],
+  ["tree *", "tree -L 2 -I 'a|b'"],
+  ["sed *", "sed 's/[[:space:]]*$//; s/[^a-z.]/x/g; /[0-9]/d' a"],
 ])("command rules: %s covers %s", (rule, command) => {
   expect(decide(command, { allow: [`bash(${rule})`] })).toBe("allow");
 });
@@ -331,12 +334,31 @@ test.each([
   ["wget *", "wget -O - -O a https://example.com/a"],
   ["go *", "go env -u GOFLAGS"],
   ["jobs *", "jobs -x rm a"],
+  // Bundles of letters that these programs read in another way than most.
+  ["tree *", "tree -Lo 1 new"],
+  ["tree *", "tree -PLo x 1 new"],
+  ["tree *", "tree -Po x new"],
+  ["xxd *", "xxd -ps a new"],
+  ["xxd *", "xxd -is a new"],
+  ["xxd *", "xxd -bc a new"],
+  // Patterns of sed that end at another place than it seems.
+  ["sed *", "sed 's/[/X/;#/]/Y/;w new' a"],
+  ["sed *", "sed '/[/p;#/]/w new' a"],
+  ["sed *", "sed 's/[]/X/;#]/Y/;w new' a"],
+  ["sed *", "sed 's/[^]/X/;#]/Y/;w new' a"],
+  ["sed *", "sed 's/[[:alpha:]/X/;#]/Y/;w new' a"],
+  ["sed *", "sed 's/[\\]/X/;#/]/Y/;w new' a"],
   // Strings of awk that begin at another place than it seems.
   ["awk *", 'awk \'/"/{print > "new"} /"/\' a'],
   ["awk *", 'awk \'BEGIN{x="a\\\n"; print > "new"; y="b"}\''],
   ["awk *", 'awk \'{x = 1 # "\nprint > "new" # "\n}\' a'],
 ])("command rules: %s does not cover %s", (rule, command) => {
   expect(decide(command, { allow: [`bash(${rule})`] })).toBe("ask");
+});
+
+test("command rules: a pattern does not cover an awk program that is too long to be analysed", () => {
+  const quoted = String.raw`\"`.repeat(2_501);
+  expect(decide(`awk '${quoted}' f`, { allow: ["bash(awk *)"] })).toBe("ask");
 });
 
 test.each([

@@ -4,7 +4,7 @@ import { foldPath } from "../rules/fold-path.ts";
 import { covers, type Lease } from "../rules/lease.ts";
 import { pathBan, type Rule, ruleFits, ruleText } from "../rules/rule.ts";
 import type { ToolClass } from "../vocabulary/tool-class.ts";
-import { FILE_CHANGING_TOOLS } from "../vocabulary/tool-names.ts";
+import { FILE_CHANGING_TOOLS, toolMatches } from "../vocabulary/tool-names.ts";
 import { type AgentBound, type Policy, type PolicyLevel, rulesFor } from "./policy.ts";
 import { type LocalPlaces, protectedPart } from "./protected-paths.ts";
 import { secretNamed } from "./secret-paths.ts";
@@ -43,8 +43,11 @@ export function judgeCall(policy: Policy, ask: CallToJudge): Verdict {
 function judgeSubject(policy: Policy, ask: CallToJudge, subject: LocatedSubject | undefined): Verdict {
   const refused = banned(policy, ask, subject) ?? unleased(policy, subject) ?? closedTo(policy, ask.tool, subject);
   if (refused) return refused;
-  const spoken = policy.bounds.flatMap(
-    (bound) => boundVerdict(bound, ask.tool, lastFitting(bound.rules, ask, subject)) ?? [],
+  const spoken = policy.bounds.flatMap((bound) =>
+    [
+      boundVerdict(bound, ask.tool, lastFitting(bound.rules, ask.tool, subject)) ?? [],
+      readingVerdict(bound, ask, subject) ?? [],
+    ].flat(),
   );
   return spoken.find(({ decision }) => decision === "deny") ?? strictest(byRules(policy, ask, subject), ...spoken);
 }
@@ -58,7 +61,9 @@ function byRules(policy: Policy, ask: CallToJudge, subject: LocatedSubject | und
     (as: "permission" | "ban") =>
     (rule: Rule): boolean =>
       ruleFits(rule, ask.tool, subject, as);
-  const asked = policy.ask.find(fits("ban"));
+  const asked =
+    policy.ask.find(fits("ban")) ??
+    (showsContent(ask, subject) ? policy.ask.find((rule) => asksAbout(rule, subject)) : undefined);
   if (asked)
     return {
       decision: "ask",
@@ -68,6 +73,30 @@ function byRules(policy: Policy, ask: CallToJudge, subject: LocatedSubject | und
     };
   const allowed = policy.allow.find(fits("permission"));
   return allowed ? { decision: "allow", rule: `allow ${ruleText(allowed)}`, why: "", hint: "" } : base;
+}
+
+/** Whether a call can show the content of the file or folder that it names; listings show only names. */
+function showsContent(
+  { tool, does }: Pick<CallToJudge, "tool" | "does">,
+  subject: LocatedSubject | undefined,
+): subject is Extract<LocatedSubject, { kind: "path" }> {
+  return subject?.kind === "path" && (does === "read" || does === "write") && !NAMING_TOOLS.includes(tool);
+}
+
+/** Whether a rule requires approval before a file is read, by whatever tool. */
+function asksAbout(rule: Rule, { places }: Extract<LocatedSubject, { kind: "path" }>): boolean {
+  if (rule.pattern === undefined || !READING_TOOLS.some((tool) => toolMatches(rule.tool, tool))) return false;
+  const covers = pathBan(rule.pattern);
+  return places.some((place) => covers(place === "" ? ANY_NAME : place));
+}
+
+/** What an agent's rules about `read_file` say about the file that another tool reads. */
+function readingVerdict(bound: AgentBound, ask: CallToJudge, subject: LocatedSubject | undefined): Verdict | undefined {
+  if (!showsContent(ask, subject)) return undefined;
+  const rule = lastFitting(bound.rules, "read_file", subject);
+  return rule?.pattern === undefined || (rule.says === "deny" && subject.change)
+    ? undefined
+    : boundVerdict(bound, "read_file", rule);
 }
 
 /** Applies deny rules about files: a deny rule for one tool that reads or writes files applies to all such tools. */
@@ -161,6 +190,10 @@ export function isOpened(
 
 /** The tools that read files, and those that change them. */
 const READING_TOOLS = ["read_file", "list_files", "get_file_info", "grep_files", "glob"] as const;
+/** The tools among them that show names, but no content. */
+const NAMING_TOOLS: readonly string[] = ["list_files", "glob"];
+/** A name that only patterns for all names match; it stands for the content of the workspace. */
+const ANY_NAME = "\u0001";
 const KIN = { read: READING_TOOLS, write: FILE_CHANGING_TOOLS } as const;
 
 /** Whether a rule or a lease restricts which files are read or written. */
@@ -169,15 +202,50 @@ export function limitsFiles({ deny, ask, bounds, leases = [] }: Policy): boolean
   return leases.length > 0 || [...KIN.read, ...KIN.write].some((tool) => rulesFor(rules, tool).length > 0);
 }
 
-/** Returns a test for paths that rules forbid to read; `undefined` when they forbid nothing. */
+/**
+ * Returns a test for paths that rules forbid to read, also those in the agent's file; `undefined` when they forbid
+ * nothing.
+ */
 export function readBans(policy: Policy): ((place: string) => boolean) | undefined {
-  const bans = readBanPatterns(policy).map(pathBan);
+  const bans = [...readBanPatterns(policy).map(pathBan), ...boundReads(policy, "deny")];
   return bans.length === 0 ? undefined : (place) => bans.some((covers) => covers(place));
+}
+
+/**
+ * Returns a test for paths that may be read only with an approval that a call about these subjects did not get;
+ * `undefined` when there are none. A person was asked about a rule that covers a subject itself.
+ */
+export function readAsks(
+  policy: Policy,
+  tool: string,
+  judged: readonly LocatedSubject[],
+): ((place: string) => boolean) | undefined {
+  if (NAMING_TOOLS.includes(tool)) return undefined;
+  const named = judged.flatMap((subject) => (subject.kind === "path" ? subject.places : []));
+  const asks = [...patternsOf(policy.ask).map(pathBan), ...boundReads(policy, "ask")].filter(
+    (covers) => !named.some((place) => covers(place === "" ? ANY_NAME : place)),
+  );
+  return asks.length === 0 ? undefined : (place) => asks.some((covers) => covers(place));
+}
+
+/** Tests for the paths about which the rules of agent files say this, for the tool that reads a file. */
+function boundReads({ bounds }: Policy, says: "ask" | "deny"): ((place: string) => boolean)[] {
+  return bounds
+    .filter(({ rules }) => rulesFor(rules, "read_file").some((rule) => rule.says === says && rule.pattern))
+    .map(({ rules }) => (place) => {
+      const rule = lastFitting(rules, "read_file", placed(place, false));
+      return rule?.says === says && rule.pattern !== undefined;
+    });
 }
 
 /** The patterns of the rules that forbid to read files. */
 export function readBanPatterns({ deny }: Policy): string[] {
-  const rules = READING_TOOLS.flatMap((tool) => rulesFor(deny, tool));
+  return patternsOf(deny);
+}
+
+/** The patterns of the rules about tools that read. */
+function patternsOf(given: readonly Rule[]): string[] {
+  const rules = READING_TOOLS.flatMap((tool) => rulesFor(given, tool));
   return [...new Set(rules.flatMap(({ pattern }) => (pattern === undefined ? [] : [pattern])))];
 }
 
@@ -212,11 +280,7 @@ export function lifts({ allow, ...local }: Pick<Policy, "allow"> & LocalPlaces, 
   });
 }
 
-function lastFitting(
-  rules: AgentRules,
-  { tool }: CallToJudge,
-  subject: LocatedSubject | undefined,
-): AgentRule | undefined {
+function lastFitting(rules: AgentRules, tool: string, subject: LocatedSubject | undefined): AgentRule | undefined {
   return rules.findLast((rule) => ruleFits(rule, tool, subject, rule.says === "allow" ? "permission" : "ban"));
 }
 

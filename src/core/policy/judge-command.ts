@@ -12,6 +12,7 @@ import {
   byMode,
   type CallToJudge,
   judgeCall,
+  readAsks,
   limitsFiles,
   outsideLease,
   type ShellState,
@@ -128,12 +129,14 @@ function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line,
   if (pattern === undefined) return true;
   if (exact) return command === pattern;
   const [program = "", ...words] = wordsOf(pattern).words;
-  return all.some(({ command: { words: given } }) => {
-    const [first, ...rest] = given;
-    if (first?.text === undefined || !textMatches(baseName(program).toLowerCase(), baseName(first.text).toLowerCase()))
-      return false;
+  const isProgram = ({ text }: ShellWord): boolean =>
+    text !== undefined && textMatches(baseName(program).toLowerCase(), baseName(text).toLowerCase());
+  return all.some(({ command: { words: given }, mayRunFrom }) => {
+    const start = given.findIndex((word, at) => (at === 0 || at >= (mayRunFrom ?? Infinity)) && isProgram(word));
+    if (start < 0) return false;
     let at = 0;
-    for (const { text } of rest) if (at < words.length && (text === undefined || textMatches(words[at]!, text))) at++;
+    for (const { text } of given.slice(start + 1))
+      if (at < words.length && (text === undefined || textMatches(words[at]!, text))) at++;
     return at === words.length;
   });
 }
@@ -256,7 +259,9 @@ function onlyReads(
   const ban = places
     .map((place) => banned(policy, READS, placed(place ?? "", false)))
     .find((found) => found !== undefined);
-  return ban ?? { decision: "allow", rule: "only reads", why: "", hint: "" };
+  // A command may read a file that it does not name, and a rule wants a person to be asked about some files.
+  if (ban !== undefined || readAsks(policy, "bash", []) !== undefined) return ban;
+  return { decision: "allow", rule: "only reads", why: "", hint: "" };
 }
 
 const READS = { tool: "read_file", does: "read", effect: "read" } as const;

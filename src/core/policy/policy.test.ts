@@ -6,7 +6,18 @@ import { judge } from "./judge.ts";
 import { barred, lifts, readBans } from "./judge-call.ts";
 import { permissions, policyOf, withPermissions } from "./permissions.ts";
 import { permit } from "./permit.ts";
-import { createPolicy, intersect, mayUseNetwork, narrow, type Policy, policyModes } from "./policy.ts";
+import {
+  canGrantNetwork,
+  createPolicy,
+  intersect,
+  mayUseNamespaces,
+  mayUseNetwork,
+  narrow,
+  type Policy,
+  policyModes,
+  withDenied,
+  withLease,
+} from "./policy.ts";
 
 /** The verdict of a policy on a call of each class, with and without an effect. */
 function table(policy: Policy): Record<string, string> {
@@ -132,7 +143,7 @@ test("rules of an agent's file: the last one that matches counts, and none of th
   ).toBe("ask");
 });
 
-test("a resumed run has at most the recorded and at most the current permissions", () => {
+test("a resumed run has only permissions that are both recorded and allowed now", () => {
   const before = createPolicy("acceptEdits", {
     allow: parseRules(["bash(ls *)", "bash(cat *)"]),
     deny: parseRules(["bash(rm *)"]),
@@ -217,6 +228,15 @@ test("unreadable paths are known in advance, and nothing is scanned when no rule
   ]);
 });
 
+test("the last matching rule of an agent's file decides which paths are unreadable", () => {
+  const rule = (says: "allow" | "deny", pattern: string) => ({ tool: "read_file", pattern, says });
+  const bans = readBans({
+    ...createPolicy("default"),
+    bounds: [{ of: "a", key: "rules", rules: [rule("deny", "docs/**"), rule("allow", "docs/open/**")] }],
+  })!;
+  expect(["docs", "docs/a.md", "docs/open/a.md", "src/a.ts"].map(bans)).toEqual([true, true, false, false]);
+});
+
 test("settings and flags are combined; an unreadable rule is an error", () => {
   expect(
     withPermissions(
@@ -227,4 +247,51 @@ test("settings and flags are combined; an unreadable rule is an error", () => {
   expect(permissions.safeParse({ mode: "yolo" }).success).toBe(false);
   expect(permissions.safeParse({ sandbox: "of" }).success).toBe(false);
   expect(() => policyOf({ deny: ["nonsense"] }, [])).toThrow("names no known tool");
+});
+
+test("only dontAsk never asks", () => {
+  expect(policyModes.filter((mode) => !createPolicy(mode).asks)).toEqual(["dontAsk"]);
+  expect(narrow(createPolicy("default"), { name: "a", permission: "auto" }).asks).toBe(true);
+});
+
+test("an agent whose commands run read-only has no network, whatever the user allows", () => {
+  const open = createPolicy("default", { allow: parseRules(["network"]) });
+  expect(mayUseNetwork(open)).toBe(true);
+  expect(mayUseNetwork(narrow(open, { name: "a", sandbox: "read-only" }))).toBe(false);
+});
+
+test("a person may grant network access unless the mode or a rule forbids it", () => {
+  expect(policyModes.filter((mode) => !canGrantNetwork(createPolicy(mode)))).toEqual(["plan", "dontAsk"]);
+  expect(canGrantNetwork(createPolicy("default", { deny: parseRules(["network"]) }))).toBe(false);
+});
+
+test("user namespaces need a rule that allows them and none that denies them", () => {
+  const rules = parseRules(["namespaces"]);
+  expect(mayUseNamespaces(createPolicy("bypass"))).toBe(false);
+  expect(mayUseNamespaces(createPolicy("bypass", { allow: parseRules(["bash"]) }))).toBe(false);
+  expect(mayUseNamespaces(createPolicy("bypass", { allow: rules }))).toBe(true);
+  expect(mayUseNamespaces(createPolicy("bypass", { allow: rules, deny: rules }))).toBe(false);
+});
+
+test("a ban with the pattern * denies the whole tool", () => {
+  expect(narrow(createPolicy("default"), { name: "a", disallowedTools: ["bash(*)", "read_file(a)"] }).deny).toEqual([
+    { tool: "bash" },
+    { tool: "read_file", pattern: "a" },
+  ]);
+});
+
+test("agents that an agent starts keep every earlier ban, and get those of its file", () => {
+  const policy = createPolicy("plan", { deny: parseRules(["web_search"]) });
+  expect(withDenied(policy, ["bash", "read_file(a)"])).toEqual({
+    ...policy,
+    deny: [{ tool: "web_search" }, { tool: "bash" }],
+  });
+});
+
+test("an intersection keeps the bounds of both policies, and the lease of the first", () => {
+  const bounded = (name: string) => narrow(createPolicy("default"), { name, tools: ["bash(git log *)"] });
+  const lease = { of: "ours", globs: ["src/**"] };
+  const both = intersect(withLease(bounded("ours"), lease), bounded("theirs"));
+  expect(both.bounds.map(({ of }) => of)).toEqual(["ours", "theirs"]);
+  expect(both.leases).toEqual([lease]);
 });

@@ -5,6 +5,9 @@ test.each([
   ["bash", { command: "npm test -- --watch a.ts" }, "bash(npm test -- --watch *)"],
   ["bash", { command: "npm run build" }, "bash(npm run build *)"],
   ["bash", { command: "git log --oneline -5 src" }, "bash(git log --oneline -5 *)"],
+  ["bash", { command: "npm run build a" }, "bash(npm run build *)"],
+  ["bash", { command: "npm test a" }, "bash(npm test *)"],
+  ["bash", { command: "touch one.txt" }, "bash(touch *)"],
   ["bash", { command: "touch -c one.txt" }, "bash(touch -c *)"],
   ["edit_file", { path: "src/core/a.ts", oldText: "a", newText: "b" }, "edit_file(src/core/**)"],
   ["write_file", { path: "README.md" }, "write_file(README.md)"],
@@ -19,3 +22,7 @@ test.each(["rm a && rm b", "echo $(whoami)", "cat a > b", "ls | sh", "echo 'a b'
     expect(proposedRule("bash", { command })).toBeUndefined();
   },
 );
+
+test.each([{ url: "no address" }, { url: 5 }, { path: "" }, {}, "text"])("%j proposes no rule", (input) => {
+  expect(proposedRule("http_get", input)).toBeUndefined();
+});

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isAbovePlace, mayBeProtected, protectedPart } from "./protected-paths.ts";
+import { isAbovePlace, isUnlisted, mayBeProtected, protectedPart } from "./protected-paths.ts";
 
 describe("in a home folder", () => {
   const places = [
@@ -50,20 +50,32 @@ describe("in a home folder", () => {
         "go/bin/x",
       ],
       ...[".node_modules/x.js", ".terminfo/x/xterm", ".dir-locals.el", ".hammerspoon/init.lua"],
+      ...[".foo/data.json", ".foo/hooks/on-exit", ".mozilla/native-messaging-hosts/x.json", ".vnc/xstartup", ".my.cnf"],
+      ...[".Xclients", ".local/share/vulkan/implicit_layer.d/x.json", ".local/share/bash-completion/completions/ls"],
+      ...[".local/opt/x/bin/y", "n/bin/node", ".zcompdump", ".\uff46oo/x"],
     ];
     expect(unlisted.filter((place) => protectedPart(place, home) === undefined)).toEqual([]);
     expect(unlisted.filter((place) => !place.split("/").some((name) => mayBeProtected(name)))).toEqual([]);
+    expect([mayBeProtected("foo", undefined, "home/u/.local/share"), mayBeProtected("foo")]).toEqual([true, false]);
     const data = [
-      ".cache/x/y.json",
-      ".npm/_cacache/x",
-      ".local/share/foo/data",
-      ".foo/data.json",
-      "notes/.foo/x",
-      "a.conf",
+      ...[".cache/x/y.json", ".npm/_cacache/x", ".cargo/registry/x", ".m2/repository/x", ".gradle/caches/x"],
+      ...[".local/share/Trash/files/a", ".local/state/x", ".local", ".local/share", ".bash_history", ".zsh_history"],
+      ...[".notes.txt.swp", ".Xauthority-c", ".local/share/foo.refused-ab12cd", ".foo.refused-ab12cd/x"],
+      ...["notes/.foo/x", "a.conf", "notes/.local/share/foo"],
     ];
     expect(data.filter((place) => protectedPart(place, home) !== undefined)).toEqual([]);
     expect(protectedPart(".foorc")).toBeUndefined();
-    expect(protectedPart(".foorc.refused-ab12", home)).toBeUndefined();
+    expect(protectedPart(".foorc.refused-ab12cd", home)).toBeUndefined();
+    expect([isUnlisted(".foo/x", home), isUnlisted(".vim/x", home), isUnlisted(".foorc", home)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+    expect([isUnlisted(".git/x", home), isUnlisted("a/.foo", home), isUnlisted(".foo/.git", home)]).toEqual([
+      false,
+      false,
+      false,
+    ]);
     expect([isAbovePlace(".foo", home), isAbovePlace("foo", home), isAbovePlace(".foo")]).toEqual([true, false, false]);
   });
 
@@ -92,6 +104,8 @@ test("programs that git runs at the next commit, and files that an editor loads 
     "captainhook.json",
     "grumphp.yml",
     ".trunk/trunk.yaml",
+    ".huskyrc.json",
+    ".pijul/config",
   ];
   const editors = [".helix/languages.toml", ".theia/tasks.json", ".vs/launch.vs.json", ".lapce/settings.toml"];
   expect([...hooks, ...editors].filter((place) => protectedPart(place) === undefined)).toEqual([]);
@@ -129,10 +143,13 @@ test("files that programs load from the folder they are started in are protected
     ...[".pdbrc", ".irbrc", ".pryrc", ".Rprofile", ".ghci", ".ocamlinit", ".iex.exs", ".erlang"],
     ...["mise.toml", ".mise.local.toml", ".mise/config.toml", ".config/mise/config.toml", ".agent/rules/a.md"],
     ...[".pnpmfile.mjs", ".jj/repo/config.toml", ".sl/config", ".fleet/run.json", ".nova/Tasks/a.json"],
+    ...["mise/config.toml", ".new-agent/mcp.json", ".new-agent/hooks.json", ".new-agent/MCP_config.json"],
     ...[".amp/settings.json", ".continue/config.yaml", ".junie/mcp/mcp.json", ".trae/mcp.json"],
   ];
   expect(names.filter((name) => protectedPart(`pkg/deep/${name}`) === undefined)).toEqual([]);
   expect(names.filter((name) => !mayBeProtected(name.split("/")[0]!))).toEqual([]);
+  expect(names.filter((name) => !mayBeProtected(name.split("/").at(-1)!) && !name.startsWith("."))).toEqual([]);
+  expect([protectedPart("src/mcp.json"), protectedPart(".new-agent/notes.json")]).toEqual([undefined, undefined]);
 });
 
 test.each([
@@ -147,4 +164,39 @@ test.each([
   expect(protectedPart(place)).toBeDefined();
   expect(protectedPart(`packages/a/${place}`)).toBeDefined();
   expect(mayBeProtected(place.split("/")[0]!)).toBe(true);
+});
+
+test.each([".gitmodules", ".mcp.json", ".exrc", "opencode.json", ".ssh", ".gnupg"])(
+  "%s is protected at any depth, without a known home folder",
+  (name) => {
+    expect(protectedPart(`a/b/${name}`)).toBe(name);
+    expect(mayBeProtected(name)).toBe(true);
+  },
+);
+
+test("a link in the place of any folder above a protected path counts, for places of git's configuration, too", () => {
+  expect(["x/.github", ".config", "x/library", "data"].map((path) => isAbovePlace(path))).toEqual([
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(isAbovePlace("tools", { configured: ["tools/hooks/run"] })).toBe(true);
+  expect(isAbovePlace("tools/hooks", { configured: ["tools/hooks/run"] })).toBe(true);
+  expect(isAbovePlace("tools")).toBe(false);
+});
+
+test("paths outside of a known home folder are no paths of it", () => {
+  const homes = [{ cut: "home/ann", add: "" }];
+  expect(protectedPart("home/ann/bin/x", { homes })).toBe("bin");
+  expect(protectedPart("home/bob/bin/x", { homes })).toBeUndefined();
+  expect(isAbovePlace("home/bob/go", { homes })).toBe(false);
+});
+
+test("the quick check passes every name on the way to a protected path, and no other", () => {
+  for (const name of ["subagents", "data", "agents.yaml", "library", "launchagents", "launchdaemons", "go", "perl5"])
+    expect(mayBeProtected(name), name).toBe(true);
+  expect(mayBeProtected("tool")).toBe(false);
+  expect(mayBeProtected("tool", new Set(["other"]))).toBe(false);
+  expect(mayBeProtected("tool", new Set(["tool"]))).toBe(true);
 });

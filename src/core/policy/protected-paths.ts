@@ -11,7 +11,7 @@ import { words } from "../text/words.ts";
 /** Folders and files that programs look for in a project. */
 const PROJECT_FOLDERS: readonly string[] = [
   // version control: hooks, filters and aliases of its configuration are programs; git~1 is the short name of .git on NTFS
-  ...words(".git git~1 .hg .sl .jj _darcs .husky .githooks .git-hooks .trunk"),
+  ...words(".git git~1 .hg .sl .jj .pijul _darcs .husky .githooks .git-hooks .trunk"),
   // settings of agent programs: agents, hooks and servers
   ...words(
     ".subcrew .agents .omp .pi .gen .claude .codex .gemini .opencode .kilo .kilocode .copilot .cursor .qwen .factory",
@@ -31,6 +31,7 @@ const PROJECT_FILES: readonly string[] = [
   ),
   // programs that git starts at the next commit, because these hook managers run them
   ...words(".pre-commit-config.yaml .pre-commit-config.yml prek.toml .overcommit.yml .local-overcommit.yml"),
+  ...words(".huskyrc .huskyrc.json .huskyrc.yaml .huskyrc.yml .huskyrc.js husky.config.js"),
   ...words("captainhook.json grumphp.yml grumphp.yaml grumphp.yml.dist grumphp.yaml.dist"),
   ...["lefthook", ".lefthook", "lefthook-local", ".lefthook-local"].flatMap((name) =>
     words("yml yaml toml json jsonc").map((ending) => `${name}.${ending}`),
@@ -55,11 +56,16 @@ const HOME_FILES: readonly string[] = words(`
 `);
 
 /** Names that are protected at any depth: in a project, and in a home folder. */
-const PROJECT_PLACES: readonly string[] = words(".github/agents .github/hooks");
+const PROJECT_PLACES: readonly string[] = words(
+  ".github/agents .github/hooks .github/copilot .github/extensions mise/config.toml mise/config.local.toml",
+);
 const HOME_PLACES: readonly string[] = words(`
   .config/git .config/mise .config/mise.toml .config/fish .config/systemd .config/autostart .config/environment.d .config/opencode .config/kilo .config/goose
   library/launchagents
 `);
+
+/** Lists of servers and hooks in a hidden folder, as agent programs keep them: `.foo/mcp.json` of an unknown program. */
+const AGENT_FILE = /^(?:hooks|mcp(?:[_-](?:config|settings|servers))?)\.(?:jsonc?|toml|ya?ml)$/;
 
 /** Paths that are protected only at the top of a workspace. */
 const TOP_PLACES: readonly string[] = words("subagents data/subagents config/agents.yaml");
@@ -101,6 +107,7 @@ const ONLY_HOME_PLACES: readonly string[] = words(`
   .local/sbin .local/libexec .local/share/mise .local/share/pnpm .local/share/fnm .local/share/uv .local/share/pipx
   .local/share/nemo .local/share/kio .local/share/kservices5 .local/share/plasma .local/share/gnome-shell
   .local/share/cinnamon .local/share/thumbnailers .local/share/vim .local/share/emacs .local/share/jupyter
+  n/bin miniconda3 anaconda3 miniforge3 mambaforge google-cloud-sdk snap library/keybindings
   .config
 `);
 
@@ -110,6 +117,13 @@ const ONLY_HOME_PLACES: readonly string[] = words(`
  */
 const HOME_SETTING =
   /^\..*(?:rc|profile|login|logout|env|environment|aliases|init|startup)$|^\..+\.(?:conf|cfg|ini|toml|ya?ml|jsonc?|xml|lua|el|vim|[cm]?js|ts|py|rb|pl|sh|bash|zsh|fish|ksh|csh|nu|d|local|rc)$/;
+/**
+ * Hidden entries at the top of a home folder, and entries of `.local/share`, that are data: caches, histories, locks and
+ * drafts, and files that were quarantined. In the folders of build tools only the listed places are protected. Every
+ * other hidden entry may belong to a program that executes or obeys it later.
+ */
+const HOME_DATA =
+  /^\.(?:cache|npm|cargo|gradle|m2|pki|thumbnails|trash.*|nv|lesshst|viminfo.*|wget-hsts|xsession-errors.*|(?:ice|x)authority.*|sudo_as_admin_successful|ds_store|directory|localized|motd_shown|goutputstream-.*|nfs[0-9a-f]+|fuse_hidden.*|~lock\..*|#.*|.*\.sw[a-p]|.*[_-]history(?:-.*)?)$|^(?:trash|recently-used\..*|man|icons|fonts)$|(?:^|\.)refused-[0-9a-f]{6}$/;
 /** Folders of programs in a hidden folder of a home folder, such as `.foo/bin`, which start-up files add to PATH. */
 const HOME_PROGRAMS: ReadonlySet<string> = new Set(["bin", "sbin", "shims"]);
 
@@ -140,6 +154,7 @@ export function protectedPart(path: string, { homes = [], configured = [] }: Loc
   const whole = `/${steps.join("/")}/`;
   return (
     places.find((place) => whole.includes(`/${place}/`)) ??
+    steps.find((step, at) => AGENT_FILE.test(step) && steps[at - 1]?.startsWith(".")) ??
     TOP_PLACES.find((place) => whole.startsWith(`/${place}/`)) ??
     configured.find((place) => whole.startsWith(`/${place}/`)) ??
     inHomes(steps, homes)
@@ -157,7 +172,32 @@ function homePart({ inner, above }: InHome): string | undefined {
   const [first = "", second = ""] = inner.split("/");
   if (HOME_SETTING.test(first) && counts(first)) return first;
   const programs = `${first}/${second}`;
-  return first.startsWith(".") && HOME_PROGRAMS.has(second) && counts(programs) ? programs : undefined;
+  if (first.startsWith(".") && HOME_PROGRAMS.has(second) && counts(programs)) return programs;
+  const entry = homeEntry(inner);
+  return entry !== undefined && counts(entry) ? entry : undefined;
+}
+
+/** The hidden entry of a home folder that a path is or is inside of, unless it is data. In `.local`, each entry counts. */
+function homeEntry(inner: string): string | undefined {
+  const [first = "", second, third] = inner.split("/");
+  if (!first.startsWith(".") || HOME_DATA.test(first)) return undefined;
+  if (first !== ".local") return first;
+  if (second === undefined || second === "state" || HOME_DATA.test(second)) return undefined;
+  if (second !== "share") return `.local/${second}`;
+  return third === undefined || HOME_DATA.test(third) ? undefined : `.local/share/${third}`;
+}
+
+/**
+ * True for an entry of a home folder that is on no list: it is protected only because it is hidden. Other programs of
+ * the person write such folders all the time.
+ */
+export function isUnlisted(path: string, local: LocalPlaces): boolean {
+  const part = protectedPart(path, local);
+  return part !== undefined && inHomes(stepsOf(path), local.homes ?? []).some(({ inner }) => isOnlyHidden(inner, part));
+}
+
+function isOnlyHidden(inner: string, part: string): boolean {
+  return homeEntry(inner) === part && !names.has(part) && !ONLY_HOME_PLACES.includes(part) && !HOME_SETTING.test(part);
 }
 
 /** True for a folder above a protected path: a symbolic link in its place would replace the protected path. */
@@ -203,10 +243,20 @@ const allPlaces = [...places, ...TOP_PLACES, ...ONLY_HOME_PLACES];
 const lasts = new Set([...names, ...allPlaces.flatMap((place) => place.split("/"))]);
 
 /** Fast pre-check of one name: false means that it is neither protected nor above a protected path. */
-export function mayBeProtected(name: string, local?: ReadonlySet<string>): boolean {
+export function mayBeProtected(name: string, local?: ReadonlySet<string>, folder = ""): boolean {
+  if (LOCAL_FOLDER.test(folder)) return true;
   const folded = foldedName(name);
-  return folded.startsWith(".") || HOME_PROGRAMS.has(folded) || lasts.has(folded) || local?.has(folded) === true;
+  return (
+    folded.startsWith(".") ||
+    HOME_PROGRAMS.has(folded) ||
+    lasts.has(folded) ||
+    AGENT_FILE.test(folded) ||
+    local?.has(folded) === true
+  );
 }
+
+/** A folder whose entries are protected in a home folder, whatever their names are. */
+const LOCAL_FOLDER = /(?:^|\/)\.local(?:\/share)?$/i;
 
 /** All names on the way to the configured places, for `mayBeProtected`. */
 export const namesOnTheWay = ({ configured = [] }: LocalPlaces): ReadonlySet<string> =>

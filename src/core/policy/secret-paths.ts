@@ -16,12 +16,33 @@ export const secretHomeFolders: readonly string[] = words(`
   .mozilla .thunderbird .config/google-chrome .config/chromium .config/BraveSoftware .config/microsoft-edge .config/vivaldi
   .config/opera .config/Bitwarden .config/1Password .config/keepassxc .config/Signal .config/Slack .config/discord .config/evolution
   .local/share/evolution snap/firefox snap/chromium .var/app
+  .pki .putty .step .tsh .lpass .keychain .yubico .config/Yubico .acme.sh .cloudflared .ngrok2 .config/ngrok .pulumi .railway .okta
+  .config/railway .supabase .config/supabase .vercel .config/vercel .netlify .argocd .config/argocd .config/flyctl
+  .aws-vault .awsvault .snowflake .snowsql .databricks .dbt .config/teleport .config/tailscale .config/rustdesk .config/oauth2l .config/gspread
+  .config/earthengine .config/wrangler .config/.wrangler .wrangler .config/kaggle .config/wandb .config/vastai .runpod .replicate
+  .openai .config/openai .anthropic .config/anthropic .config/io.datasette.llm .config/llm .config/aichat .config/mods .config/fabric
+  .config/cursor .local/share/amp .amp .config/amp .kiro .codeium .windsurf .continue .config/opencode
+  .config/Code/User/globalStorage .config/Code/User/workspaceStorage .config/Code/User/History .config/Cursor
+  .config/VSCodium/User/globalStorage .config/JetBrains .vscode-server/data
+  .bitcoin .ethereum .electrum .monero .litecoin .dogecoin .config/solana .config/Ledger .exodus .config/Exodus
+  .config/lpass .local/share/lpass .config/gopass .local/share/gopass .config/rbw .local/share/rbw .cache/rbw .config/Enpass
+  .local/share/kwallet .kde/share/apps/kwallet .kde4/share/apps/kwallet .local/share/mkcert .local/share/uv/credentials
+  .librewolf .waterfox .config/librewolf .local/share/epiphany .config/qutebrowser .local/share/qutebrowser .config/falkon
+  .local/share/falkon .config/yandex-browser .config/Thorium .cache/mozilla .cache/google-chrome .cache/chromium
+  .local/share/TelegramDesktop .config/Element .config/teams .config/Microsoft .config/zoom .zoom .config/WhatsApp .config/Mattermost
+  .config/skypeforlinux .purple .weechat .config/weechat .local/share/weechat .irssi .mutt .config/mutt .config/neomutt .config/aerc
+  .claws-mail .config/geary .local/share/geary Maildir
+  .filezilla .config/filezilla .config/remmina .local/share/remmina .vnc .config/tigervnc .davfs2 .subversion/auth .config/rclone
+  .config/borg .config/restic .config/syncthing .local/state/syncthing .config/Nextcloud .dropbox .config/Mullvad .config/protonvpn
+  .config/Proton .cert .config/spotify .config/sentry .config/exercism .config/jira .config/.jira
+  .local/share/nvim/shada .local/state/nvim/shada .local/share/powershell/PSReadLine .tabnine .cline .config/fish/fish_variables .mongodb .config/mycli .config/pgcli .pgcli
   Library/Keychains Library/Cookies Library/Mail Library/Messages Library/Safari Library/Containers
   .subcrew .claude .codex .gemini .qwen .copilot .cursor .factory .config/github-copilot .local/share/opencode .config/goose
 `).concat(
   ["Google", "Firefox", "BraveSoftware", "Microsoft Edge", "com.apple.TCC"].map(
     (name) => `Library/Application Support/${name}`,
   ),
+  ".config/Bitwarden CLI",
 );
 export const secretHomeFiles: readonly string[] = words(`
   .netrc _netrc .authinfo .authinfo.gpg .npmrc .yarnrc.yml .pypirc .gem/credentials .git-credentials .config/git/credentials .pgpass
@@ -31,7 +52,44 @@ export const secretHomeFiles: readonly string[] = words(`
   .ICEauthority .claude.json .env .bash_history .zsh_history .zhistory .histfile .sh_history .ksh_history .node_repl_history
   .python_history .psql_history .mysql_history .sqlite_history .rediscli_history .irb_history .dbshell .lesshst .viminfo
   .local/share/fish/fish_history
+  .cache/huggingface/stored_tokens .ipython/profile_default/history.sqlite .rclone.conf .muttrc .mbsyncrc .offlineimaprc .isyncrc .netrc.gpg .smbcredentials .saml2aws .oauth2l .modal.toml .exercism.json
+  .sentryclirc .condarc .yarnrc .bunfig.toml .hgrc .config/hg/hgrc .wgetrc .wget-hsts .curlrc .config/curlrc .mongorc.js .aider.conf.yml
+  .bundle/config .pip/pip.conf .config/pip/pip.conf .config/uv/uv.toml .config/hatch/config.toml .config/pypoetry/auth.toml
+  .config/zoomus.conf .jupyter/jupyter_server_config.json .jupyter/jupyter_notebook_config.json .conan2/credentials.json
+  .config/containers/auth.json .dockercfg
 `);
+
+/**
+ * Names that programs give to keys, tokens, passwords and typed commands. In the hidden part of a home folder, where
+ * programs keep their settings, such a name is a secret, so that the list need not know every program.
+ */
+const SECRET_NAMES: readonly RegExp[] = [
+  /(?:^|[^a-z])(?:credentials?|tokens?|secrets?|passwords?|passwd|passphrases?|cookies?|keyrings?|keystores?|wallets?|logins?)(?:[^a-z]|$)/,
+  /(?:^|[^a-z])(?:(?:api|private|secret|access|master|ssh|auth|signing|age|u2f)[^a-z]?keys?|keys?|o?auth2?|vault[^a-z]?pass)(?:\.[a-z0-9]+)?$/,
+  /(?:history|histfile|(?:^|[^a-z])hist)(?:\.[a-z0-9]+)?$/,
+  /\.(?:pem|key|p12|pfx|jks|keystore|kdbx?|keytab|gpg|age|ppk|ovpn|kwl)$/,
+  /^(?:id_(?:rsa|dsa|ecdsa|ed25519)|key[34]\.db|login data|\.google_authenticator$|\.env(?:\.|$))/,
+];
+const NO_SECRET =
+  /[*?[\]{}]|\.(?:[cm]?[jt]sx?|py|rb|go|rs|java|lua|vim|el|sh|bash|zsh|fish|md|html|css|svg|png|pub|example|sample|template|dist)$/;
+
+/** Whether a folded name looks like that of a file or folder with secrets. Patterns and source code do not. */
+const isSecretName = (name: string): boolean =>
+  !NO_SECRET.test(name) && SECRET_NAMES.some((pattern) => pattern.test(name));
+
+/** Folders of a home folder in which each program has its own folder. Other hidden folders are those of one program. */
+export const programFolders: readonly string[] = [".config", ".local/share", ".local/state"];
+const SHARED = programFolders.map((folder) => folder.split("/"));
+
+/** The hidden file of a home folder, or the entry of a program's folder in it, that contains this path and looks secret. */
+function secretByName(steps: readonly string[], from: number): string | undefined {
+  if (!steps[from]?.startsWith(".")) return undefined;
+  const skipped = SHARED.find((folder) => folder.every((step, at) => steps[from + at] === step))?.length ?? 0;
+  const last = Math.min(skipped + 2, steps.length - from);
+  for (let at = skipped; at < last; at++)
+    if (isSecretName(steps[from + at]!)) return steps.slice(from, from + at + 1).join("/");
+  return undefined;
+}
 
 /** Secret paths of the system. `/proc` is not listed, because programs in the sandbox have their own `/proc`. */
 export const secretSystemPlaces: readonly string[] = words(`
@@ -61,24 +119,36 @@ for (const place of [...secretHomeFolders, ...secretHomeFiles]) {
 }
 
 /**
- * The secret place of a home folder that contains this path; `from` is the index of the first segment below the home
- * folder.
+ * The listed secret place of a home folder that contains this path; `from` is the index of the first segment below the
+ * home folder.
  */
-function secretAt(steps: readonly string[], from: number): string | undefined {
+function listedAt(steps: readonly string[], from: number): string | undefined {
   const found = byFirstStep
     .get(steps[from] ?? "")
     ?.find((place) => place.every((step, at) => steps[from + at] === step));
   return found?.join("/");
 }
 
+/** The secret place of a home folder that contains this path, by the list or by the name of a file or folder. */
+const secretAt = (steps: readonly string[], from: number): string | undefined =>
+  listedAt(steps, from) ?? secretByName(steps, from);
+
+/** The secret place that contains this path, which is relative to a home folder. */
+export const secretInHome = (path: string): string | undefined => secretAt(foldPath(path).split("/"), 0);
+
 /**
  * The secret place that the pattern of a rule names, wherever the home folder is. A pattern with a wildcard names none.
  */
-export function secretNamed(pattern: string): string | undefined {
+export const secretNamed = (pattern: string): string | undefined => namedBy(pattern, secretAt);
+
+/** The secret place of the list that a path names, wherever the home folder is. */
+export const secretListed = (path: string): string | undefined => namedBy(path, listedAt);
+
+function namedBy(pattern: string, placeAt: typeof secretAt): string | undefined {
   const path = foldPath(pattern);
   const steps = path.split("/").filter((step) => step !== "" && step !== ".");
   for (let at = 0; at < steps.length; at++) {
-    const found = secretAt(steps, at);
+    const found = placeAt(steps, at);
     if (found !== undefined) return found;
   }
   return [...secretSystemPlaces, PROC].find((place) => isWithin(`/${steps.join("/")}`, foldPath(place)));
@@ -97,7 +167,8 @@ export function secretFinder(
       const rest = absolute.slice(home.length);
       const end = rest.indexOf("/");
       const first = foldPath(end < 0 ? rest : rest.slice(0, end));
-      const found = byFirstStep.has(first) ? secretAt(foldPath(rest).split("/"), 0) : undefined;
+      const found =
+        first.startsWith(".") || byFirstStep.has(first) ? secretAt(foldPath(rest).split("/"), 0) : undefined;
       if (found !== undefined) return found;
     }
     const folded = foldPath(absolute);

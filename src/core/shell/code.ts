@@ -57,7 +57,9 @@ function endOf(code: string, from: number, close: string): number {
 
 const afterSigns = (code: string): string[] =>
   Array.from(
-    code.matchAll(/(?:^|[\s;])(?:\.(?:shell|system)|\\?!|(?:e?syscmd)\(`?)\s*([^\n;')]+)/g),
+    code.matchAll(
+      /(?:^|[\s;=])(?:\.(?:shell|system)|(?:\.(?:once|output)\s+["']?)\||\bsystem\b|\\?!|(?:e?syscmd)\(`?)\s*([^\n;')]+)/g,
+    ),
     ([, line]) => line ?? "",
   );
 

@@ -1,5 +1,7 @@
+import { words } from "../text/words.ts";
 import { subcommandAt } from "./known-commands.ts";
 import type { ShellWord } from "./parse.ts";
+import { sedReads } from "./scripts.ts";
 
 /**
  * The command lines that options, scripts and subcommands of known programs run: `tar --to-command=rm`, `git -c
@@ -48,20 +50,29 @@ const running: Readonly<Record<string, readonly string[]>> = {
   batcat: ["--pager"],
   delta: ["--pager"],
   go: ["-exec", "-toolexec", "-vettool"],
-  vim: ["-c", "--cmd", "-S"],
-  vi: ["-c", "--cmd", "-S"],
-  nvim: ["-c", "--cmd", "-S"],
-  make: ["--eval"],
-  gmake: ["--eval"],
-  less: ["+!"],
+  ...Object.fromEntries(
+    words("vi vim vimdiff view ex gvim gview gvimdiff rvim rview nvim").map((name): [string, readonly string[]] => [
+      name,
+      ["-c", "--cmd", "-S", "-s", "-u", "-U", "+"],
+    ]),
+  ),
+  make: ["--eval", "-E"],
+  gmake: ["--eval", "-E"],
+  less: ["+"],
+  more: ["+"],
+  nano: ["-s", "--speller"],
+  tcpdump: ["-z"],
   fzf: ["--preview", "--bind"],
   wget: ["--use-askpass", "-e", "--execute"],
 };
 
+/** The line, the pattern or the end of the file at which a pager or an editor begins. */
+const HARMLESS_PLUS = /^\+(?:\d+|\/[^]*|[gGF])?$/;
+
 function inOptions(options: readonly string[], program: string, args: readonly ShellWord[]): InnerLines | undefined {
   const lines: string[] = [];
   for (const [at, { text }] of args.entries()) {
-    if (text === undefined) continue;
+    if (text === undefined || HARMLESS_PLUS.test(text)) continue;
     const option = options.find(
       (each) => text === each || text.startsWith(each.startsWith("--") || /^-\w{2}/.test(each) ? `${each}=` : each),
     );
@@ -79,12 +90,16 @@ function inOptions(options: readonly string[], program: string, args: readonly S
       ? undefined
       : text.includes("=") && text.startsWith("-") && started!.length > 2
         ? text.slice(text.indexOf("=") + 1)
-        : text.length > 2 && started!.length === 2
-          ? text.slice(2)
+        : text.length > started!.length && started!.length <= 2
+          ? text.slice(started!.length)
           : undefined;
     const value = joinedValue ?? args[at + 1]?.text;
     if (value === undefined) return { lines, problem: `the command that "${program}" runs is only known at run time` };
-    if (/^(?:vim?|nvim|ssh|scp|sftp|make|gmake|wget|less)$/.test(program))
+    if (
+      /^(?:vim?|vimdiff|r?view|ex|g(?:vim|view|vimdiff)|rvim|nvim|ssh|scp|sftp|make|gmake|wget|less|more)$/.test(
+        program,
+      )
+    )
       return { lines, problem: `an option of "${program}" can run anything` };
     lines.push(value.replace(/^exec=/, ""));
   }
@@ -121,11 +136,16 @@ function inSed(args: readonly ShellWord[]): InnerLines | undefined {
     return { lines: [], problem: "the sed script is only known at run time" };
   if (args.some(({ text = "" }) => /^(?:-\w*f|--file)/.test(text) && !/^-\w*e/.test(text)))
     return { lines: [], problem: "sed runs a script that is not on the command line" };
-  const runs = /(?:^|[;{}\n]|\d|\$|\/[IM]*)\s*!?\s*e(?:\s|$|;)|(?:^|[^\w\\])s([^\w\s\\]).*?\1.*?\1[gpiIMm\d]*e/s;
-  return scripts.some((text) => runs.test(text!.replace(/^(?:-\w*e|--expression=)/, "")))
-    ? { lines: [], problem: "the sed script runs a command" }
-    : undefined;
+  const runs =
+    /(?:^|[;{}\n]|\d|\$|\/[IM]*)\s*!?\s*e(?:\s|$|;)|(?:^|[^\w\\])s([^\w\s\\]).*?\1.*?\1[gpiIMm\d]*e|(?:^|[;{}\n\d$/])\s*!?\s*s(\w).*?\2.*?\2[gpiIMm\d]*e(?:\s|$|;)/s;
+  const open = scripts.map((text) => text!.replace(/^(?:-\w*e|--expression=)/, "")).filter((text) => !sedReads(text));
+  if (open.some((text) => text.length > LONGEST_SEARCH))
+    return { lines: [], problem: "the sed script is too long to be analysed" };
+  return open.some((text) => runs.test(text)) ? { lines: [], problem: "the sed script runs a command" } : undefined;
 }
+
+/** The longest sed script that is searched for commands: the time of the search grows with the cube of the length. */
+const LONGEST_SEARCH = 500;
 
 /** Long options of git that run a command. git also accepts their beginnings. */
 const GIT_RUNNING = ["--exec", "--extcmd", "--upload-pack", "--receive-pack", "--open-files-in-pager"];
@@ -152,8 +172,24 @@ function runningOption(subcommand: string, text: string): { value?: string } | u
   return at < text.length - 1 ? { value: text.slice(at + 1) } : {};
 }
 
-const HARMLESS_KEYS =
-  /^(?:color|column|advice|user|author|committer|log|status|branch|tag|pretty|i18n|versionsort|push\.default|pull\.(?:rebase|ff)|core\.(?:quotepath|abbrev|autocrlf|eol|filemode|ignorecase)|diff\.(?:renames|color\w*|context|algorithm|noprefix|mnemonicprefix)|init\.defaultbranch|commit\.gpgsign|safe\.directory|merge\.conflictstyle|rerere)(?:\.|$|\w)/i;
+/** Settings that cannot make git run a program. A driver may have any name, as in `diff.context.command`. */
+const HARMLESS_KEYS = new RegExp(
+  "^(?:(?:color|column|advice|user|author|committer|log|status|tag|pretty|i18n|versionsort|rerere)\\..*|" +
+    "branch\\.(?!.*\\.mergeoptions$).*|push\\.default|pull\\.(?:rebase|ff)|" +
+    "core\\.(?:quotepath|abbrev|autocrlf|eol|filemode|ignorecase)|init\\.defaultbranch|commit\\.gpgsign|safe\\.directory|" +
+    "diff\\.(?:renames|color\\w*|context|algorithm|noprefix|mnemonicprefix)|merge\\.conflictstyle)$",
+  "is",
+);
+
+/** Adds what a setting makes git run to the lines; returns why that cannot be determined. */
+function addSetting(lines: string[], setting: string | undefined): string | undefined {
+  if (setting === undefined) return "a git setting is only known at run time";
+  const [key = ""] = setting.split("=");
+  const value = setting.slice(setting.indexOf("=") + 1);
+  if (/^alias\./i.test(key)) lines.push(value.startsWith("!") ? value.slice(1) : `git ${value}`);
+  else if (!HARMLESS_KEYS.test(key)) return `the setting ${key} can make git run anything`;
+  return undefined;
+}
 
 /** The programs that settings and subcommands of git run. */
 function inGit(args: readonly ShellWord[]): InnerLines | undefined {
@@ -163,15 +199,16 @@ function inGit(args: readonly ShellWord[]): InnerLines | undefined {
     const text = args[place]?.text ?? "";
     if (/^--(?:config-env|exec-path)/.test(text)) return { lines, problem: `"${text}" can make git run anything` };
     if (text !== "-c") continue;
-    const setting = args[place + 1]?.text;
-    if (setting === undefined) return { lines, problem: "a git setting is only known at run time" };
-    const [key = ""] = setting.split("=");
-    const value = setting.slice(setting.indexOf("=") + 1);
-    if (/^alias\./i.test(key)) lines.push(value.startsWith("!") ? value.slice(1) : `git ${value}`);
-    else if (!HARMLESS_KEYS.test(key)) return { lines, problem: `the setting ${key} can make git run anything` };
+    const problem = addSetting(lines, args[place + 1]?.text);
+    if (problem !== undefined) return { lines, problem };
   }
   const [name = "", ...rest] = args.slice(at).map(({ text }) => text);
   const texts = rest.map((text) => text ?? "\0");
+  for (const [index, text] of name === "clone" ? texts.entries() : []) {
+    const [option, joinedValue] = /^(-\w*c|--conf\w*)(?:=?([^]+))?$/.exec(text)?.slice(1) ?? [];
+    const problem = option === undefined ? undefined : addSetting(lines, joinedValue ?? args[at + 1 + index + 1]?.text);
+    if (problem !== undefined) return { lines, problem };
+  }
   if ((name === "bisect" && texts[0] === "run") || (name === "submodule" && texts.includes("foreach"))) {
     const words = texts
       .slice(texts.indexOf(name === "bisect" ? "run" : "foreach") + 1)

@@ -137,7 +137,12 @@ const looking: Readonly<Record<string, Grammar>> = {
       "max-depth= json stats heading no-heading column multiline fixed-strings pcre2 sort= sortr= only-matching replace= trim vimgrep " +
       "null regexp= no-messages files with-filename no-filename text passthru max-columns= no-config",
   },
-  tree: { flags: "adfilpshDCn", valued: "LPI", long: "noreport dirsfirst gitignore prune filelimit=" },
+  tree: {
+    flags: "adfilpshDCn",
+    valued: "LPI",
+    loneValues: true,
+    long: "noreport dirsfirst gitignore prune filelimit=",
+  },
   jq: {
     flags: "rncsSCMaej",
     operands: "pattern",
@@ -157,7 +162,7 @@ const acting: Readonly<Record<string, Grammar>> = {
     long: "prettyPrint no-colors colors null-input exit-status unwrapScalar",
   },
   xmllint: { long: "noout format valid xpath= nonet pretty=", flags: "" },
-  xxd: { flags: "bCEeiup", valued: "cglsn", most: 1 },
+  xxd: { flags: "bCEeiup", valued: "cglsn", loneValues: true, most: 1 },
   hexdump: { flags: "bcCdovx", valued: "ns" },
   od: { flags: "abcdfilosxv", valued: "AjNtw", long: "address-radix= format= read-bytes= skip-bytes=" },
   strings: { flags: "aw", valued: "net", long: "bytes= encoding= radix=" },

@@ -15,6 +15,8 @@ export type Grammar = Readonly<{
   oneDash?: true;
   /** True: the first word is a bundle of option letters even without a dash, as in `tar tf`. */
   bundle?: true;
+  /** True: the letters after one that takes a value are further options, or are ignored, as with `tree -Lo 1 file`. */
+  loneValues?: true;
   /** True: options after the first operand are operands, as with `unzip`. */
   optionsFirst?: true;
   /** The meaning of the words after the options; `pattern`: one text, then paths; `script`: a sed or awk program, then paths. */
@@ -67,6 +69,11 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
     return at + 1;
   };
   const letters = (word: string, at: number): number => {
+    const isBundled = word.length > 1 && Array.from(word).some((letter) => valued.includes(letter));
+    if (grammar.loneValues && isBundled && !/^[A-Za-z][+-]?(?:0x[\da-f]+|\d+)$/i.test(word)) {
+      effects.push(at);
+      return at;
+    }
     const end = Array.from(word).findIndex((letter) => !flags.includes(letter));
     for (const letter of word.slice(0, end < 0 ? undefined : end + 1)) names.add(letter);
     if (end < 0) return at;

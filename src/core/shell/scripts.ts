@@ -1,3 +1,6 @@
+/** A bracket expression of a pattern, as in `[^]/[:alpha:]]`. */
+const BRACKETS = /^\[\^?\]?(?:\[:[a-z]*:\]|\[\.[^\n]*?\.\]|\[=[^\n]*?=\]|[^\]\n])*\]/;
+
 /**
  * Whether a sed script writes no file and runs nothing: addresses, and commands that print, delete, jump or substitute.
  * Every command of the script that is not known to be harmless counts as harmful. The script is read once, from left to
@@ -15,13 +18,18 @@ export function sedReads(script: string): boolean {
   };
   /**
    * Skips a delimited part of a sed command, honouring backslashes and, in a pattern, brackets. False: the part has no
-   * end.
+   * end, or its end is uncertain.
    */
-  const part = (delimiter: string): boolean => {
+  const part = (delimiter: string, isPattern: boolean): boolean => {
     for (; at < text.length; at++) {
       const char = text.charAt(at);
       if (char === "\\") at++;
-      else if (char === delimiter) {
+      else if (char === "[" && isPattern) {
+        const [brackets = "\\"] = BRACKETS.exec(text.slice(at)) ?? [];
+        // A delimiter in brackets ends the pattern for some versions of sed, and not for others.
+        if (brackets.includes(delimiter) || /\\[\]\\]?$/.test(brackets)) return false;
+        at += brackets.length - 1;
+      } else if (char === delimiter) {
         at++;
         return true;
       } else if (char === "\n") return false;
@@ -33,7 +41,7 @@ export function sedReads(script: string): boolean {
     const delimiter = text.charAt(at) === "\\" ? text.charAt(at + 1) : text.charAt(at) === "/" ? "/" : undefined;
     if (delimiter === undefined || /[\s\\]/.test(delimiter)) return false;
     at += text.charAt(at) === "\\" ? 2 : 1;
-    if (!part(delimiter)) return false;
+    if (!part(delimiter, true)) return false;
     skip(/[IM]*/);
     return true;
   };
@@ -61,7 +69,8 @@ export function sedReads(script: string): boolean {
     }
     if (command !== "s" && command !== "y") return false;
     const delimiter = text.charAt(at++);
-    if (delimiter === "" || /[\s\\]/.test(delimiter) || !part(delimiter) || !part(delimiter)) return false;
+    if (delimiter === "" || /[\s\\]/.test(delimiter) || !part(delimiter, command === "s") || !part(delimiter, false))
+      return false;
     skip(command === "s" ? /[gpiIM\d]*/ : /(?:)/);
     if (at < text.length && !/[\s;}#]/.test(text.charAt(at))) return false;
   }
@@ -74,7 +83,11 @@ export function sedReads(script: string): boolean {
  * comment begins none.
  */
 export function awkReads(script: string): boolean {
+  if (script.length > LONGEST_PROGRAM) return false;
   const outside = script.replace(/"(?:[^"\\\n]|\\.)*"/g, '""');
   const code = /[/#\\]/.test(outside) || outside.replaceAll('""', "").includes('"') ? script : outside;
   return !/system|getline|close|fflush|@|\||>|extension|ENVIRON|PROCINFO/.test(code.replaceAll("||", ""));
 }
+
+/** The longest awk program that is analysed: the time for one with open quotes grows with the square of its length. */
+const LONGEST_PROGRAM = 5_000;

@@ -103,6 +103,7 @@ const OPTIONS_OF: Readonly<Record<string, string>> = {
   GNUMAKEFLAGS: "make",
   MFLAGS: "make",
   FZF_DEFAULT_OPTS: "fzf",
+  MANOPT: "man",
 };
 
 const SHELLS = new Set(words("sh bash dash zsh ksh ash fish"));

@@ -10,9 +10,10 @@ import { parseShell, type ShellCommand, type VariableSetting, type ShellWord, se
 export function unwrap(command: ShellCommand): UnwrappedCommand | undefined {
   const [first, ...args] = command.words;
   const program = first?.text === undefined ? undefined : baseName(first.text);
-  if (program === undefined)
+  if (program === undefined || first?.glob)
     return first === undefined ? undefined : { problem: "the program is only known at run time" };
-  if (OPAQUE.has(program)) return { problem: `the command that "${program}" runs cannot be read from its arguments` };
+  if (OPAQUE.has(program) || /^ld-(?:linux|musl)/.test(program))
+    return { problem: `the command that "${program}" runs cannot be read from its arguments` };
   const behindOptions = runByOptions(program, args);
   if (behindOptions?.problem !== undefined) return { problem: behindOptions.problem };
   const wrapped = Object.hasOwn(wrappers, program) ? wrappers[program]!(args) : undefined;
@@ -40,7 +41,7 @@ const OPAQUE = new Set(
     crontab expect unbuffer rlwrap entr fakeroot xvfb-run dbus-run-session source . trap alias enable hash bind complete
     compgen fc mapfile readarray start-stop-daemon setarch linux64 linux32 proot torsocks torify proxychains proxychains4
     chrt taskset setpriv prlimit numactl cpulimit faketime datefudge caffeinate perf valgrind hyperfine sem sg newgrp pkexec
-    catchsegv fish csh tcsh nu elvish xonsh pwsh sshpass capsh cgexec choom uclampset runcon nix-shell
+    catchsegv fish csh tcsh nu elvish xonsh pwsh sshpass capsh cgexec choom uclampset runcon nix-shell aa-exec chpst setuidgid envdir softlimit ld.so
   `),
 );
 
@@ -85,6 +86,28 @@ const grammars: Readonly<Record<string, Grammar>> = {
     transparent: false,
   },
   npx: { flags: "y", valued: "p", long: "yes no-install package=", transparent: false },
+  chronic: { flags: "ev" },
+  eatmydata: {},
+  "systemd-cat": { valued: "tp", long: "identifier= priority= stderr-priority= level-prefix=" },
+  "systemd-inhibit": { long: "what= who= why= mode=" },
+  run0: { valued: "ugD", long: "user= group= chdir= nice= unit=", transparent: false },
+  tini: { flags: "sgvw", valued: "pe" },
+  "dumb-init": { flags: "cv", valued: "r", long: "single-child rewrite= verbose" },
+  gosu: { before: 1, transparent: false },
+  "su-exec": { before: 1, transparent: false },
+  logsave: { flags: "asv", before: 1, transparent: false },
+  ifne: { flags: "n" },
+  "ssh-agent": { flags: "csDd", valued: "aEtPO", transparent: false },
+  "dbus-launch": { long: "auto-syntax exit-with-session sh-syntax" },
+  "cross-env": { sets: true },
+  "cross-env-shell": { sets: true },
+  dotenv: { valued: "evc", transparent: false },
+  watchexec: {
+    flags: "rcn",
+    valued: "wefisdo",
+    long: "watch= exts= filter= ignore= signal= restart clear no-shell debounce= on-busy-update=",
+    transparent: false,
+  },
 };
 
 /**
@@ -140,10 +163,8 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
     args.some(({ text = "-x" }) => /^-\w*x/.test(text))
       ? { problem: 'the command that "jobs" runs cannot be read from its arguments' }
       : undefined,
-  fd: (args) =>
-    args.some(({ text = "-x" }) => /^(?:-\w*[xX]|--exec)/.test(text))
-      ? { problem: 'the command that "fd" runs cannot be read from its arguments' }
-      : undefined,
+  fd: insideFd,
+  fdfind: insideFd,
   watch: (args) =>
     joined(afterOptions({ flags: "bcdegtwx", valued: "nq", long: "interval= differences no-title" }, args)),
   ssh: (args) => {
@@ -268,6 +289,12 @@ function insideFind(args: readonly ShellWord[]): UnwrappedCommand | undefined {
     at = end < 0 ? args.length : end;
   }
   return commands.length === 0 ? undefined : inner(commands, false);
+}
+
+function insideFd(args: readonly ShellWord[]): UnwrappedCommand | undefined {
+  return args.some(({ text = "-x" }) => /^(?:-\w*[xX]|--exec)/.test(text))
+    ? { problem: 'the command that "fd" runs cannot be read from its arguments' }
+    : undefined;
 }
 
 /** The command in words that a program joins and passes to a shell, as `eval` does. */
