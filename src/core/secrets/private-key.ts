@@ -47,6 +47,13 @@ const DECORATION = /(?:[ \t"'`,;|>#*+]|\\{1,4}["t]|&quot;|\d{1,7}(?:[:|]|(?=\t))
 const HEADER = /(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject): [^\r\n\\]{0,200}/y;
 const MATERIAL = new RegExp(`(?:[a-z0-9+/=_]|\\\\/|${ESCAPED})+`, "iy");
 
+const OTHER_LINE = "(?:(?!-{4})[^\\n]){0,300}\\n";
+/** A few lines that another program printed between the lines of a key. */
+const INTERRUPTION = new RegExp(
+  `${OTHER_LINE}(?:${OTHER_LINE}){0,3}?(?=[ \\t]{0,40}[a-z0-9+/]{40,100}={0,2}[ \\t]{0,40}(?:\\r?\\n|$))`,
+  "iy",
+);
+
 /** Minimum number of key characters: the text `-----BEGIN PRIVATE KEY-----` alone is not a key. */
 const SHORTEST_KEY = 16;
 
@@ -72,12 +79,14 @@ function keyLines(text: string, from: number): { to: number; end: number; chars:
     const end = matched(END, text, at);
     if (end !== undefined) return { to: at, end, chars };
     const next = matched(HEADER, text, at) ?? matched(MATERIAL, text, at);
-    if (next === undefined) break;
     // A few key characters are the last line of a key when they stand alone, and a word of prose when more words
     // follow.
-    const alone =
-      next === text.length || matched(LINE_END, text, next) !== undefined || /["'`,\\&%-]/.test(text.charAt(next));
-    if (next - at < SHORTEST_KEY && !alone) break;
+    if (next === undefined || (next - at < SHORTEST_KEY && !isAlone(text, next))) {
+      const resumed = chars < SHORTEST_KEY ? undefined : matched(INTERRUPTION, text, at);
+      if (resumed === undefined) break;
+      at = resumed;
+      continue;
+    }
     chars += next - at;
     at = next;
     to = next;
@@ -89,6 +98,9 @@ function keyLines(text: string, from: number): { to: number; end: number; chars:
   const end = matched(END, text, to + near);
   return end === undefined ? { to, end: to, chars } : { to: to + near, end, chars };
 }
+
+const isAlone = (text: string, end: number): boolean =>
+  end === text.length || matched(LINE_END, text, end) !== undefined || /["'`,\\&%-]/.test(text.charAt(end));
 
 function skipped(text: string, from: number): number {
   for (let at = from; ; ) {

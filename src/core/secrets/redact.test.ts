@@ -276,6 +276,58 @@ describe("escaped forms of secrets are masked", () => {
   });
 });
 
+describe("a known secret is masked also if it is encoded several times or divided", () => {
+  const secret = `sEcr3t-Zq81/+kLm=${"aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY".repeat(3)}`;
+  const { known: mask } = createRedactor([secret, "short-9x"]);
+  const base64 = (text: string): string => Buffer.from(text).toString("base64");
+  const hex = (text: string): string => Buffer.from(text).toString("hex");
+  const percent = (text: string): string => hex(text).replace(/../g, "%$&");
+  const folded = (text: string, width: number, mark = "\n"): string =>
+    text.replace(new RegExp(`.{${width}}(?!$)`, "g"), `$&${mark}`);
+
+  test.each<[string, string]>([
+    ["base64 in lines, as `base64` prints it", folded(base64(secret), 76)],
+    ["base64 in lines of a mail", folded(base64(secret), 64, "\r\n")],
+    ["base64 in lines, in JSON", folded(base64(secret), 76, "\\n")],
+    ["base64 in indented lines", folded(base64(secret), 60, "\n    ")],
+    ["base64 in the lines of a diff", folded(base64(secret), 60, "\n+")],
+    ["base64 in numbered lines", folded(base64(secret), 60, "\n2\t")],
+    ["hex in lines, as `xxd -p` prints it", folded(hex(secret), 60)],
+    ["hex, byte by byte", folded(hex(secret), 2, " ")],
+    ["hex, byte by byte, with colons", folded(hex(secret), 2, ":")],
+    ["hex as in source code", Array.from(Buffer.from(secret), (byte) => `0x${byte.toString(16)}`).join(", ")],
+    ["as the JSON of a buffer", JSON.stringify(Array.from(Buffer.from(secret)))],
+    ["plain in lines", folded(secret, 40)],
+    ["plain in lines that continue", folded(secret, 40, "\\\n")],
+    ["quoted-printable", folded(secret.replaceAll("=", "=3D"), 60, "=\n")],
+    ["base64 twice", base64(base64(secret))],
+    ["base64 three times", base64(base64(base64(secret)))],
+    ["base64 of percent", base64(percent(secret))],
+    ["base64 of hex", base64(hex(secret))],
+    ["hex of base64", hex(base64(secret))],
+    ["hex twice", hex(hex(secret))],
+    ["base64 of base64 in lines", base64(folded(base64(secret), 76))],
+    ["base64 with two bytes per character", Buffer.from(secret, "utf16le").toString("base64")],
+    ["with a colour in it", `${secret.slice(0, 20)}\x1b[31m${secret.slice(20)}`],
+    ["with a character without width in it", `${secret.slice(0, 20)}\u200b${secret.slice(20)}`],
+    ["with a soft hyphen in it", `${secret.slice(0, 20)}&shy;${secret.slice(20)}`],
+    ["with padded entities", Array.from(secret, (char) => `&#x000000${hex(char)};`).join("")],
+    ["a short one, base64 twice", base64(base64("short-9x"))],
+  ])("%s", (_, text) => {
+    const shown = mask(`before ${text} after`);
+    expect(shown).toMatch(/^before \S{0,3}\[redacted\]\S{0,12} after$/);
+  });
+
+  test("other text with the same forms stays as it is", () => {
+    for (const text of [
+      base64(base64("nothing special here")),
+      folded(hex("nothing special here"), 2, " "),
+      "a\n+b\n2\tc",
+    ])
+      expect(mask(text)).toBe(text);
+  });
+});
+
 describe("a private key is masked to its end", () => {
   const hex = (code: number, width: number): string => code.toString(16).padStart(width, "0");
   const escapedBy = (text: string, spell: (code: number) => string): string =>
@@ -353,6 +405,8 @@ describe("a private key is masked to its end", () => {
         return escapedBy(lower, (code) => ways[at++ % 3]!(code));
       },
     ],
+    ["with a line of another program in it", (text) => `${text}npm warn: sk-learn is old (1 of 2)\n${text.slice(32)}`],
+    ["with a masked secret and an empty line in it", (text) => `${text}[redacted]\n\n${text.slice(32)}`],
     ["with headers", (text) => text.replace("\n", "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00\n\n")],
   ])("%s", (_, spelled) => {
     const text = spelled(key(30));

@@ -1,6 +1,6 @@
 import { SHORTEST_SECRET, spellingsOf } from "./spellings.ts";
 import { type SecretPattern, secretPatterns } from "./patterns.ts";
-import { unescapedLayers } from "./unescape.ts";
+import { decodedTexts } from "./decode.ts";
 
 /** The text that replaces a secret. */
 export const REDACTED = "[redacted]";
@@ -15,6 +15,8 @@ export type Redactor = Readonly<{
   known(text: string): string;
   /** Redacts every string inside a JSON value; returns the same object when nothing was removed. */
   deep<T>(value: T): T;
+  /** Removes the known secrets only, from every string inside a JSON value. */
+  knownDeep<T>(value: T): T;
   /** Adds secrets to the known ones, such as tokens that are issued during a run. */
   learn(secrets: readonly string[]): void;
 }>;
@@ -26,10 +28,11 @@ export type Redactor = Readonly<{
 export function createRedactor(secrets: readonly string[]): Redactor {
   const words = new Set(secrets.flatMap(spellingsOf));
   const searchers = () => {
+    const shortest = Math.min(...Array.from(words, (word) => word.length));
     const values = searcher([...words], []);
     const all = searcher([...words], secretPatterns);
     const escaped = (given: string): readonly Found[] =>
-      words.size === 0 || !MAY_ESCAPE.test(given) ? NOTHING : escapedValues(given, values);
+      words.size === 0 ? NOTHING : escapedValues(given, values, shortest);
     return {
       text: (given: string): string => masked(given, all(given), escaped(given)),
       known: (given: string): string => masked(given, values(given), escaped(given)),
@@ -46,10 +49,12 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     if (clean === given && given.length <= LONGEST_NAME && cleanNames.size < MOST_NAMES) cleanNames.add(given);
     return clean;
   };
+  const known = (given: string): string => (given.length < SHORTEST_SECRET ? given : now.known(given));
   return {
     text,
-    known: (given) => (given.length < SHORTEST_SECRET ? given : now.known(given)),
+    known,
     deep: (value) => deep(value, { text, nameOf }, 0) as typeof value,
+    knownDeep: (value) => deep(value, { text: known, nameOf: known }, 0) as typeof value,
     learn: (more) => {
       const before = words.size;
       for (const form of more.flatMap(spellingsOf)) words.add(form);
@@ -59,9 +64,6 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     },
   };
 }
-
-/** Characters that can begin an escape. */
-const MAY_ESCAPE = /[%\\&]/;
 
 /**
  * How many names of fields are remembered as clean, and how long they may be: values can contain any number of names.
@@ -154,9 +156,9 @@ type Found = Readonly<{ from: number; to: number; shown: string }>;
 
 const NOTHING: readonly Found[] = [];
 
-/** Positions in the original text of known secrets that appear only after escapes are resolved. */
-function escapedValues(text: string, values: (text: string) => readonly Found[]): Found[] {
-  return unescapedLayers(text).flatMap((layer) =>
+/** Positions in the original text of known secrets that appear only after it is decoded. */
+function escapedValues(text: string, values: (text: string) => readonly Found[], shortest: number): Found[] {
+  return decodedTexts(text, shortest).flatMap((layer) =>
     values(layer.text).map(({ from, to, shown }) => {
       const [start, end] = layer.origin(from, to);
       return { from: start, to: end, shown };

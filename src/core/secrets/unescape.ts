@@ -1,31 +1,5 @@
-/** A text with escapes resolved, and the original position of each part. */
-export type UnescapedText = Readonly<{ text: string; origin(from: number, to: number): readonly [number, number] }>;
-
-/** Maximum number of nested escape layers: `%2541` is `%41` is `A`. */
-const MOST_LAYERS = 3;
-
-/**
- * Resolves percent, `\u`, `\x`, octal and HTML escapes, in any mixture, layer by layer. `undefined`: the text has no escapes.
- * Each layer is one pass over the text.
- */
-export function unescapedLayers(text: string): UnescapedText[] {
-  const layers: UnescapedText[] = [];
-  let current: UnescapedText = { text, origin: (from, to) => [from, to] };
-  for (let layer = 0; layer < MOST_LAYERS; layer++) {
-    const next = resolved(current.text);
-    if (next === undefined) break;
-    const outer = current;
-    current = {
-      text: next.text,
-      origin: (from, to) => {
-        const [start, end] = next.origin(from, to);
-        return outer.origin(start, end);
-      },
-    };
-    layers.push(current);
-  }
-  return layers;
-}
+/** A text that was decoded, and the original position of each part. */
+export type DecodedText = Readonly<{ text: string; origin(from: number, to: number): readonly [number, number] }>;
 
 const TAIL = "%[89ABab][0-9A-Fa-f]";
 const ESCAPE = new RegExp(
@@ -36,14 +10,14 @@ const ESCAPE = new RegExp(
     `%[Ee][0-9A-Fa-f](?:${TAIL}){2}`,
     `%[Ff][0-7](?:${TAIL}){3}`,
     "\\\\u[0-9A-Fa-f]{4}",
-    "\\\\u\\{[0-9A-Fa-f]{1,6}\\}",
+    "\\\\u\\{0{0,20}[0-9A-Fa-f]{1,6}\\}",
     "\\\\U[0-9A-Fa-f]{8}",
     "\\\\x[0-9A-Fa-f]{2}",
-    "\\\\x\\{[0-9A-Fa-f]{1,6}\\}",
+    "\\\\x\\{0{0,20}[0-9A-Fa-f]{1,6}\\}",
     "\\\\[0-3]?[0-7]{2}",
     "\\\\[^\\w\\s]",
-    "&#[0-9]{1,7};?",
-    "&#[xX][0-9A-Fa-f]{1,6};?",
+    "&#0{0,20}[0-9]{1,7};?",
+    "&#[xX]0{0,20}[0-9A-Fa-f]{1,6};?",
     "&[A-Za-z]{2,8};",
   ].join("|"),
   "g",
@@ -95,16 +69,25 @@ const ENTITIES: Readonly<Record<string, string>> = {
   NewLine: "\n",
 };
 
-function resolved(text: string): UnescapedText | undefined {
-  if (!/[%\\&]/.test(text)) return undefined;
+/** Resolves percent, `\\u`, `\\x`, octal and HTML escapes, in any mixture, once. `undefined`: the text has no escapes. */
+export function unescaped(text: string): DecodedText | undefined {
+  return /[%\\&]/.test(text) ? withMeanings(text, ESCAPE, meaning) : undefined;
+}
+
+/** Replaces every match for which `meaning` returns a text; `undefined`: there is none. */
+export function withMeanings(
+  text: string,
+  pattern: RegExp,
+  meaningOf: (found: string) => string | undefined,
+): DecodedText | undefined {
   const parts: string[] = [];
-  /** Where each escape begins and ends: in the unescaped text (`news`) and in the original text (`olds`). */
+  /** Where each match begins and ends: in the decoded text (`news`) and in the original text (`olds`). */
   const news: number[] = [];
   const olds: number[] = [];
   let length = 0;
   let from = 0;
-  for (const found of text.matchAll(ESCAPE)) {
-    const plain = meaning(found[0]);
+  for (const found of text.matchAll(pattern)) {
+    const plain = meaningOf(found[0]);
     if (plain === undefined) continue;
     const before = text.slice(from, found.index);
     parts.push(before, plain);

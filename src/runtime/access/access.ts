@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Agent } from "../../core/agent/agent.ts";
 import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
 import type { Task } from "../../core/plan/task.ts";
-import { isOpened, readBans } from "../../core/policy/judge-call.ts";
+import { isOpened, readAsks, readBans } from "../../core/policy/judge-call.ts";
 import { type Permissions, policyOf } from "../../core/policy/permissions.ts";
 import {
   intersect,
@@ -15,7 +15,7 @@ import {
   withLease,
 } from "../../core/policy/policy.ts";
 import { configuredPlace, type HomeAnchor, protectedPart } from "../../core/policy/protected-paths.ts";
-import type { ClosedInFolder } from "../../core/rules/call-subject.ts";
+import type { ClosedInFolder, FileIdentity, LocatedSubject } from "../../core/rules/call-subject.ts";
 import { wholeFolders } from "../../core/rules/lease.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -33,7 +33,7 @@ import { folderContains } from "../files/folder-contains.ts";
 import { type Root, rootOf } from "../files/open-contained.ts";
 import { resolveSubject } from "../files/resolve-subject.ts";
 import { linksOnTheWay } from "../files/real-path.ts";
-import { type ClosedPlaces, createClosedPlaces } from "../files/secret-places.ts";
+import { type ClosedPlaces, createClosedPlaces, createLinkCheck, hardLinksTo } from "../files/secret-places.ts";
 
 /** Access settings that all runs of a crew share. */
 export type AccessParts = Readonly<{
@@ -58,8 +58,8 @@ export type AccessParts = Readonly<{
   session?: Rule[];
   /** The folder with the task outputs of a run. */
   outputs?(run: string): string | undefined;
-  /** Stores the files that a run changes. */
-  changes?(run: string): ChangeRecorder | undefined;
+  /** Stores the files that a run changes, except those that are closed. */
+  changes?(run: string, isClosed: (real: string) => boolean): ChangeRecorder | undefined;
   /** Removes secrets from stored output. */
   redact?(text: string): string;
 }>;
@@ -96,8 +96,9 @@ export function createRunAccess(parts: AccessParts): RunAccess {
   const session = parts.session ?? [];
   let told = false;
   const recorders = new Map<string, ChangeRecorder | undefined>();
+  const isClosed = (real: string): boolean => parts.closed.at(real) !== undefined;
   const recorder = (run: string): ChangeRecorder | undefined => {
-    if (!recorders.has(run)) recorders.set(run, parts.changes?.(run));
+    if (!recorders.has(run)) recorders.set(run, parts.changes?.(run, isClosed));
     return recorders.get(run);
   };
   const folders = new Map<string, string | undefined>();
@@ -127,6 +128,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
         return configured.length === 0 ? granted : { ...granted, configured };
       };
       const { roots, placeOf } = place;
+      const isBannedLink = bannedLinks(own, place.tops, placeOf);
       const shut = task.worktree ? parts.closed.inWorktree(task.worktree) : parts.closed;
       const note = (level: SandboxLevel): void => {
         if (!told) task.note(level);
@@ -153,7 +155,8 @@ export function createRunAccess(parts: AccessParts): RunAccess {
           return found;
         },
         placeOf,
-        closedIn: (tool, folder) => closedIn(folder, { tool, policy: policy(), placeOf, shut }),
+        closedIn: (tool, folder, judged) =>
+          closedIn(folder, { tool, judged, policy: policy(), placeOf, shut, isBannedLink }),
         closedBelow: (folders) => {
           const { folders: whole, files: single } = shut.existing();
           return [...whole, ...single].filter((path) => folders.some((folder) => folderContains(folder, path)));
@@ -182,22 +185,51 @@ export function createRunAccess(parts: AccessParts): RunAccess {
  */
 const narrowed = new WeakMap<Policy, WeakMap<AccessRequest["agent"], Policy>>();
 
-type ClosedTo = Readonly<{ tool: string; policy: Policy; placeOf(absolute: string): string; shut: ClosedPlaces }>;
+type ClosedTo = Readonly<{
+  tool: string;
+  /** The files and folders that the call names. */
+  judged: readonly LocatedSubject[];
+  policy: Policy;
+  placeOf(absolute: string): string;
+  shut: ClosedPlaces;
+  /** Whether a file is another name of one that a rule forbids to read. */
+  isBannedLink(file: FileIdentity): Promise<boolean>;
+}>;
+
+/** Finds hard links to files in these folders that rules forbid to read; in very large folders it finds none. */
+function bannedLinks(
+  policy: Policy,
+  folders: readonly string[],
+  placeOf: ClosedTo["placeOf"],
+): ClosedTo["isBannedLink"] {
+  if (readBans(policy) === undefined) return async () => false;
+  return createLinkCheck(() => [
+    ...closedByName(policy),
+    ...folders.flatMap((folder) => {
+      try {
+        return closedPaths(policy, folder, placeOf);
+      } catch {
+        return [];
+      }
+    }),
+  ]);
+}
 
 /** Predicates for forbidden paths in a folder; absent where nothing can be forbidden, so that entries need no check. */
-function closedIn(folder: string, { tool, policy, placeOf, shut }: ClosedTo): ClosedInFolder {
+function closedIn(folder: string, { tool, judged, policy, placeOf, shut, isBannedLink }: ClosedTo): ClosedInFolder {
   const bans = readBans(policy);
+  const asks = readAsks(policy, tool, judged);
   const touched = shut.touches(folder);
   return {
-    ...((bans !== undefined || touched) && {
+    ...((bans !== undefined || asks !== undefined || touched) && {
       isClosed: (inner) => {
         const absolute = inner === "" ? folder : join(folder, inner);
-        if (bans?.(placeOf(absolute))) return true;
+        if (bans?.(placeOf(absolute)) || asks?.(placeOf(absolute))) return true;
         const closed = touched ? shut.at(absolute) : undefined;
         return closed !== undefined && !isOpened(policy, tool, { place: placeOf(absolute), closed });
       },
     }),
-    isClosedFile: async (file) => (await shut.linked(file)) !== undefined,
+    isClosedFile: async (file) => (await shut.linked(file)) !== undefined || (await isBannedLink(file)),
   };
 }
 
@@ -207,7 +239,9 @@ export type ContextAccess = Readonly<{ root: Root; closedIn(folder: string): Clo
 export async function contextAccess({ cwd, policy, closed: shut }: AccessParts): Promise<ContextAccess> {
   const root = await rootOf(cwd);
   const placeOf = (absolute: string): string => relative(root.real, absolute).split(sep).join("/");
-  const inFolder = (folder: string): ClosedInFolder => closedIn(folder, { tool: "read_file", policy, placeOf, shut });
+  const isBannedLink = bannedLinks(policy, [root.real], placeOf);
+  const inFolder = (folder: string): ClosedInFolder =>
+    closedIn(folder, { tool: "read_file", judged: [], policy, placeOf, shut, isBannedLink });
   return { root: { ...root, ...inFolder(root.real) }, closedIn: inFolder };
 }
 
@@ -251,8 +285,11 @@ async function placesFor(
           homes: homeAnchors(folder, homes),
           configured: configured.below(folder),
         };
+  const roots = [own, ...others.filter(({ real }) => !folderContains(own.real, real))];
   return {
-    roots: [own, ...others.filter(({ real }) => !folderContains(own.real, real))],
+    roots,
+    /** The workspace, and the folders outside of it. */
+    tops: [base, ...roots.map(({ real }) => real).filter((real) => !folderContains(base, real))],
     placeOf,
     rootAt,
     /** The places that git's configuration names, with that of repositories on the way to these places. */
@@ -336,7 +373,8 @@ async function commandsFor(
     homes: [],
     hidden: async () => {
       const { folders, files } = shut.existing();
-      return [...folders, ...files, ...shut.linksIn(writable), ...closed()];
+      const forbidden = closed();
+      return [...folders, ...files, ...shut.linksIn(writable), ...forbidden, ...hardLinksTo(forbidden, writable)];
     },
     env: task.env,
     ...(outputs !== undefined && { outputs: join(outputs, `${task.path}.commands`) }),

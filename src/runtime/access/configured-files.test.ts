@@ -112,3 +112,10 @@ test("a configuration file is read as git reads it", () => {
   );
   expect(read.map((entry) => entry.replace(/\s+/g, " "))).toEqual(expected);
 });
+
+test("a repository whose path is longer than the kernel allows is left out", () => {
+  const all = tempFolder({ "ws/a.txt": "" });
+  const found = createConfiguredFiles({ homes: [], env: { GIT_CONFIG_SYSTEM: join(all, "system") } });
+  found.learn([join(all, "ws", ...Array.from({ length: 25 }, () => "d".repeat(200)), ".git")]);
+  expect(found.below(join(all, "ws"))).toEqual([]);
+});

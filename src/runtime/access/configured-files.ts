@@ -96,7 +96,7 @@ function configsOf(top: string): string[] {
 
 /** The git folder of a work tree; in a linked work tree or a submodule, `.git` is a file that names it. */
 function linkedFolder(path: string): string {
-  const text = statSync(path, IF_THERE)?.isFile() ? textOf(path) : undefined;
+  const text = textOf(path);
   return text?.startsWith("gitdir:") ? resolve(dirname(path), text.slice("gitdir:".length).trim()) : path;
 }
 

@@ -46,16 +46,21 @@ export async function undoChanges(files: readonly FileHistory[], options: UndoOp
 }
 
 /**
- * The order of restoring: deleted folders before their contents, and folders that the run created after their contents.
+ * The order of restoring: files and links that the run created go first, because they may be in place of a folder;
+ * deleted folders come before their contents, and folders that the run created after their contents.
  */
 function inOrder(files: readonly FileHistory[]): FileHistory[] {
-  const comesBack = ({ before }: FileHistory): boolean => before.kind === "folder";
-  const made = ({ before, after }: FileHistory): boolean => before.kind === "absent" && after.kind === "folder";
-  const byDepth = (a: FileHistory, b: FileHistory): number => a.file.split("/").length - b.file.split("/").length;
+  const rank = ({ before, after }: FileHistory): number => {
+    if (before.kind === "absent") return after.kind === "folder" ? 3 : 0;
+    return before.kind === "folder" ? 1 : 2;
+  };
+  const depth = ({ file }: FileHistory): number => file.split("/").length;
+  const ranked = (wanted: number): FileHistory[] => files.filter((each) => rank(each) === wanted);
   return [
-    ...files.filter((each) => comesBack(each)).toSorted(byDepth),
-    ...files.filter((each) => !comesBack(each) && !made(each)),
-    ...files.filter((each) => made(each)).toSorted((a, b) => byDepth(b, a)),
+    ...ranked(0),
+    ...ranked(1).toSorted((a, b) => depth(a) - depth(b)),
+    ...ranked(2),
+    ...ranked(3).toSorted((a, b) => depth(b) - depth(a)),
   ];
 }
 

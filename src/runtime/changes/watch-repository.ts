@@ -8,6 +8,8 @@ type WatchParts = Readonly<{
   version(path: string): Promise<FileVersion>;
   keep(content: Uint8Array, mode: number | undefined): Promise<FileVersion>;
   home: string | undefined;
+  /** Secret places and the state folder; the changes in them are not recorded. */
+  isClosed(real: string): boolean;
 }>;
 
 /** If the repository has more changed files than this, the files that commands change are not recorded. */
@@ -49,9 +51,10 @@ export function createRepositoryWatch(parts: WatchParts): ChangeRecorder["watch"
 async function watchOne(
   top: string,
   git: Repository,
-  { version, keep }: WatchParts,
+  { version, keep, isClosed }: WatchParts,
 ): Promise<() => Promise<SeenChanges>> {
-  const first = await lookAt(git);
+  const isOpen = (path: string): boolean => !isClosed(join(top, path));
+  const first = await lookAt(git, isOpen);
   if ("unseen" in first) return () => Promise.resolve(first);
   const before = new Map(
     await Promise.all(first.dirty.map(async (path) => [path, await version(join(top, path))] as const)),
@@ -65,7 +68,7 @@ async function watchOne(
     return content.ok ? keep(content.bytes, mode === "100755" ? 0o755 : 0o644) : { kind: "other" };
   };
   return async () => {
-    const last = await lookAt(git);
+    const last = await lookAt(git, isOpen);
     if ("unseen" in last) return last;
     const moved =
       first.head !== undefined && last.head !== undefined && first.head !== last.head
@@ -79,7 +82,7 @@ async function watchOne(
             last.head,
           ])
         : undefined;
-    const between = moved?.ok ? namesIn(moved.text) : [];
+    const between = moved?.ok ? namesIn(moved.text).filter(isOpen) : [];
     const paths = [...new Set([...first.dirty, ...last.dirty, ...between])];
     if (paths.length > MOST_FILES) return TOO_MANY;
     const files: ChangedFile[] = [];
@@ -96,13 +99,18 @@ type Look = Readonly<{ head: string | undefined; dirty: readonly string[] }>;
 
 const TOO_MANY: SeenChanges = { files: [], unseen: `the repository has more than ${MOST_FILES} changed files` };
 
-async function lookAt(git: Repository): Promise<Look | (SeenChanges & { unseen: string })> {
+async function lookAt(
+  git: Repository,
+  isOpen: (path: string) => boolean,
+): Promise<Look | (SeenChanges & { unseen: string })> {
   const [head, status] = await Promise.all([
     git.work(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]),
     git.work(["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"]),
   ]);
   if (!status.ok) return { files: [], unseen: `git could not be run: ${status.reason}` };
-  const dirty = namesIn(status.text).map((line) => line.slice(3));
+  const dirty = namesIn(status.text)
+    .map((line) => line.slice(3))
+    .filter(isOpen);
   if (status.cut || dirty.length > MOST_FILES) return TOO_MANY as SeenChanges & { unseen: string };
   return { head: head.ok ? head.text.trim() : undefined, dirty };
 }

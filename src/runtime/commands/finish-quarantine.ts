@@ -126,4 +126,11 @@ function bootId(): string | undefined {
   }
 }
 
-const bornAt = (path: RawPath): number => lstatSync(opened(path), { throwIfNoEntry: false })?.birthtimeMs ?? 0;
+/** When a file was created; 0 if that is unknown, as in a folder that may not be entered. */
+function bornAt(path: RawPath): number {
+  try {
+    return lstatSync(opened(path)).birthtimeMs;
+  } catch {
+    return 0;
+  }
+}

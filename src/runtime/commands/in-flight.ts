@@ -171,8 +171,9 @@ export class InFlight {
     } finally {
       this.#running.delete(running);
       if (this.#running.size === 0) this.#unwatch();
-      if (running.file !== undefined) removeCommandRecord(running.file);
     }
+    // If the quarantine failed, the record stays: the next process finishes it.
+    if (running.file !== undefined) removeCommandRecord(running.file);
     return running.aside;
   }
 

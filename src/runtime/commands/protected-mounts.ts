@@ -12,7 +12,7 @@ export type Protection = Readonly<{
   pinned: readonly string[];
   /** Symbolic links, which cannot be mounted on; they are restored if the command changed them. */
   links: readonly ProtectedThing[];
-  /** Files that are compared instead of mounted: a changed file counts as new. */
+  /** Files that no mount protects. Each is compared before and after the command; a changed file is treated like a new one. */
   watched: ReadonlyMap<RawPath, string>;
 }>;
 
@@ -25,12 +25,12 @@ const MOST_MOUNTS = 64;
 /**
  * Chooses how each protected file is guarded. Files in `node_modules` are only compared: package managers replace whole
  * folders in it, and a folder with a mount in it cannot be removed. The deepest files above the mount limit are only
- * compared, too.
+ * compared, too. Unlisted folders of a home folder are not compared: a browser changes its own at any time.
  */
 export function protectionOf(things: readonly ProtectedThing[], roots: readonly string[]): Protection {
   const links = things.filter(({ kind, path }) => kind === "link" && !isInstalled(path));
   const rest = things.filter(({ kind, path }) => kind !== "link" && isMountable(path));
-  const near = rest.toSorted((one, other) => depthOf(one.path) - depthOf(other.path)).slice(0, MOST_MOUNTS);
+  const near = rest.toSorted((one, other) => rankOf(one) - rankOf(other)).slice(0, MOST_MOUNTS);
   const mounted = new Set(near.map(({ path }) => path));
   const readOnly = [
     ...new Set([
@@ -38,7 +38,9 @@ export function protectionOf(things: readonly ProtectedThing[], roots: readonly 
       ...links.flatMap(({ path }) => targetInside(textOfRaw(path), roots)),
     ]),
   ];
-  const watched = things.filter((thing) => !mounted.has(thing.path) && !links.includes(thing));
+  const watched = things.filter(
+    (thing) => !mounted.has(thing.path) && !links.includes(thing) && thing.unlisted === undefined,
+  );
   return {
     readOnly,
     pinned: [...new Set(readOnly.flatMap((path) => roots.flatMap((root) => foldersAbove(root, path))))],
@@ -56,11 +58,13 @@ export function foldersAbove(root: string, path: string): string[] {
   return steps.map((_, at) => join(root, ...steps.slice(0, at + 1)));
 }
 
-const depthOf = (path: RawPath): number => path.split("/").length;
+/** Listed files near the top first; folders of unknown programs last. */
+const rankOf = ({ path, unlisted }: ProtectedThing): number => path.split("/").length + (unlisted ? LONGEST : 0);
 
 const isInstalled = (path: RawPath): boolean => path.split("/").includes("node_modules");
 
-const isMountable = (path: RawPath): boolean => !isInstalled(path) && path.length < LONGEST && isText(path);
+const isMountable = (path: RawPath): boolean =>
+  !isInstalled(path) && path.length < LONGEST && isText(path) && typeof statsOf(path) !== "string";
 
 /** The longest path that a system call accepts. */
 const LONGEST = 4_000;
@@ -83,8 +87,12 @@ export function fingerprint(path: RawPath): string {
   const parts: string[] = [];
   const open = [path];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
-    const stats = lstatSync(opened(at), { throwIfNoEntry: false });
+    const stats = statsOf(at);
     if (stats === undefined) continue;
+    if (typeof stats === "string") {
+      parts.push(stats);
+      continue;
+    }
     const names = stats.isDirectory() ? namesIn(at, stats) : [];
     // Each commit changes a repository; only these parts of a repository can make git run programs.
     const isRepository = ["HEAD", "objects", "refs"].every((part) => names.includes(part));
@@ -92,6 +100,15 @@ export function fingerprint(path: RawPath): string {
     for (const name of names) if (!isRepository || ACTING.test(name)) open.push(`${at}/${name}`);
   }
   return parts.join(" ");
+}
+
+/** The state of a file; an error code if it cannot be reached, as in a folder that may not be entered. */
+function statsOf(path: RawPath): Stats | string | undefined {
+  try {
+    return lstatSync(opened(path), { throwIfNoEntry: false });
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  }
 }
 
 const ACTING = /^(?:config|config\.worktree|commondir|hooks|info|modules|worktrees)$/i;

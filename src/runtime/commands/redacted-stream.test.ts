@@ -45,3 +45,15 @@ test("a private key without an end marker is masked to the last byte, in any pie
     expect(shown).not.toMatch(/abcdefghij/);
   }
 });
+
+test("a secret in base64 that is divided into lines is removed, wherever it is split", () => {
+  const secret = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY".repeat(4);
+  const lines = Buffer.from(secret).toString("base64").replace(/.{76}/g, "$&\n");
+  for (let size = 1; size < 90; size++) {
+    const stream = redactedStream(createRedactor([secret]).text);
+    const bytes = Buffer.from(`before\n${lines}\nafter\n`);
+    let shown = "";
+    for (let at = 0; at < bytes.length; at += size) shown += stream.take(bytes.subarray(at, at + size));
+    expect(shown + stream.rest()).toMatch(/^before\n\[redacted\]\S{0,4}\nafter\n$/);
+  }
+});

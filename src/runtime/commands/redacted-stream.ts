@@ -1,3 +1,4 @@
+import { wrappedDataBefore } from "../../core/secrets/decode.ts";
 import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
 
@@ -15,8 +16,8 @@ const LONGEST_SECRET = 8_192;
 const LONGEST_LINE = 8 * LONGEST_SECRET;
 
 /**
- * Redacts a stream. An incomplete line is held back, because a secret in it may be incomplete; of a line without end,
- * only as much as a secret can be long.
+ * Redacts a stream. An incomplete line is held back, because a secret in it may be incomplete, and so are lines of
+ * encoded data that the next line may continue; of a line or data without end, only as much as a secret can be long.
  */
 export function redactedStream(redact: (text: string) => string): RedactedStream {
   const decoder = new TextDecoder();
@@ -30,7 +31,7 @@ export function redactedStream(redact: (text: string) => string): RedactedStream
   return {
     take: (chunk) => {
       held += decoder.decode(chunk, { stream: true });
-      const end = held.lastIndexOf("\n") + 1;
+      const end = wrappedDataBefore(held, held.lastIndexOf("\n") + 1);
       if (end > 0) {
         const whole = clean(held.slice(0, end));
         held = held.slice(end);

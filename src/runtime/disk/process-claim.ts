@@ -16,7 +16,8 @@ export async function makeWhole(file: string, text: string, disk: Disk): Promise
     if (!cannotLink(error)) throw error;
     await disk.writeFile(file, text, { flag: "wx", mode: 0o600 });
   } finally {
-    await disk.rm(draft, { force: true });
+    // The claim is made, or has failed for its own reason: a draft that cannot be deleted changes neither.
+    await disk.rm(draft, { force: true }).catch(() => {});
   }
 }
 

@@ -1,4 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
+import { relative, resolve, sep } from "node:path";
 import { messageOf } from "../../core/schema/error.ts";
 import { MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
 import { fence } from "../../core/text/fence.ts";
@@ -13,9 +14,9 @@ export async function readContextFiles(filePaths: readonly string[], cwd: string
   const sections: string[] = [];
   let left = ALL_BYTES;
   for (const path of filePaths) {
-    const { text, bytes } = await section(cwd, path, Math.min(left, FILE_BYTES));
+    const { text, bytes, name = path } = await section(cwd, path, Math.min(left, FILE_BYTES));
     left -= bytes;
-    sections.push(`## File: ${printableName(path)}\n\n${text}`);
+    sections.push(`## File: ${printableName(name)}\n\n${text}`);
   }
   return sections.join("\n\n");
 }
@@ -24,20 +25,29 @@ export async function readContextFiles(filePaths: readonly string[], cwd: string
 const FILE_BYTES = MAX_OUTPUT_BYTES;
 const ALL_BYTES = 10 * FILE_BYTES;
 
-type Section = Readonly<{ text: string; bytes: number }>;
+/** A file of the context; `name` is its path from the root, where it differs from the given one. */
+type Section = Readonly<{ text: string; bytes: number; name?: string }>;
 
 async function section(cwd: string | Root, path: string, most: number): Promise<Section> {
   if (most <= 0) return note(`left out: the files before it already hold ${ALL_BYTES} bytes`);
   try {
     const { handle, kind, stats } = await openInside(cwd, path);
     try {
-      return kind === "file" ? shown(await head(handle, most), stats.size) : unread("not a regular file");
+      if (kind !== "file") return unread("not a regular file");
+      const name = nameOf(typeof cwd === "string" ? cwd : cwd.given, path);
+      return { ...shown(await head(handle, most), stats.size), name };
     } finally {
       await handle.close();
     }
   } catch (error) {
     return unread(isOpenRefusal(error) && error.code === "MISSING" ? missing(path) : messageOf(error));
   }
+}
+
+/** The path of a file that was read, from the root: absolute paths of this machine are not revealed to a model. */
+function nameOf(root: string, path: string): string {
+  const name = relative(resolve(root), resolve(root, path));
+  return name === "" || name.startsWith("..") ? path : name.split(sep).join("/");
 }
 
 /** The error of the operating system with the path as given: absolute paths of this machine are not revealed to a model. */

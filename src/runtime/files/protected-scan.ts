@@ -3,15 +3,18 @@ import {
   closeSync,
   constants,
   type Dirent,
+  fstatSync,
   lstatSync,
   openSync,
   readdirSync,
   readlinkSync,
+  type Stats,
   statfsSync,
 } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   isAbovePlace,
+  isUnlisted,
   type LocalPlaces,
   mayBeProtected,
   namesOnTheWay,
@@ -34,6 +37,8 @@ export type ProtectedThing = Readonly<{
   kind: "file" | "folder" | "link";
   /** The path that a symbolic link contains, unresolved. */
   target?: RawPath;
+  /** True: a hidden entry of a home folder that is on no list, so that other programs may write it at any time. */
+  unlisted?: true;
 }>;
 
 /**
@@ -96,13 +101,15 @@ export class ProtectedScan {
           await nextTurn();
           until = performance.now() + SLICE_MS;
         }
-        const base = within(folder, bases.pop());
+        const near = within(folder, bases.pop());
+        const stats = statsOf(folder, near);
+        const base = stats && isClosed(stats) ? unlock(folder, stats, near) : near;
         const enter = (inner: Folder): void => {
           if (base) base.users += 1;
           open.push(inner);
           bases.push(base);
         };
-        folder.listing = this.#list(folder, base);
+        folder.listing = stats && this.#list(folder, stats, base);
         if (folder.listing !== undefined) {
           for (const inner of folder.listing.folders) enter(inner);
           for (const thing of folder.listing.things) {
@@ -122,15 +129,12 @@ export class ProtectedScan {
     return found;
   }
 
-  /** The entries of a folder; `undefined`: the folder is missing or not a folder. */
-  #list(folder: Folder, base: Base | undefined): Listing | undefined {
-    const at = base === undefined ? folder.opened : opened(reached(folder.path, base));
-    const stats = lstatSync(at, IF_THERE);
-    if (!stats?.isDirectory()) return undefined;
+  /** The entries of a folder. */
+  #list(folder: Folder, stats: Stats, base: Base | undefined): Listing {
     const known = folder.listing;
     if (known?.settled && known.ino === stats.ino && known.ctimeMs === stats.ctimeMs) return known;
     const way = reached(folder.path, base);
-    const entries = entriesIn(way, stats.mode);
+    const entries = entriesIn(way);
     const settled = Date.now() - stats.ctimeMs > SETTLED_MS && this.#canRemember(stats.dev, way);
     return { ino: stats.ino, ctimeMs: stats.ctimeMs, settled, ...this.#sort(folder, way, entries) };
   }
@@ -148,7 +152,12 @@ export class ProtectedScan {
       if (this.#skipped.has(inner)) continue;
       const kind = entry.isSymbolicLink() ? "link" : entry.isDirectory() ? "folder" : "file";
       if (parts.has(entry.name) || this.#isProtected(place, entry.name, kind))
-        things.push({ path: inner, kind, ...(kind === "link" && { target: targetOf(childOf(at, entry.name)) }) });
+        things.push({
+          path: inner,
+          kind,
+          ...(kind === "link" && { target: targetOf(childOf(at, entry.name)) }),
+          ...(isUnlisted(`${place}/${textOfRaw(entry.name)}`, this.#given) && { unlisted: true as const }),
+        });
       else if (kind === "folder")
         folders.push(known.get(inner) ?? folderAt(inner, `${place}/${textOfRaw(entry.name)}`));
     }
@@ -157,7 +166,7 @@ export class ProtectedScan {
 
   #isProtected(place: string, raw: RawPath, kind: ProtectedThing["kind"]): boolean {
     const name = textOfRaw(raw);
-    if (!mayBeProtected(name, this.#local)) return false;
+    if (!mayBeProtected(name, this.#local, place)) return false;
     const inner = `${place}/${name}`;
     return protectedPart(inner, this.#given) !== undefined || (kind === "link" && isAbovePlace(inner, this.#given));
   }
@@ -225,28 +234,80 @@ const folderAt = (path: RawPath, place: string): Folder => ({ path, place, opene
 
 const IF_THERE = { throwIfNoEntry: false } as const;
 
-/** An open ancestor of a folder, relative to which the folder's path is short enough for the kernel. */
-type Base = { readonly fd: number; readonly from: number; users: number };
+/** The state of a folder; `undefined`: it is missing, not a folder, or in a folder of another user that is closed. */
+function statsOf({ path, opened: short }: Folder, base: Base | undefined): Stats | undefined {
+  try {
+    const stats = isAt(base, path)
+      ? fstatSync(base.fd)
+      : lstatSync(base === undefined ? short : opened(reached(path, base)), IF_THERE);
+    return stats?.isDirectory() ? stats : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * True for a folder of this user that may not be listed or entered. A folder of another user is not: a command cannot
+ * write in a folder that this process cannot open.
+ */
+const isClosed = ({ mode, uid }: Stats): boolean =>
+  (mode & 0o500) !== 0o500 && uid !== 0 && uid === process.geteuid?.();
+
+/** Permits this user to list and enter a folder, until the scan has left it and everything below it. */
+function unlock(folder: Folder, { mode }: Stats, base: Base | undefined): Base | undefined {
+  const near = isAt(base, folder.path) ? base : openBase(folder, base);
+  if (near === undefined) return base;
+  try {
+    chmodSync(`/proc/self/fd/${near.fd}`, (mode & 0o7777) | 0o700);
+    near.mode = mode & 0o7777;
+  } catch {
+    // the folder was deleted, or given to another user
+  }
+  return near;
+}
+
+/** An open ancestor of a folder: the path from it is short enough for the kernel, and leads through no closed folder. */
+type Base = {
+  readonly fd: number;
+  readonly from: number;
+  users: number;
+  /** The permissions that the ancestor gets back when the scan has left it. */
+  mode?: number;
+};
 
 /** Maximum length of a path in system calls; a tree can be deeper. */
 const LONGEST = 3_000;
 
 /** An open ancestor that is nearer to a folder whose path has become too long. */
-function within({ path }: Folder, base: Base | undefined): Base | undefined {
-  if (path.length - (base?.from ?? 0) <= LONGEST) return base;
+function within(folder: Folder, base: Base | undefined): Base | undefined {
+  if (folder.path.length - (base?.from ?? 0) <= LONGEST) return base;
+  return openBase(folder, base) ?? base;
+}
+
+/** Opens a folder, and releases the ancestor from which it was opened. */
+function openBase({ path }: Folder, base: Base | undefined): Base | undefined {
   try {
     const fd = openSync(opened(reached(path, base)), FOLDER_FLAGS);
     release(base);
     return { fd, from: path.length, users: 1 };
   } catch {
-    return base;
+    return undefined;
   }
 }
+
+/** True if a folder itself is open, so that it can be examined even if it may not be entered. */
+const isAt = (base: Base | undefined, path: RawPath): base is Base => base?.from === path.length;
 
 function release(base: Base | undefined): void {
   if (base === undefined) return;
   base.users -= 1;
-  if (base.users === 0) closeSync(base.fd);
+  if (base.users > 0) return;
+  try {
+    if (base.mode !== undefined) chmodSync(`/proc/self/fd/${base.fd}`, base.mode);
+  } catch {
+    // the folder now belongs to another user
+  }
+  closeSync(base.fd);
 }
 
 const reached = (path: RawPath, base: Base | undefined): RawPath =>
@@ -255,26 +316,13 @@ const reached = (path: RawPath, base: Base | undefined): RawPath =>
 /** Flags that open a folder even if it may not be listed, and never through a symbolic link. */
 export const FOLDER_FLAGS = 0o10000000 | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
-/** The entries of a folder. A folder without read permission is made readable temporarily. */
-function entriesIn(at: RawPath, mode: number): Dirent[] {
+function entriesIn(at: RawPath): Dirent[] {
   try {
-    return list(at);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EACCES") return [];
-  }
-  try {
-    chmodSync(opened(at), (mode & 0o7777) | 0o700);
-    try {
-      return list(at);
-    } finally {
-      chmodSync(opened(at), mode & 0o7777);
-    }
+    return readdirSync(opened(at), { withFileTypes: true, encoding: "latin1" });
   } catch {
-    return []; // the folder belongs to another user: a command cannot change a folder that this process cannot list
+    return []; // the folder is gone, or a closed one of another user
   }
 }
-
-const list = (at: RawPath): Dirent[] => readdirSync(opened(at), { withFileTypes: true, encoding: "latin1" });
 
 function targetOf(at: RawPath): RawPath {
   try {

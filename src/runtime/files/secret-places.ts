@@ -3,9 +3,11 @@ import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
 import {
+  programFolders,
   secretFinder,
   secretHomeFiles,
   secretHomeFolders,
+  secretInHome,
   secretPathsIn,
   secretSystemPlaces,
 } from "../../core/policy/secret-paths.ts";
@@ -165,13 +167,31 @@ function otherHomes(): string[] {
   return ["/root", ...below];
 }
 
+/** Other names, in these folders, of files that are closed or lie in closed folders: hard links to them. */
+export function hardLinksTo(closed: readonly string[], folders: readonly string[]): string[] {
+  if (closed.length === 0) return [];
+  const linked = severalLinks(byKind(closed));
+  return linked.size === 0 ? [] : folders.flatMap((folder) => namesOf(linked, folder));
+}
+
+/** Whether a file with several names is one of these closed files, or lies in one of these closed folders. */
+export function createLinkCheck(closed: () => readonly string[]): (file: FileIdentity) => Promise<boolean> {
+  const identities = linkedIdentities(() => byKind(closed()));
+  return async ({ dev, ino, nlink }) => nlink > 1 && (await identities()).has(`${dev}:${ino}`);
+}
+
 /** The real paths of the existing secret places. */
 export function secretPlaces(homes: readonly string[], more: readonly string[] = []): HiddenPlaces {
-  const wanted = [
+  return byKind([
     ...homes.flatMap((home) => [...secretHomeFolders, ...secretHomeFiles].map((name) => join(home, name))),
+    ...homes.flatMap(secretsByName),
     ...secretSystemPlaces,
     ...more,
-  ];
+  ]);
+}
+
+/** The real paths of these files and folders, as far as they exist. */
+function byKind(wanted: readonly string[]): HiddenPlaces {
   const folders = new Set<string>();
   const files = new Set<string>();
   for (const path of wanted) {
@@ -183,6 +203,27 @@ export function secretPlaces(homes: readonly string[], more: readonly string[] =
     }
   }
   return { folders: [...folders], files: [...files] };
+}
+
+const byName = new Map<string, Readonly<{ found: readonly string[]; until: number }>>();
+
+/**
+ * Files and folders in the hidden part of a home folder whose names look secret. They are looked for once a minute,
+ * because each command waits for this.
+ */
+function secretsByName(home: string): readonly string[] {
+  const known = byName.get(home);
+  if (known !== undefined && performance.now() < known.until) return known.found;
+  const below = (folder: string): string[] =>
+    entriesIn(join(home, folder)).map(({ name }) => (folder === "" ? name : `${folder}/${name}`));
+  const isOpen = (path: string): boolean => secretInHome(path) === undefined;
+  const top = below("").filter((name) => name.startsWith("."));
+  const programs = [...top, ...programFolders.flatMap(below)].filter(isOpen);
+  const found = [...top, ...[...programs, ...programFolders].flatMap(below)]
+    .filter((path) => !isOpen(path))
+    .map((path) => join(home, path));
+  byName.set(home, { found, until: performance.now() + FRESH_MS });
+  return found;
 }
 
 /** How many entries of forbidden folders are looked at before a command. */

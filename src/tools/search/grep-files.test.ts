@@ -217,3 +217,28 @@ test("stopping a search early ends its process", async () => {
     break;
   }
 });
+
+describe("a folder that is replaced by a link while ripgrep searches", () => {
+  /** ripgrep, whose first start finds the folder `d` replaced by a link to `out`; afterwards the folder is back. */
+  async function swapping(cwd: string, out: string): Promise<string> {
+    const real = await findRipgrep({ env: process.env, root: await rootOf(cwd) });
+    const program = join(tempFolder(), "rg");
+    const d = join(cwd, "d");
+    writeFileSync(
+      program,
+      `#!/bin/sh\n[ -e "$0.done" ] && exec "${real}" "$@"\ntouch "$0.done"; mv "${d}" "${d}.away"; ln -s "${out}" "${d}"\n"${real}" "$@"\ncode=$?; rm "${d}"; mv "${d}.away" "${d}"; exit $code\n`,
+    );
+    chmodSync(program, 0o755);
+    return program;
+  }
+
+  test.each([{ filesOnly: true }, { filesOnly: false }])("its target cannot be searched: %j", async (more) => {
+    const cwd = tempFolder({ "d/key": "inside\nline 2\n", "d/own": "secret-1\n" });
+    const out = tempFolder({ key: "\nsecret-1\n", own: "x\n", other: "secret-2\n" });
+    const program = await swapping(cwd, out);
+    const grep = grepWith((query, signal) => ripgrep({ ...query, program, goesUp: false }, signal));
+    expect(await callTool(grep, cwd, { pattern: "secret", path: "d", ...more })).toEqual(`[no match for "secret"]`);
+    const found = more.filesOnly ? "d/own: 1" : "d/own:1: secret-1";
+    expect(await callTool(grep, cwd, { pattern: "secret", path: "d", ...more })).toEqual(found);
+  });
+});

@@ -1,24 +1,83 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:fs";
-import { access, realpath } from "node:fs/promises";
+import { access, lstat, realpath } from "node:fs/promises";
 import { delimiter, isAbsolute, join } from "node:path";
 import type { Readable } from "node:stream";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
+import { openInside } from "../../runtime/files/open-contained.ts";
 import { type Hit, type Query, unusable } from "./query.ts";
 
 /**
  * Searches with ripgrep. ripgrep gets only arguments, no configuration file and no environment, and does not follow
  * symbolic links. Stopping early, an abort and an exception all end the process.
+ *
+ * ripgrep opens files by their paths. Another process can replace a folder by a link while it searches, so that a match
+ * comes from a file outside. Files on whose path a folder has changed since the search began are therefore opened,
+ * checked and searched once more.
  */
 export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncGenerator<Hit> {
-  const child = spawn(query.program, argumentsFor(query), {
+  const isSettled = settledBefore(Date.now() - CLOCK_MS, query.root.real);
+  let last: Readonly<{ path: string; settled: boolean }> | undefined;
+  for await (const hit of searched(query, { target: `./${query.start.path}` }, signal)) {
+    const isNew = last?.path !== hit.path;
+    if (last === undefined || isNew) last = { path: hit.path, settled: await isSettled(hit.path) };
+    if (last.settled) yield hit;
+    else if (isNew) yield* searchedAgain(query, hit.path, signal);
+  }
+}
+
+/** File systems write times that are up to this much older than the clock says. */
+const CLOCK_MS = 50;
+
+/** A test for paths below a folder: nothing on the way is a link, and no folder on the way has changed since `time`. */
+function settledBefore(time: number, top: string): (path: string) => Promise<boolean> {
+  const known = new Map<string, Promise<boolean>>();
+  const isSettledFolder = (folder: string): Promise<boolean> => {
+    const before = known.get(folder);
+    if (before) return before;
+    const settled = lstat(join(top, folder)).then(
+      async (stats) =>
+        stats.isDirectory() && stats.ctimeMs < time && (folder === "" || (await isSettledFolder(above(folder)))),
+      () => false,
+    );
+    known.set(folder, settled);
+    return settled;
+  };
+  return (path) => (process.platform === "win32" ? Promise.resolve(true) : isSettledFolder(above(path)));
+}
+
+const above = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
+
+/** Searches one file through its open descriptor, if it really is at this path. */
+async function* searchedAgain(query: RipgrepQuery, path: string, signal: AbortSignal): AsyncGenerator<Hit> {
+  const opened = await openInside(query.root, path).catch(() => undefined);
+  if (opened === undefined) return;
+  try {
+    if (opened.kind !== "file" || opened.path !== path) return;
+    const target = process.platform === "linux" ? "/proc/self/fd/3" : "/dev/fd/3";
+    for await (const { line } of searched(query, { target, descriptor: opened.handle.fd }, signal))
+      yield { path, line };
+  } finally {
+    await opened.handle.close();
+  }
+}
+
+/** What is searched: a path, or the open file that the program gets as descriptor 3. */
+type Target = Readonly<{ target: string; descriptor?: number }>;
+
+async function* searched(
+  query: RipgrepQuery,
+  { target, descriptor }: Target,
+  signal: AbortSignal,
+): AsyncGenerator<Hit> {
+  const child = spawn(query.program, argumentsFor(query, target), {
     cwd: query.root.real,
     env: systemPart(query.env),
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", ...(descriptor === undefined ? [] : [descriptor])],
     windowsHide: true,
-  });
+  }) as ChildProcessByStdio<null, Readable, Readable>;
   const ended = once(child, "close").then(
     ([code]) => code,
     () => undefined,
@@ -82,7 +141,7 @@ const ALWAYS = [
   "--glob=!.git",
 ];
 
-function argumentsFor({ pattern, ignoreCase, perFile, goesUp, start }: RipgrepQuery): string[] {
+function argumentsFor({ pattern, ignoreCase, perFile, goesUp }: RipgrepQuery, target: string): string[] {
   return [
     ...ALWAYS,
     ...(goesUp ? [] : ["--no-ignore-parent"]),
@@ -91,7 +150,7 @@ function argumentsFor({ pattern, ignoreCase, perFile, goesUp, start }: RipgrepQu
     "-e",
     pattern,
     "--",
-    `./${start.path}`,
+    target,
   ];
 }
 

@@ -14,7 +14,7 @@ export async function recordWrite(
 ): Promise<void> {
   const changes = access?.changes;
   if (!changes) return;
-  const before = await changes.version(at());
+  const before = await changes.version(at(), real);
   const after = await changes.keep(content, before.kind === "file" ? before.mode : undefined);
   await changes.record([...foldersMade(made), { file: real, before, after }]);
 }
@@ -26,7 +26,7 @@ export async function recordRemoval({ access }: ToolContext, gone: readonly Chan
   const changes = access?.changes;
   if (!changes) return;
   const files: ChangedFile[] = [];
-  for (const { real, at } of gone) files.push({ file: real, before: await changes.version(at()), after: ABSENT });
+  for (const { real, at } of gone) files.push({ file: real, before: await changes.version(at(), real), after: ABSENT });
   await changes.record(files);
 }
 
@@ -37,10 +37,10 @@ export async function recordMove(
 ): Promise<void> {
   const changes = access?.changes;
   if (!changes) return;
-  const replaced = await changes.version(to.at());
+  const replaced = await changes.version(to.at(), to.real);
   const [left, arrived]: [ChangedFile[], ChangedFile[]] = [[], []];
   for (const { real, at } of [from, ...inside]) {
-    const version = await changes.version(at());
+    const version = await changes.version(at(), real);
     left.unshift({ file: real, before: version, after: ABSENT });
     const target = real === from.real ? to.real : join(to.real, real.slice(from.real.length));
     arrived.push({ file: target, before: real === from.real ? replaced : ABSENT, after: version });

@@ -247,3 +247,37 @@ test("clock: durations are right and events stay in order when the clock is set 
   expect(Object.values(result.nodes).map(({ ms = 0 }) => ms >= 115 && ms < 60_000)).toEqual([true]);
   expect(times).toEqual([...times].sort((one, other) => one - other));
 });
+
+test("clock: a jump ahead during a run uses up no part of the run's time limit after a resume", async () => {
+  let ahead = 0;
+  const jump = defineTool({
+    name: "jump",
+    description: "sets the clock forward",
+    input: z.object({}),
+    effect: "read",
+    does: "none",
+    run: () => {
+      ahead = 400 * 86_400_000;
+      return "done";
+    },
+  });
+  const home = tempFolder();
+  const options = {
+    ...{ home, cwd: home, env: { PATH: "/usr/bin:/bin", HOME: home }, discover: false as const },
+    clock: () => Date.now() + ahead,
+    tools: [jump],
+    agents: [defineAgent({ name: "worker", description: "works", instructions: "Work.", tools: ["jump"] })],
+    model: "m",
+  };
+  const first = createCrew({
+    ...options,
+    models: { m: scripted(call("jump", {}), { text: "late", delayMs: 600_000 }) },
+  });
+  const run = first.run({ mode: "single", agent: "worker", task: "Go." }, { maxTimeMs: 3_600_000 });
+  for await (const event of run) if (event.type === "turn.started" && event.turn === 2) run.pause("for a test");
+  const paused = await run;
+  expect(paused.status).toBe("paused");
+  const second = createCrew({ ...options, models: { m: scripted({ text: "done", delayMs: 100 }) } });
+  const { status, output } = await second.resume(paused.id);
+  expect({ status, output }).toEqual({ status: "ok", output: "done" });
+});

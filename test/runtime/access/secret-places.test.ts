@@ -29,7 +29,10 @@ const CANARY = "canary-5f1d";
 const PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** One file in every secret place of a home folder. */
-const places: readonly string[] = [...secretHomeFolders.map((folder) => `${folder}/file`), ...secretHomeFiles];
+const everyPlace: readonly string[] = [...secretHomeFolders.map((folder) => `${folder}/file`), ...secretHomeFiles];
+
+/** The best known of these places, and every sixth of the others: each is tried with every reader. */
+const places = everyPlace.filter((place, at) => at % 6 === 0 || /^\.(?:ssh|aws|netrc|kube|config\/gh)\b/.test(place));
 
 /** A folder that commands in the sandbox can see: the folder for temporary files is empty for them. */
 function outsideOfTmp(): string {
@@ -83,6 +86,8 @@ test("reading secrets: no file tool reads, searches, changes or moves a secret p
   expect(seen(played)).not.toContain(CANARY);
   expect(played.denied.filter(({ tool }) => tool === "read_file")).toHaveLength(places.length);
   for (const place of places) expect(readFileSync(join(home, place), "utf8")).toBe(`${CANARY}\n`);
+  const find = secretFinder([home], []);
+  expect(everyPlace.filter((place) => find(join(home, place)) === undefined)).toEqual([]);
 });
 
 test("reading secrets: listing, globbing and searching the home folder shows none of them", async () => {
@@ -156,6 +161,50 @@ test("reading secrets: a folder that contains one is neither moved nor deleted a
   );
   expect(played.ended.every(({ error }) => error)).toBe(true);
   expect(readFileSync(join(home, ".config/gh/file"), "utf8")).toBe(`${CANARY}\n`);
+});
+
+/** Files of programs that are not on the list; their names say what they hold. */
+const byName = [
+  ".unknown/credentials.json",
+  ".unknown/api_key",
+  ".unknown/secrets/deep/file",
+  ".unknown-token",
+  ".unknown_history",
+  ".unknownhistory.txt",
+  ".config/unknown/auth.toml",
+  ".config/unknown/Access Tokens/x",
+  ".config/unknown.pem",
+  ".local/share/unknown/cookies.sqlite",
+  ".local/state/unknown/history.db",
+  ".UNKNOWN/Wallet.dat",
+] as const;
+
+test("reading secrets: files of unknown programs are recognised by their names, and ordinary ones stay open", async () => {
+  const home = outsideOfTmp();
+  plant(home, byName);
+  const open = [
+    ".config/unknown/config",
+    ".unknown/tokenizer.py",
+    ".config/nvim/auth.lua",
+    "src/token.txt",
+    ".profile",
+  ];
+  plant(home, open, "ordinary-77\n");
+  const calls = [
+    { name: "grep_files", input: { pattern: "canary|ordinary" } },
+    { name: "glob", input: { pattern: "**/*" } },
+    ...byName.flatMap(readers),
+    ...open.map((path) => ({ name: "read_file", input: { path } })),
+  ];
+  const played = await play([{ calls }], inHome(home));
+  expect(seen(played)).not.toContain(CANARY);
+  const read = played.ended.filter(({ tool, text }) => tool === "read_file" && text.includes("ordinary-77"));
+  expect(read).toHaveLength(open.length);
+  const named = await play([call("read_file", { path: byName[0] })], {
+    ...inHome(home),
+    permissions: { allow: [`read_file(${byName[0]})`, "read_file(.unknown/api*)"] },
+  });
+  expect(seen(named)).toContain(CANARY);
 });
 
 test("reading secrets: a workspace above the home folder, and the home folders of others, are covered", async () => {
@@ -483,12 +532,36 @@ describe("the state folder in the workspace", () => {
 
     test("reading secrets: no command sees a secret place of the home folder it works in", async () => {
       const home = homeWithSecrets();
+      plant(home, byName);
       linkSync(join(home, ".ssh/file"), join(home, "notes/hard"));
       const played = await play([call("bash", { command: "find . -type f -exec cat {} + 2>&1" })], inHome(home));
       expect(played.ended[0]?.text).toContain("nothing special");
       expect(seen(played)).not.toContain(CANARY);
     });
   });
+});
+
+test("reading secrets: a hard link to a file that a rule closes is as closed as the file", async () => {
+  const cwd = outsideOfTmp();
+  plant(cwd, [".env", "private/deep/key"]);
+  plant(cwd, ["open.txt"], "open-12\n");
+  mkdirSync(join(cwd, "sub"));
+  linkSync(join(cwd, ".env"), join(cwd, "sub/copy.txt"));
+  linkSync(join(cwd, "private/deep/key"), join(cwd, "other.txt"));
+  linkSync(join(cwd, "open.txt"), join(cwd, "sub/open.txt"));
+  const calls = [
+    ...["sub/copy.txt", "other.txt", "sub/open.txt"].flatMap((path) => readers(path).slice(0, 4)),
+    { name: "grep_files", input: { pattern: "canary" } },
+    ...((await needs("bwrap")).missing === undefined
+      ? [{ name: "bash", input: { command: "cat sub/copy.txt other.txt sub/open.txt" } }]
+      : []),
+  ];
+  const deny = ["read_file(**/.env)", "read_file(private/**)"];
+  const permissions = { mode: "bypass" as const, deny };
+  const played = await play([{ calls }], { cwd, env: { PATH, HOME: tempFolder() }, permissions });
+  expect(seen(played)).not.toContain(CANARY);
+  const shown = played.ended.filter(({ tool, text }) => /read_file|bash/.test(tool) && text.includes("open-12"));
+  expect(shown).toHaveLength(calls.length > 13 ? 2 : 1);
 });
 
 describe("worktrees", () => {
@@ -519,4 +592,61 @@ test("reading secrets: a rule opens a place only by its literal name", () => {
     [".ssh/**", "./.aws", "home/me/.config/gcloud/x", "/etc/shadow"].map((each) => secretNamed(each) !== undefined),
   ).toEqual([true, true, true, true]);
   expect(["**", ".s?h/**", "src/**", ".config/**", "*"].map(secretNamed)).toEqual(Array.from({ length: 5 }));
+});
+
+describe("a file about which a rule asks, or that an agent's file forbids to read", () => {
+  const calls = [
+    { name: "grep_files", input: { pattern: "canary" } },
+    { name: "grep_files", input: { pattern: "canary", path: "docs" } },
+    { name: "grep_files", input: { pattern: "canary", path: "docs/plan.txt" } },
+    { name: "get_file_info", input: { path: "docs/plan.txt" } },
+    { name: "edit_file", input: { path: "docs/plan.txt", old: "canary", new: "x" } },
+    { name: "move_file", input: { from: "docs/plan.txt", to: "plan.txt" } },
+    { name: "move_file", input: { from: "docs", to: "moved" } },
+    { name: "read_file", input: { path: "docs/plan.txt" } },
+  ];
+  const workspace = (): string => {
+    const cwd = tempFolder();
+    plant(cwd, ["docs/plan.txt"]);
+    plant(cwd, ["src/open.txt"], "an open canary\n");
+    return cwd;
+  };
+  const read = { tool: "read_file", pattern: "docs/plan.txt" };
+
+  test.each<[string, object]>([
+    ["an ask rule", { permissions: { mode: "acceptEdits", ask: ["read_file(docs/plan.txt)"] } }],
+    ["an ask rule for all files", { permissions: { mode: "bypass", ask: ["read_file(**)"] } }],
+    [
+      "an ask rule of the agent",
+      { agent: { rules: [[{ ...read, says: "ask" }]] }, permissions: { mode: "acceptEdits" } },
+    ],
+    [
+      "a deny rule of the agent",
+      { agent: { rules: [[{ ...read, says: "deny" }]] }, permissions: { mode: "acceptEdits" } },
+    ],
+  ])("%s: no other tool shows its content, and it is not moved", async (_, setting) => {
+    const cwd = workspace();
+    const played = await play([{ calls }], { cwd, ...setting });
+    expect(seen(played)).not.toContain(CANARY);
+    expect(played.denied.map(({ tool }) => tool)).toContain("get_file_info");
+    expect(readFileSync(join(cwd, "docs/plan.txt"), "utf8")).toBe(`${CANARY}\n`);
+  });
+
+  test("a person who is asked about it opens it to this call, and other files need no question", async () => {
+    const played = await play(
+      [...calls.slice(0, 3).map((each) => ({ calls: [each] })), call("list_files", { depth: 3 })],
+      {
+        cwd: workspace(),
+        permissions: { ask: ["read_file(docs/plan.txt)"] },
+        answer: () => ({ approve: true }),
+      },
+    );
+    expect(played.ended.map(({ text }) => text)).toEqual([
+      "src/open.txt:1: an open canary",
+      '[no match for "canary"]',
+      `docs/plan.txt:1: ${CANARY}`,
+      expect.stringContaining("plan.txt"),
+    ]);
+    expect(played.questions).toHaveLength(1);
+  });
 });

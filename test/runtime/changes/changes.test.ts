@@ -17,20 +17,25 @@ import { createCrew, type Crew } from "../../../src/index.ts";
 import { type Script, scripted } from "../../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
+const TOKEN = "token-4711-of-the-environment";
+
 type Call = Readonly<{ tool: string; input: Record<string, unknown> }>;
 
 type Worked = Readonly<{ crew: Crew; id: string; cwd: string; at(name: string): string; read(name: string): string }>;
 
 /** Runs one agent that makes these calls, one after the other, in a folder that `prepare` has filled. */
-async function worked(calls: readonly Call[], prepare: (cwd: string) => void = () => {}): Promise<Worked> {
-  const cwd = realpathSync(tempFolder());
+async function worked(
+  calls: readonly Call[],
+  prepare: (cwd: string) => void = () => {},
+  { cwd = realpathSync(tempFolder()), home = tempFolder() }: Readonly<{ cwd?: string; home?: string }> = {},
+): Promise<Worked> {
   prepare(cwd);
   const turns: Script[] = calls.map(({ tool, input }) => ({ calls: [{ name: tool, input }] }));
   const crew = createCrew({
     cwd,
-    home: tempFolder(),
+    home,
     discover: false,
-    env: { PATH: process.env["PATH"], HOME: tempFolder() },
+    env: { PATH: process.env["PATH"], HOME: tempFolder(), MY_TOKEN: TOKEN },
     models: { m: scripted(...turns, "Done.") },
     permissions: { mode: "bypass", sandbox: "off" },
     agents: [{ name: "m", description: "m", instructions: "Work.", tools: ["*"], model: "m" }],
@@ -247,4 +252,59 @@ test("a failed call changed nothing, whatever was recorded before it", async () 
   );
   expect(read("b.txt")).toBe("before");
   expect((await crew.changes(id)).files.map(({ name }) => name)).toEqual(["ro/a.txt"]);
+});
+
+/** Everything that was stored about a run, as one text. */
+const stored = (folder: string): string =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .flatMap((entry) => (entry.isFile() ? [readFileSync(join(entry.parentPath, entry.name), "utf8")] : []))
+    .join("\n");
+
+test("a folder that a command replaces by a link has no files: nothing behind the link is stored, shown or restored", async () => {
+  const outside = tempFolder();
+  const home = tempFolder();
+  writeFileSync(join(outside, "a.txt"), "outside-canary\n");
+  const { crew, id, at } = await worked(
+    [bash(`mv src kept && ln -s ${outside} src`)],
+    (cwd) => {
+      mkdirSync(join(cwd, "src"));
+      repository(cwd, { "src/a.txt": "inside\n" });
+    },
+    { home },
+  );
+  const { files } = await crew.changes(id);
+  expect(files.map(({ name, how }) => `${how} ${name}`)).toEqual([
+    "created kept/a.txt",
+    "created src",
+    "deleted src/a.txt",
+  ]);
+  expect(JSON.stringify(files) + stored(home)).not.toContain("outside-canary");
+  await crew.undo(id);
+  expect(readFileSync(join(outside, "a.txt"), "utf8")).toBe("outside-canary\n");
+  expect(readFileSync(at("src/a.txt"), "utf8")).toBe("inside\n");
+});
+
+test("a state folder in a repository is no part of the changes, and nothing of it is stored again", async () => {
+  const cwd = realpathSync(tempFolder());
+  const home = join(cwd, "state");
+  mkdirSync(home);
+  writeFileSync(join(home, "trust.json"), '{"state-canary":1}');
+  const { crew, id } = await worked([bash("echo two > b.txt")], (at) => repository(at, { "a.txt": "one\n" }), {
+    cwd,
+    home,
+  });
+  const { files } = await crew.changes(id);
+  expect(files.map(({ name, how }) => `${how} ${name}`)).toEqual(["created b.txt"]);
+  expect(stored(join(home, "runs"))).not.toContain("state-canary");
+});
+
+test("a diff masks known secrets, and undo restores them as they were", async () => {
+  const { crew, id, read } = await worked([write("a.txt", `new ${TOKEN}\n`)], (cwd) =>
+    writeFileSync(join(cwd, "a.txt"), `old ${TOKEN}\n`),
+  );
+  const { files } = await crew.changes(id);
+  expect(files[0]?.diff).toBe("--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old [redacted]\n+new [redacted]");
+  expect(files[0]).toMatchObject({ added: 1, removed: 1 });
+  await crew.undo(id);
+  expect(read("a.txt")).toBe(`old ${TOKEN}\n`);
 });
