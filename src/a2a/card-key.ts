@@ -33,7 +33,7 @@ export function cardKey(pem: string): CardKey {
   } catch (cause) {
     throw new CrewError(
       "BAD_INPUT",
-      "The key for signing cards cannot be used.",
+      "The key for signing agent cards cannot be used.",
       "Give an unencrypted private key in PEM form: EC (P-256, P-384, P-521), Ed25519 or RSA.",
       { cause },
     );

@@ -1,5 +1,6 @@
 import type { AgentCard, StreamResponse, TaskPushNotificationConfig } from "@a2a-js/sdk";
 import type { A2ARequestHandler } from "@a2a-js/sdk/server";
+import { z } from "zod";
 import type { RemoteUpdate } from "../core/net/a2a.ts";
 import { CrewError, messageOf } from "../core/schema/error.ts";
 import type { CardKey } from "./card-key.ts";
@@ -46,6 +47,11 @@ export async function loadProtocol(
       if (isDeeplyNested(request)) {
         const message = `The request is ${TOO_DEEP_JSON}. Send flatter data.`;
         return { jsonrpc: "2.0", id: idIn(request), error: { code: -32600, message } };
+      }
+      const wrong = wrongField(request);
+      if (wrong !== undefined) {
+        const message = `The request is not valid: ${wrong} has another type.`;
+        return { jsonrpc: "2.0", id: idIn(request), error: { code: -32602, message } };
       }
       const requested = versionOf(sdk, body, version);
       const handler = handlerFor(sdk, { ...parts, who, card, version: requested });
@@ -109,6 +115,44 @@ function parsed(body: string): unknown {
   } catch {
     return undefined; // the library answers such a request
   }
+}
+
+/** The fields of a request that the A2A library passes on without checking their types, in both versions. */
+const words = z.string().nullish();
+const fields = z.looseObject({
+  params: z
+    .looseObject({
+      id: words,
+      taskId: words,
+      contextId: words,
+      message: z
+        .looseObject({
+          contextId: words,
+          taskId: words,
+          parts: z
+            .array(
+              z.looseObject({
+                text: words,
+                raw: words,
+                url: words,
+                filename: words,
+                mediaType: words,
+                file: z.looseObject({ name: words, mimeType: words, bytes: words, uri: words }).optional(),
+              }),
+            )
+            .optional(),
+        })
+        .optional(),
+    })
+    .optional(),
+});
+
+/** The first field of another type than the protocol says. */
+function wrongField(request: unknown): string | undefined {
+  if (request === undefined) return undefined;
+  // The library answers requests whose parameters are no object.
+  const checked = fields.safeParse(isRecord(request) && !isRecord(request["params"]) ? {} : request);
+  return checked.success ? undefined : checked.error.issues[0]!.path.join(".") || "the whole";
 }
 
 /** A request without a version uses the old protocol, unless its method exists only in the new one. */

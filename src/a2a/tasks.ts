@@ -47,11 +47,12 @@ export type TaskOptions = Readonly<{
   /** Called with each event. `registered` settles when the push notifications of the task are registered. */
   heard?(served: A2aRun, event: Event, registered: Promise<void>): void;
   onError(error: unknown): void;
+  /** The maximum number of unfinished tasks per caller. */
+  mostActive?: number;
 }>;
 
 /** The name of the protocol in the records of runs. */
 const BY = "a2a";
-/** The maximum number of unfinished tasks per caller. */
 const MOST_ACTIVE = 100;
 const CLOSE_MS = 5_000;
 const TELL_MS = 5_000;
@@ -59,7 +60,10 @@ const TELL_MS = 5_000;
 const MOST_CONTINUED = 45;
 const CONTEXT = /^[\w.:-]{1,128}$/;
 
-export function createTasks(crew: Crew, { agents, run: given = {}, heard, onError }: TaskOptions): Tasks {
+export function createTasks(
+  crew: Crew,
+  { agents, run: given = {}, heard, onError, mostActive = MOST_ACTIVE }: TaskOptions,
+): Tasks {
   const common: RunOptions = { parkByDefault: true, ...given };
   const active = new Map<string, A2aRun>();
   let known: Promise<Map<string, Origin>> | undefined;
@@ -68,6 +72,7 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
   /** The owner of a task. Missing tasks and tasks of others give the same error. */
   const originOf = async ({ caller, agent }: TaskOwner, id: string): Promise<Origin> => {
     const all = await origins();
+    if (typeof id !== "string") throw taskError("not-found", "The request names no task.");
     const origin =
       all.get(id) ?? (RUN_ID.test(id) ? (await crew.kept.look(id).catch(() => undefined))?.state.origin : undefined);
     if (origin?.by !== BY || origin.caller !== caller || origin.agent !== agent)
@@ -86,8 +91,8 @@ export function createTasks(crew: Crew, { agents, run: given = {}, heard, onErro
     if (text === "") throw taskError("bad-request", "The message has no text.");
     if (message.contextId !== undefined && !CONTEXT.test(message.contextId))
       throw taskError("bad-request", "The context id is not valid.");
-    if (active.size >= MOST_ACTIVE)
-      throw taskError("busy", `${MOST_ACTIVE} tasks are already running. Try again later.`);
+    if ([...active.values()].filter(({ origin }) => origin.caller === who.caller).length >= mostActive)
+      throw taskError("busy", `${mostActive} of your tasks are already running. Try again later.`);
     const all = await origins();
     const context = message.contextId ?? randomUUID();
     const origin: Origin = { by: BY, ...who, context };

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { serveA2a } from "../../src/a2a/server.ts";
 import { createTasks, type Tasks } from "../../src/a2a/tasks.ts";
 import { type Crew, defineAgent } from "../../src/index.ts";
@@ -209,6 +209,9 @@ test("the next message of a conversation continues its history", async () => {
   const two = await client.sendMessage(message("and who was that?", { contextId: one.contextId }));
 
   expect(two).toMatchObject({ contextId: one.contextId });
+  const { history } = await client.getTask({ tenant: "", id: "status" in one ? one.id : "" });
+  expect(history).toHaveLength(1);
+  expect(JSON.stringify(history)).toContain("who are you?");
   expect("status" in two && textOf(two)).toBe("you are Bo");
   const { tasks, totalSize } = await client.listTasks({
     tenant: "",
@@ -380,6 +383,55 @@ describe("access control", () => {
     expect(await statusOf("/worker", { ...good, "content-type": "text/plain" })).toBe(415);
     expect(await statusOf("/worker", good, `"${"x".repeat(1_100_000)}"`)).toBe(413);
     expect(await foreignHost(server.url, good)).toBe(403);
+  });
+
+  test.each<[string, unknown]>([
+    ["a request that is null", null],
+    ["an id that is a number", { id: 5 }],
+    ["no id", {}],
+    ["a context id that is a list", { message: { messageId: "m", role: "user", parts: [], contextId: ["a"] } }],
+    ["text that is an object", { message: { messageId: "m", role: "user", parts: [{ kind: "text", text: {} }] } }],
+    ["no file in a part", { message: { messageId: "m", role: "user", parts: [{ kind: "file", file: null }] } }],
+    [
+      "a file that is a number",
+      {
+        message: {
+          messageId: "m",
+          role: "user",
+          parts: [{ kind: "file", file: { bytes: 5, mimeType: "text/plain" } }],
+        },
+      },
+    ],
+  ])("SRV-12: %s is answered with the mistake, not with an internal error", async (_, params) => {
+    const server = await ourServer(workerCrew([]));
+    const good = { authorization: `Bearer ${server.token}`, "content-type": "application/json" };
+    const method = JSON.stringify(params)?.includes("message") ? "message/send" : "tasks/get";
+    const body = params === null ? "null" : JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+    const answer = await post(`${server.url}/worker`, good, body);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({
+      error: {
+        code: expect.toBeOneOf([-32001, -32602]),
+        message: expect.stringMatching(/^The request (?:is not valid: |names no task)/),
+      },
+    });
+  });
+
+  test("the tasks of one caller do not use up the places of another", async () => {
+    const crew = workerCrew([
+      { text: "never", delayMs: 600_000 },
+      { text: "never", delayMs: 600_000 },
+    ]);
+    const tasks = createTasks(crew, { agents: new Set(["worker"]), onError: () => {}, mostActive: 1 });
+    onTestFinished(() => tasks.close());
+    const send = (caller: string) =>
+      tasks.send(
+        { caller, agent: "worker" },
+        { kind: "message", messageId: "m", role: "user", parts: [{ kind: "text", text: "go" }] },
+      );
+    await send("ann");
+    await expect(send("ann")).rejects.toThrow("1 of your tasks are already running");
+    expect((await send("bob")).isSettled()).toBe(false);
   });
 
   test("a card can be public, and contains no secret and no local path", async () => {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isPrivateWay } from "../../core/net/loopback-host.ts";
 import { defined } from "../../core/text/defined.ts";
+import { checkHeaders } from "../../runtime/network/web-headers.ts";
 import type { TokenFiles } from "../../runtime/network/token-files.ts";
 import { remoteFailure, statusFailure } from "./a2a-fault.ts";
 import { createOAuth, oauthScheme, type SignIn } from "./a2a-oauth.ts";
@@ -154,6 +155,7 @@ export function signedFetch(inner: typeof fetch, credentials: Credentials | unde
         "Use the https address of the agent.",
       );
     for (const [name, value] of Object.entries(credential.query ?? {})) at.searchParams.set(name, value);
+    checkHeaders(credential.headers ?? {}); // a card can name the header
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries(credential.headers ?? {})) headers.set(name, value);
     return inner(at.href, { ...init, headers });
@@ -175,6 +177,12 @@ export async function checked(response: Response): Promise<Response> {
   const body = await response.text().catch(() => "");
   if (/"jsonrpc"\s*:/.test(body) && /"error"\s*:/.test(body))
     return new Response(body, { status: response.status, headers: response.headers });
-  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
-  throw statusFailure(response.status, { body, ...(Number.isFinite(seconds) && { retryAfterMs: seconds * 1_000 }) });
+  throw statusFailure(response.status, { body, ...defined({ retryAfterMs: waitIn(response.headers) }) });
+}
+
+/** The wait that `Retry-After` names, in seconds or as a date; `undefined` for anything else. */
+function waitIn(headers: Headers): number | undefined {
+  const said = headers.get("retry-after")?.trim() ?? "";
+  const ms = /^\d+$/.test(said) ? Number(said) * 1_000 : /^[a-z]{3},/i.test(said) ? Date.parse(said) - Date.now() : NaN;
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }

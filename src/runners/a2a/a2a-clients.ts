@@ -58,15 +58,19 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
     open: async (place, how) => {
       const card = await cardOf(place, how);
       const signed = signedFetch(how.fetch, credentials(place), { ...how, schemes: schemesOf(card) });
-      return connectAgent(card, signed).catch((error: unknown) => {
-        throw isCrewError(error)
-          ? error
-          : remoteFailure(
-              "REMOTE_CARD",
-              messageOf(error),
-              "Only agents that support JSON-RPC or HTTP+JSON can be reached.",
-            );
+      const there = await connectAgent(card, signed).catch((error: unknown) => {
+        if (isCrewError(error)) throw error;
+        const why = error instanceof TypeError ? "one of its fields has another type" : messageOf(error);
+        const hint = "Only agents that support JSON-RPC or HTTP+JSON can be reached.";
+        throw remoteFailure("REMOTE_CARD", `the agent card cannot be used: ${why}`, hint);
       });
+      if (!/^https?:/.test(URL.canParse(there.card.url) ? new URL(there.card.url).protocol : ""))
+        throw remoteFailure(
+          "REMOTE_CARD",
+          "the agent card names an address that is not http or https",
+          "Ask the operator of the remote agent.",
+        );
+      return there;
     },
     clear: () => cards.clear(),
   };
@@ -76,18 +80,32 @@ const keyOf = (place: RemotePlace): string => createHash("sha256").update(stable
 
 /** The agent card, from the agent's file or from the card's address. The first request has no credentials. */
 async function fetchCard(place: RemotePlace, how: SignIn, credentials: Credentials | undefined): Promise<AgentCard> {
-  if (place.cardJson !== undefined) return readCard(parsed(place.cardJson, "the card in the agent's file"));
+  if (place.cardJson !== undefined) return validCard(parsed(place.cardJson, "the card in the agent's file"));
   const url = place.cardUrl ?? "";
   const at = url.endsWith(".json") ? [url] : [url, `${url.replace(/\/+$/, "")}/${WELL_KNOWN}`];
   let last: unknown;
   for (const address of at) {
+    let found: unknown;
     try {
-      return await readCard(parsed(await textAt(address, how, credentials), `the document at ${address}`));
+      found = parsed(await textAt(address, how, credentials), `the document at ${address}`);
     } catch (error) {
       if (last === undefined || !isMissing(error)) last = error;
+      continue;
     }
+    return validCard(found);
   }
   throw last;
+}
+
+/** Reads a card with the A2A library, which throws errors of many kinds for fields of other types. */
+async function validCard(found: unknown): Promise<AgentCard> {
+  try {
+    return await readCard(found);
+  } catch (error) {
+    if (isCrewError(error)) throw error;
+    const why = error instanceof TypeError ? "one of its fields has another type" : messageOf(error);
+    throw remoteFailure("REMOTE_CARD", `the agent card is not valid: ${why}`, "Ask the operator of the remote agent.");
+  }
 }
 
 async function textAt(url: string, how: SignIn, credentials: Credentials | undefined): Promise<string> {

@@ -1,7 +1,8 @@
 import { type FailedOutcome, type FaultCode, failed } from "../../core/outcome/outcome.ts";
 import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
-import { protocolCode } from "./a2a-sdk.ts";
+import { cutHead } from "../../core/text/cut.ts";
+import { isProtocolError, isUnusableAnswer, protocolCode } from "./a2a-sdk.ts";
 
 /** An error while working with a remote agent, which becomes the outcome of the task. */
 export type RemoteFailure = Error &
@@ -82,7 +83,8 @@ const STATUSES: readonly Readonly<{
 
 /** True for a temporary error: a failed connection, not an error reported by the remote agent. */
 export function isPassing(error: unknown): boolean {
-  return (isFailure(error) ? error.retryable : protocolCode(error) === undefined) && !isCrewError(error);
+  if (isCrewError(error) || isUnusableAnswer(error)) return false;
+  return isFailure(error) ? error.retryable : !isProtocolError(error);
 }
 
 /** Failures that have their cause on this machine, not at the remote agent. */
@@ -93,7 +95,7 @@ const OURS: ReadonlySet<FaultCode> = new Set(["DENIED", "NEEDS_ANSWER", "BUDGET"
  * agent's name.
  */
 export function remoteFault(error: unknown, { sent, name }: { sent: boolean; name?: string }): FailedOutcome {
-  const message = `Error calling remote agent${name === undefined ? "" : ` "${name}"`}: ${messageOf(error)}`;
+  const message = `Error calling remote agent${name === undefined ? "" : ` "${name}"`}: ${shortSaid(messageOf(error))}`;
   if (isFailure(error)) {
     const { code, hint, retryable, retryAfterMs } = error;
     return failed(code, OURS.has(code) ? error.message : message, {
@@ -107,9 +109,9 @@ export function remoteFault(error: unknown, { sent, name }: { sent: boolean; nam
       hint: "An agent on this machine or in your network has to be named in the setting network.allowHosts, as in 127.0.0.1:8080.",
     });
   const code = protocolCode(error);
-  if (code !== undefined)
+  if (isProtocolError(error) || isUnusableAnswer(error))
     return failed("REMOTE_FAILED", message, {
-      hint: HINTS[code] ?? "Ask the operator of the remote agent to look into it.",
+      hint: HINTS[code ?? 0] ?? "Ask the operator of the remote agent to look into it.",
     });
   if (sent && !neverConnected(error))
     return failed("REMOTE_LOST", message, {
@@ -148,6 +150,14 @@ function neverConnected(error: unknown): boolean {
     if (at instanceof AggregateError && at.errors.some(neverConnected)) return true;
   }
   return false;
+}
+
+/** The maximum length of a text of a remote agent that a person reads: a reason, a warning or a question. */
+const LONGEST_SAID = 10_000;
+
+export function shortSaid(text: string): string {
+  const { text: head, cut } = cutHead(text, LONGEST_SAID);
+  return cut ? `${head}... (${text.length - head.length} more characters)` : text;
 }
 
 const LONGEST = 300;

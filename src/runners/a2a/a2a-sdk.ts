@@ -10,6 +10,7 @@ import type {
   TaskStatus,
 } from "@a2a-js/sdk";
 import type { Client } from "@a2a-js/sdk/client";
+import { z } from "zod";
 import type {
   RemoteArtifact,
   RemoteIds,
@@ -20,8 +21,10 @@ import type {
   RemoteTask,
   RemoteUpdate,
 } from "../../core/net/a2a.ts";
-import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
+import { isDeeplyNested, TOO_DEEP_JSON } from "../../core/text/json.ts";
+import { isUnreachable } from "../../runtime/network/guarded-request.ts";
 
 /** The agent card of a remote agent, which describes it. */
 export type RemoteAgentCard = Readonly<{
@@ -108,20 +111,120 @@ export async function connectAgent(card: AgentCard, fetchImpl: typeof fetch): Pr
       protocolVersion: client.protocolVersion,
       streaming,
     },
-    send: async function* (message, signal) {
-      if (!streaming) {
-        const answer = await client.sendMessage(request(message), { signal });
-        yield "messageId" in answer ? messageOfSdk(answer) : taskOf(answer);
-        return;
-      }
-      for await (const update of client.sendMessageStream(request(message), { signal })) yield* updateOf(update);
-    },
-    listen: async function* (id, signal) {
-      for await (const update of client.resubscribeTask({ tenant: "", id }, { signal })) yield* updateOf(update);
-    },
-    get: async (id, signal) => taskOf(await client.getTask({ tenant: "", id }, { signal })),
-    cancel: async (id, signal) => taskOf(await client.cancelTask({ tenant: "", id, metadata: undefined }, { signal })),
+    send: (message, signal) =>
+      usableUpdates(async function* () {
+        if (!streaming) {
+          const answer = await client.sendMessage(request(message), { signal });
+          yield "messageId" in answer ? messageOfSdk(answer) : taskOf(answer);
+          return;
+        }
+        for await (const update of client.sendMessageStream(request(message), { signal })) yield* updateOf(update);
+      }, signal),
+    listen: (id, signal) =>
+      usableUpdates(async function* () {
+        for await (const update of client.resubscribeTask({ tenant: "", id }, { signal })) yield* updateOf(update);
+      }, signal),
+    get: (id, signal) =>
+      usable(async () => {
+        const task = usableUpdate(taskOf(await client.getTask({ tenant: "", id }, { signal })));
+        if (task.id !== id && task.id !== "") throw new UnusableAnswer("it is about another task");
+        return task;
+      }, signal),
+    cancel: (id, signal) =>
+      usable(
+        async () => usableUpdate(taskOf(await client.cancelTask({ tenant: "", id, metadata: undefined }, { signal }))),
+        signal,
+      ),
   };
+}
+
+/** An answer that arrived and does not follow the protocol. */
+class UnusableAnswer extends Error {
+  constructor(why: string, options?: ErrorOptions) {
+    super(`the answer does not follow the A2A protocol: ${why}`, options);
+    this.name = "UnusableAnswer";
+  }
+}
+
+export const isUnusableAnswer = (error: unknown): boolean => error instanceof Error && error.name === "UnusableAnswer";
+
+/** The A2A library checks only some fields of an answer. Without this check, the others could be of any type. */
+const id = z
+  .string()
+  .max(1_000)
+  .regex(/^\P{Cc}*$/u);
+const file = z.object({ name: z.string().optional(), uri: z.string().optional(), mimeType: z.string().optional() });
+const parts = z.array(
+  z.union([
+    z.object({ kind: z.literal("text"), text: z.string() }),
+    z.object({ kind: z.literal("data"), data: z.unknown() }),
+    z.object({ kind: z.literal("file"), file }),
+  ]),
+);
+const message = z.object({ messageId: id, parts, contextId: id.optional(), taskId: id.optional() });
+const artifact = z.object({ artifactId: id, name: z.string().optional(), parts });
+const status = z.object({ message: message.optional() });
+const ids = { contextId: id, taskId: id };
+const updates: Readonly<Record<RemoteUpdate["kind"], z.ZodType>> = {
+  message,
+  task: z.object({ id, contextId: id, status, artifacts: z.array(artifact), history: z.array(message) }),
+  "status-update": z.object({ ...ids, status }),
+  "artifact-update": z.object({ ...ids, artifact }),
+};
+
+function usableUpdate<T extends RemoteUpdate>(update: T): T {
+  if (isDeeplyNested(update)) throw new UnusableAnswer(`it is ${TOO_DEEP_JSON}`);
+  const checked = updates[update.kind].safeParse(update);
+  if (checked.success) return update;
+  const at = checked.error.issues[0]?.path.join(".") ?? "";
+  throw new UnusableAnswer(`its field ${at} is not valid`);
+}
+
+async function usable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw signal.aborted ? error : asUnusable(error);
+  }
+}
+
+async function* usableUpdates(
+  work: () => AsyncIterable<RemoteUpdate>,
+  signal: AbortSignal,
+): AsyncGenerator<RemoteUpdate, void> {
+  try {
+    for await (const update of work()) yield usableUpdate(update);
+  } catch (error) {
+    throw signal.aborted ? error : asUnusable(error);
+  }
+}
+
+/** Errors of connections, rules and the protocol keep their kind. Any other error was caused by what the answer says. */
+function asUnusable(error: unknown): unknown {
+  const known =
+    isUnreachable(error) ||
+    isCrewError(error) ||
+    isProtocolError(error) ||
+    (error instanceof Error && KNOWN_ERRORS.has(error.name));
+  return known ? error : new UnusableAnswer(wordsOf(error), { cause: error });
+}
+
+const KNOWN_ERRORS: ReadonlySet<string> = new Set(["RemoteFailure", "Refusal", "UnusableAnswer"]);
+
+/** Messages of the JavaScript engine say nothing about the answer. */
+function wordsOf(error: unknown): string {
+  if (error instanceof SyntaxError) return "it is not JSON";
+  return error instanceof TypeError || error instanceof RangeError
+    ? "it has fields of other types or is nested too deeply"
+    : messageOf(error);
+}
+
+/** True for an error that the remote agent answered, with or without a known code. */
+export function isProtocolError(error: unknown): boolean {
+  if (protocolCode(error) !== undefined) return true;
+  for (let at: unknown = error; at instanceof Error; at = Object.getPrototypeOf(at))
+    if (/^_?A2AError$/.test(at.constructor.name)) return true; // the name in the source, or that of the bundled class
+  return false;
 }
 
 /** The A2A error code in an error, as `-32001`; `undefined` for any other error. */

@@ -3,6 +3,7 @@ import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/out
 import type { Assignment } from "../../core/task/runner.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
+import { shortSaid } from "./a2a-fault.ts";
 import { type FinishAttempt, finishText, finishWith } from "../../runtime/loop/finish-tool.ts";
 
 /**
@@ -23,7 +24,7 @@ export function verdictOf(
   const { name } = assignment.agent;
   const over = (outcome: Outcome): AnswerVerdict => ({ is: "over", outcome });
   const state = answer.kind === "message" ? "completed" : answer.status.state;
-  const said = clean(answer.kind === "message" ? extractMessageText(answer) : extractTaskText(answer));
+  const said = shortSaid(clean(answer.kind === "message" ? extractMessageText(answer) : extractTaskText(answer)));
   const because = said === "" ? "." : `: ${said}`;
   switch (state) {
     case "input-required":

@@ -3,6 +3,7 @@ import {
   extractMessageText,
   extractTaskText,
   foldRemote,
+  isFinal,
   isOver,
   nextIds,
   type RemoteAnswer,
@@ -13,7 +14,7 @@ import {
 } from "../../core/net/a2a.ts";
 import { failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
 import { addCost, addUsage, type Cost, noUsage, type Usage } from "../../core/outcome/usage.ts";
-import { createRedactor } from "../../core/secrets/redact.ts";
+import { createRedactor, type Redactor } from "../../core/secrets/redact.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment, Runner } from "../../core/task/runner.ts";
@@ -24,9 +25,10 @@ import { pause } from "../../runtime/async/cancel.ts";
 import { type Deadline, deadlineOf } from "../../runtime/async/deadline.ts";
 import { asFetch } from "../../runtime/network/guarded-fetch-for-libraries.ts";
 import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
+import { webRefusal } from "../../runtime/network/web-target.ts";
 import type { Credentials } from "./a2a-auth.ts";
 import type { RemoteClients } from "./a2a-clients.ts";
-import { isPassing, remoteFailure, remoteFault } from "./a2a-fault.ts";
+import { isPassing, remoteFailure, remoteFault, shortSaid } from "./a2a-fault.ts";
 import { createGate } from "./a2a-gate.ts";
 import { carryOf, INPUT, standingOf, textOfAnswer } from "./a2a-past.ts";
 import type { RemoteClient } from "./a2a-sdk.ts";
@@ -53,14 +55,16 @@ const REPAIRS = 1;
 
 /** Sends a task to a remote agent over the A2A protocol. A server that the policy does not allow is not contacted. */
 export function a2aRunner(parts: A2aParts): Runner {
-  return async (assignment, context) => {
-    const recorded = await context.past();
-    const clock = deadlineOf(assignment.limits, context);
+  return async (assignment, given) => {
+    const recorded = await given.past();
+    const clock = deadlineOf(assignment.limits, given);
+    // What comes back may repeat the secrets that were sent: also in ids, data and names of files.
+    const context: PerformContext = { ...given, emit: (fact) => given.emit(talk.cleanDeep(fact)) };
     const talk = createTalk(assignment, context, { ...parts, recorded, clock });
     try {
-      return { ...(await talk.converse()), ...talk.spent() };
+      return { ...talk.cleanDeep(await talk.converse()), ...talk.spent() };
     } catch (error) {
-      return { ...talk.ended(error), ...talk.spent() };
+      return { ...talk.cleanDeep(talk.ended(error)), ...talk.spent() };
     } finally {
       clock.stop();
     }
@@ -88,21 +92,28 @@ function createTalk(
   let counted = standing.ids.taskId === undefined ? undefined : { task: standing.ids.taskId, usage, cost };
 
   /** Redacts the secrets that were used from everything that comes back. */
-  let cleaning = { secrets: 0, clean: (text: string): string => text };
-  const clean = (text: string): string => {
+  let cleaning = { secrets: 0, redactor: createRedactor([]) };
+  const redactor = (): Redactor => {
     const secrets = signing?.secrets.size ?? 0;
-    if (secrets !== cleaning.secrets)
-      cleaning = { secrets, clean: createRedactor([...(signing?.secrets ?? [])]).known };
-    return cleaning.clean(text);
+    if (secrets !== cleaning.secrets) cleaning = { secrets, redactor: createRedactor([...(signing?.secrets ?? [])]) };
+    return cleaning.redactor;
   };
+  const clean = (text: string): string => redactor().known(text);
 
   const connected = async (): Promise<RemoteClient> => {
     signing = parts.clients.credentials(place);
     const gate = createGate(assignment, context, signing?.label);
-    const fetch = asFetch(parts.open, { ...gate, silenceMs: limits.maxTimeMs, maxBytes: MAX_ANSWER_BYTES });
+    const own = new Set(place.cardUrl === undefined ? [] : [new URL(place.cardUrl).origin]);
+    const check = (url: string): void => {
+      gate.check(url);
+      if (clean(url) !== url && !own.has(new URL(url).origin))
+        throw webRefusal("REDIRECT", "the server redirected to another server with a secret in the address");
+    };
+    const fetch = asFetch(parts.open, { ...gate, check, silenceMs: limits.maxTimeMs, maxBytes: MAX_ANSWER_BYTES });
     const show = (text: string): void => context.emit({ type: "note", text });
     if (place.cardUrl !== undefined) await gate.before(place.cardUrl);
     const there = await parts.clients.open(place, { fetch, signal: clock.signal, ...(context.attended && { show }) });
+    own.add(new URL(there.card.url).origin);
     await gate.before(there.card.url); // asked before a command prints a secret that might not be sent
     return there;
   };
@@ -122,6 +133,7 @@ function createTalk(
         });
       const text = clean(newText(update));
       if (text !== "") context.live({ type: "text.delta", text });
+      if (isSettled(answer)) return; // a server may keep the stream open after the end
     }
   };
 
@@ -135,7 +147,7 @@ function createTalk(
         context.emit({
           type: "warning",
           code: "REMOTE_WAITS",
-          text: clean(`${agent.name} waits for a sign-in at its own server: ${extractTaskText(answer)}`),
+          text: shortSaid(clean(`${agent.name} waits for a sign-in at its own server: ${extractTaskText(answer)}`)),
         });
       }
       const { id } = answer;
@@ -320,14 +332,17 @@ function createTalk(
     return stopped({ ...fault, fault: { ...fault.fault, message: clean(fault.fault.message) } });
   };
 
-  return { converse, ended, spent: () => ({ usage, cost, model, tools: {} }) };
+  const cleanDeep = <T>(value: T): T => redactor().knownDeep(value);
+  return { converse, ended, cleanDeep, spent: () => ({ usage, cost, model, tools: {} }) };
 }
 
 const tokensOf = ({ input, output, cacheRead, cacheWrite }: Usage): number => input + output + cacheRead + cacheWrite;
 
 /** True when there is nothing to wait for: the remote task is over, or it waits for an answer. */
 function isSettled(answer: RemoteAnswer | undefined): boolean {
-  return answer?.kind !== "task" || isOver(answer.status.state) || answer.status.state === "input-required";
+  return (
+    answer === undefined || isFinal(answer) || (answer.kind === "task" && answer.status.state === "input-required")
+  );
 }
 
 function newText(update: RemoteUpdate): string {

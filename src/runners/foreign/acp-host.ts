@@ -126,7 +126,10 @@ function commandIn({ rawInput, title }: Pick<ToolCallUpdate, "rawInput" | "title
   return typeof command === "string" ? command : (title ?? "");
 }
 
-async function locateAll(subjects: readonly Subject[], { access }: Assignment): Promise<LocatedSubject[]> {
+async function locateAll(
+  subjects: readonly Subject[],
+  { access }: Pick<Assignment, "access">,
+): Promise<LocatedSubject[]> {
   return Promise.all(
     subjects.map(async (subject): Promise<LocatedSubject> => {
       if (access) return access.locate(subject);
@@ -141,7 +144,9 @@ const MOST_BYTES = 10_000_000;
 async function contentsOf(path: string, { toolContext, access }: Assignment): Promise<string> {
   const folders = [toolContext.cwd, ...(access?.roots ?? [])];
   const root = await rootOf(folders.find((folder) => folderContains(folder, path)) ?? toolContext.cwd);
-  const { handle, kind, stats } = await openInside({ ...root, ...access?.closedIn("read_file", root.real) }, path);
+  const judged = await locateAll([{ kind: "path", path, change: false }], access ? { access } : {});
+  const closed = access?.closedIn("read_file", root.real, judged);
+  const { handle, kind, stats } = await openInside({ ...root, ...closed }, path);
   try {
     if (kind !== "file") throw new Error(`${path} is not a file`);
     if (stats.size > MOST_BYTES) throw new Error(`${path} is larger than ${MOST_BYTES} bytes`);

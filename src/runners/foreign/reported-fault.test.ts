@@ -38,3 +38,13 @@ test("a limit of the task is not a fault of the provider, whatever its words", (
   const fault = { code: "MAX_TURNS", message: "API Error: 429", retryable: false } as const;
   expect(reportedFault("claude", fault)).toBeUndefined();
 });
+
+test.each([
+  ["Credit balance is too low", false],
+  ["Invalid API key", false],
+  ["API Error: 429", true],
+  ["HTTP 503", true],
+  ["connect ECONNREFUSED 127.0.0.1:443", true],
+])("whether another try can help after %j: %s", (message, retryable) => {
+  expect(reportedFault("claude", { code: "CRASHED", message, retryable: !retryable })).toMatchObject({ retryable });
+});
