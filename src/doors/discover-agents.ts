@@ -40,7 +40,11 @@ export async function discoverAgents(
     cwd: resolve(cwd),
     dialects,
   });
-  const projectAgentsDir = found.sources.find(({ scope }) => scope === "project")?.path ?? null;
+  // With the scope "user" no place of the project is searched; the directory is named all the same.
+  const projectAgentsDir =
+    options.scope === "user"
+      ? findNearestProjectAgentsDir(cwd)
+      : (found.sources.find(({ scope }) => scope === "project")?.path ?? null);
   return { ...found, agents: found.agents.map(resolvedConfig), projectAgentsDir };
 }
 

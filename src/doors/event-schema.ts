@@ -239,10 +239,15 @@ const deltas = {
   "tool.delta": fact("A piece of the output of a running tool.", { call, text }),
 } satisfies Readonly<Record<Delta["type"], unknown>>;
 
+const jumped = z
+  .number()
+  .optional()
+  .describe("milliseconds since the previous event that did not pass: the clock was set forward, or the machine slept");
+
 /** One event, as `--json` prints it on a line and a run yields it. */
 export const eventSchema = z.discriminatedUnion("type", [
   ...Object.entries(facts).map(([type, { says, shape }]) =>
-    variant(type, says, { seq: count.describe("the number of the event, without gaps"), ...shape }),
+    variant(type, says, { seq: count.describe("the number of the event, without gaps"), jumped, ...shape }),
   ),
   ...Object.entries(deltas).map(([type, { says, shape }]) => variant(type, says, shape)),
 ] as [z.ZodObject, ...z.ZodObject[]]);

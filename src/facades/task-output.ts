@@ -19,7 +19,7 @@ const input = z.strictObject({
   timeout: z
     .number()
     .int()
-    .positive()
+    .min(0)
     .max(MOST_WAIT_MS)
     .optional()
     .describe(`how long to wait, in milliseconds (default: ${DEFAULT_WAIT_MS})`),
@@ -38,7 +38,7 @@ export function taskOutput(desk: StartedTasks, parts: FacadeParts): Tool {
   return defineTool({
     name: "TaskOutput",
     description:
-      "Manages background tasks: status, list, result (waits with block: true), wait, cancel. You are notified when a task ends, so do not poll.",
+      "Manages background tasks: status, list, result (waits with block: true), wait (tells the status, not the result), cancel. You are notified when a task ends, so do not poll.",
     input,
     effect: "read",
     does: "none",
@@ -61,24 +61,21 @@ const actions: Readonly<Record<Exclude<Input["action"], "list">, Action>> = {
     return record ? told(record, taskText(record, around.parts.clock())) : failure(`Task not found: ${taskId}`);
   },
   result: async (asked, around) => {
-    if (asked.block) return actions.wait(asked, around);
+    if (asked.block) return afterWaiting(asked, around, result);
     const record = await find(asked.taskId, around);
     if (!record) return failure(`Task not found: ${asked.taskId}`);
     return record.status === "running"
       ? "Task is still running. Use block=true to wait for completion."
       : result(record);
   },
-  wait: async ({ taskId, timeout = DEFAULT_WAIT_MS }, around) => {
-    if (!(await find(taskId, around))) return failure(`Task not found: ${taskId}`);
-    const record = await waited(taskId, timeout, around);
-    return record.status === "running" ? failure(`Task wait timeout (${timeout}ms)`) : result(record);
-  },
+  wait: (asked, around) =>
+    afterWaiting(asked, around, (record) => told(record, `Task completed with status: ${record.status}`)),
   cancel: async ({ taskId }, { desk, context }) => {
     const stopped = await context.background?.stop(
       desk.key(taskId) ?? keyOf(taskId),
       "cancelled by the agent that started it",
     );
-    return stopped ? `Task cancelled: ${taskId}` : failure("Task is not running or not found");
+    return stopped ? `Task ${taskId} has been cancelled` : failure("Task is not running or not found");
   },
 };
 
@@ -87,10 +84,17 @@ async function find(id: string, { desk, parts }: Around): Promise<TaskRecord | u
   return desk.get(id) ?? recordedTask(id, parts.history, (outcome) => outputExcerpt(outcome));
 }
 
-async function waited(id: string, ms: number, around: Around): Promise<TaskRecord> {
-  const signal = AbortSignal.any([around.context.signal, timeoutSignal(ms)]);
-  const record = (await find(id, around))!;
-  return record.status === "running" ? settled(record, around, signal) : record;
+/** Waits until a task has ended, and tells of it. */
+async function afterWaiting(
+  { taskId, timeout = DEFAULT_WAIT_MS }: Asked,
+  around: Around,
+  tell: (record: TaskRecord) => ToolResult,
+): Promise<ToolResult> {
+  const found = await find(taskId, around);
+  if (!found) return failure(`Task not found: ${taskId}`);
+  const signal = AbortSignal.any([around.context.signal, timeoutSignal(timeout)]);
+  const record = found.status === "running" ? await settled(found, around, signal) : found;
+  return record.status === "running" ? failure(`Task wait timeout (${timeout}ms)`) : tell(record);
 }
 
 /** The record with its outcome, if the task ends before the signal aborts. */
@@ -117,7 +121,7 @@ function list({ filter = "all" }: Input, desk: StartedTasks, parts: FacadeParts)
 function result(record: TaskRecord): ToolResult {
   if (record.status === "error") return failure(`Task failed: ${record.error ?? "unknown"}`);
   if (record.status === "cancelled") return failure("Task was cancelled");
-  return told(record, record.result ?? "");
+  return told(record, record.result || "(no result available)");
 }
 
 const told = (record: TaskRecord, text: string): ToolResult => ({ text, details: record });

@@ -57,7 +57,7 @@ export function resultBox({ ms, usage }: Outcome, type: string): string {
 /** The full text about one task. */
 export function taskText(record: TaskRecord, now: number): string {
   const { id, type, description, status, startedAt, endedAt, tokens, result, error, file } = record;
-  const seconds = Math.floor(((endedAt ?? now) - startedAt) / 1_000);
+  const seconds = Math.round(((endedAt ?? now) - startedAt) / 1_000);
   return [
     `Task ID: ${id}`,
     `Type: ${type}`,
@@ -67,14 +67,14 @@ export function taskText(record: TaskRecord, now: number): string {
     ...(endedAt === undefined ? [] : [`Completed: ${new Date(endedAt).toISOString()}`]),
     ...(tokens ? [`Tokens: ${tokens.input} in / ${tokens.output} out`] : []),
     ...(file === undefined ? [] : [`Output: ${file}`]),
+    ...(error === undefined ? [] : [`Error: ${error}`]),
     ...(result === undefined ? [] : ["", "Result:", result]),
-    ...(error === undefined ? [] : ["", "Error:", error]),
   ].join("\n");
 }
 
 /** The list of tasks, one line each. */
 export function taskListText(records: readonly TaskRecord[], now: number): string {
-  if (records.length === 0) return "No tasks found.";
+  if (records.length === 0) return "No background tasks found.";
   const lines = records.map(
     ({ id, description, status, startedAt, endedAt }) =>
       `${signs[status]} ${id} - ${description} [${status}] (${formatDuration((endedAt ?? now) - startedAt, "spaced")})`,

@@ -1,5 +1,4 @@
 import { FINISH_TOOL } from "../core/policy/permit.ts";
-import type { JsonSchema } from "../core/text/json.ts";
 import type { Thinking } from "../core/vocabulary/thinking.ts";
 import { toolsNamed } from "../core/vocabulary/tool-names.ts";
 import { ompFields } from "./dialects/omp.ts";
@@ -16,8 +15,8 @@ export type AgentFields = {
   spawns?: "*" | string[];
   model?: string[];
   thinkingLevel?: Thinking;
-  /** The output schema as written in the file. */
-  output?: JsonSchema | string | null;
+  /** The output schema as written in the file, whatever it is. */
+  output?: unknown;
   blocking?: boolean;
   autoloadSkills?: string[];
 };
@@ -31,6 +30,8 @@ export function parseAgentFields(frontmatter: Readonly<Record<string, unknown>>)
   readFields(ompFields, frontmatter, draft);
   const { agent, from } = draft;
   if (!agent.name || !agent.description) return null;
+  // A number is the name of an agent elsewhere; oh-my-pi takes only texts.
+  if (["name", "description"].some((field) => typeof frontmatter[from[field] ?? field] !== "string")) return null;
   const fields: AgentFields = { name: agent.name, description: agent.description };
   const written = from["tools"] === undefined ? undefined : (listOf(frontmatter[from["tools"]]) ?? []);
   if (written !== undefined) fields.tools = withCompletion(written);
@@ -39,7 +40,8 @@ export function parseAgentFields(frontmatter: Readonly<Record<string, unknown>>)
   const model = parseArrayOrCSV(agent.model);
   if (model !== undefined) fields.model = model;
   if (agent.thinking !== undefined) fields.thinkingLevel = agent.thinking;
-  if (agent.output !== undefined) fields.output = agent.output;
+  const schema = frontmatter[from["output"] ?? "output"];
+  if (schema !== undefined) fields.output = schema;
   const blocking = flagOf(frontmatter["blocking"]);
   if (blocking !== undefined) fields.blocking = blocking;
   if (agent.skills !== undefined) fields.autoloadSkills = [...agent.skills];

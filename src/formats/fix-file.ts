@@ -1,3 +1,4 @@
+import type { Agent } from "../core/agent/agent.ts";
 import type { Dialect, FilePlace } from "../core/agent/dialect.ts";
 import type { Problem } from "../core/vocabulary/file-problem.ts";
 import { foldName } from "../core/vocabulary/tool-names.ts";
@@ -25,7 +26,16 @@ export function fixedText(source: string, dialect: Dialect, place: FilePlace): s
   const text = plain.slice(0, at) + fixed + plain.slice(at + yaml.length);
   const again = dialect.read(text, place);
   if (again.agents.length < agents.length) return undefined;
+  if (again.agents.some(({ agent }, at) => losesRestrictions(agents[at]?.agent, agent))) return undefined;
   return source.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;
+}
+
+/** True if the corrected file denies less than the broken one, in which doubtful lines restrict the agent. */
+function losesRestrictions(before: Agent | undefined, after: Agent): boolean {
+  const isDenied = (name: string): boolean => after.disallowedTools?.includes(name) === true;
+  return (
+    before?.disallowedTools?.every(isDenied) === false || (before?.permission === "plan" && after.permission !== "plan")
+  );
 }
 
 /** Renames the keys for which a problem gives a better name, unless that name is already in use. */

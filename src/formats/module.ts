@@ -1,8 +1,11 @@
 import { pathToFileURL } from "node:url";
+import { z } from "zod";
+import { agentNumbers } from "../core/agent/agent-numbers.ts";
 import type { Agent } from "../core/agent/agent.ts";
 import { withCanonicalTools } from "../core/agent/canonical-tools.ts";
 import type { ReadAgent } from "../core/agent/dialect.ts";
 import { CrewError, messageOf } from "../core/schema/error.ts";
+import { parseAs } from "../core/schema/parse.ts";
 import { isRecord } from "../core/text/json.ts";
 import { AGENT_NAME } from "../core/vocabulary/agent-name.ts";
 
@@ -20,6 +23,8 @@ export async function loadAgentModule(file: string): Promise<readonly ReadAgent[
       "Export the result of defineAgent({ name, description, instructions }).",
     );
   }
+  for (const agent of agents)
+    parseAs(z.looseObject(agentNumbers), agent, { code: "BAD_AGENT", what: `agent "${agent.name}" of ${file}` });
   return agents.map((agent) => ({ agent: withCanonicalTools(agent), from: fromModule(agent), raw: {}, kept: [] }));
 }
 

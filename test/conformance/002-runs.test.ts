@@ -63,7 +63,9 @@ const stored: Readonly<Record<string, (want: Store) => Promise<void>>> = {
     const { stdout } = await at.run(["run", "explore", "x", "--model", "scripted:a.json", "--bg", "--json"]);
     const { id, folder } = JSON.parse(stdout) as { id: string; folder: string };
     expect((await at.run(["wait", id])).code).toBe(0);
+    // The process of the run writes its outputs while it ends, after the run itself has ended.
     const there = (): string[] => readdirSync(folder);
+    await expect.poll(there, { timeout: 120_000 }).toContain("outputs");
     await expect.poll(there, { timeout: 120_000 }).toContainEqual(expect.stringMatching(/^released\./));
     expect(there().filter((name) => !/^(?:released|owner)\.|^control$|^\./.test(name))).toEqual(files);
   },

@@ -19,7 +19,7 @@ import { taskId } from "../../src/core/plan/task-id.ts";
 import { extractToolArgsPreview } from "../../src/core/task/preview.ts";
 import { cutTail, INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../src/core/text/cut.ts";
 import { formatDuration } from "../../src/core/text/duration.ts";
-import { DEFAULT_CONCURRENCY } from "../../src/core/vocabulary/limits.ts";
+import { COLLAPSED_ITEM_COUNT, DEFAULT_CONCURRENCY, MAX_CONCURRENCY } from "../../src/core/vocabulary/limits.ts";
 import {
   cleanupWorkspace,
   createWorkspace,
@@ -101,6 +101,8 @@ const constants: Readonly<Record<string, number>> = {
   MAX_OUTPUT_LINES,
   MAX_OUTPUT_BYTES,
   DEFAULT_CONCURRENCY,
+  MAX_CONCURRENCY,
+  COLLAPSED_ITEM_COUNT,
   cap: MAX_BACKOFF_MS,
   "summary maxLen": INLINE_CHARS,
 };

@@ -85,3 +85,13 @@ describe("a2a-session", () => {
     return { ...message, ...reply };
   }
 });
+
+test("a cleared cache loads the agent again", async () => {
+  const server = await rpcServer([]);
+  const manager = new A2AClientManager({ network: { allowHosts: [server.host] } });
+  const cards = (): number => server.requests.filter(({ url }) => url === "/card.json").length;
+  await manager.loadAgent("a", server.cardUrl);
+  manager.clearCache();
+  await manager.loadAgent("a", server.cardUrl);
+  expect(cards()).toBe(2);
+});

@@ -30,7 +30,7 @@ const designed: Readonly<Record<string, string>> = {
   "general-purpose": 'allowedTools: ["*"]\ndefaultModel: sonnet\nmaxTurns: 20',
   Explore: 'allowedTools: ["Read", "Glob", "Grep", "LS"]\ndefaultModel: haiku\nmaxTurns: 10',
   Bash: 'allowedTools: ["Bash", "KillShell"]\ndefaultModel: haiku\nmaxTurns: 20',
-  Plan: 'allowedTools: ["Read", "Glob", "Grep", "LS", "WebFetch", "TodoWrite"]\ndefaultModel: sonnet\nmaxTurns: 15',
+  Plan: 'allowedTools: ["Read", "Glob", "Grep", "LS", "WebFetch"]\ndefaultModel: sonnet\nmaxTurns: 5',
 };
 
 test.each(cases<{ type: string }, Configured>("002-mycode", "agent-type"))(

@@ -295,7 +295,7 @@ export const deviations: readonly Deviation[] = [
     area: "git-context",
     name: "schema text says true includes diffStats but code gives branch+status only",
     why: "SPEC C28: true means branch and status; diffStats has to be asked for",
-    ours: "## Git Context\n\n**Branch:** main\n\n**Git Status:** (no changes)",
+    ours: "## Git Context\n\n**Branch:** main\n\n**Git Status:** (clean)",
   },
   {
     file: "003-pi-parallel",

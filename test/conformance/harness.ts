@@ -80,8 +80,9 @@ function wanted(file: CaseFile, { area, name, expected, recommended }: Omit<Case
   throw new Error(`${file} ${area} "${name}" recommends: ${recommended}. Say in deviations.ts what ours does.`);
 }
 
+/** The cases of a file, and those of our own beside them, which have the same areas. */
 function records(file: CaseFile): CaseRecord[] {
-  return load(file) as CaseRecord[];
+  return [...(load(file) as CaseRecord[]), ...(load(`more/${file}`) as CaseRecord[])];
 }
 
 function reliability(): Fault[] {

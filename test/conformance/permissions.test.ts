@@ -19,7 +19,7 @@ type Tried = Readonly<{ visible_to_model: boolean; executes: boolean; error_resu
 
 const sample: Readonly<Record<string, object>> = {
   sleep: { ms: 1 },
-  memory_patch: { key: "a", oldText: "x", newText: "y" },
+  memory_patch: { key: "a", old: "x", new: "y" },
   memory_write: { key: "a", text: "x" },
   read_file: { path: "a.txt" },
   edit_file: { path: "a.txt", oldText: "a", newText: "b" },
@@ -27,6 +27,22 @@ const sample: Readonly<Record<string, object>> = {
   http_post: { url: "http://127.0.0.1:9/", body: "x" },
   write_file: { path: "b.txt", content: "x" },
   notify: { message: "x" },
+  get_file_info: { path: "a.txt" },
+  grep_files: { pattern: "a" },
+  json_parse: { text: "{}" },
+  json_stringify: { value: 1 },
+  base64_decode: { data: "YQ==" },
+  base64_encode: { text: "a" },
+  memory_read: { key: "a" },
+  memory_append: { key: "a", text: "x" },
+  set_env: { name: "A", value: "b" },
+  get_env: { name: "PATH" },
+  list_files: { path: "." },
+  delete_file: { path: "a.txt" },
+  move_file: { from: "a.txt", to: "b.txt" },
+  current_time: {},
+  memory_list: {},
+  task_list: {},
 };
 
 test.each(cases<{ type: string; tool: string }, Tried>("001-pegasus", "tool-permission"))(

@@ -91,11 +91,44 @@ test("a module's agents are loaded when it is named", async () => {
       'export const one = { name: "one", description: "d", instructions: "i" };\nexport default [one, { name: "two", description: "d", instructions: "i" }];\nexport const n = 1;\n',
     "none.mjs": "export const n = 1;\n",
     "broken.mjs": "export const = 1;\n",
+    "hot.mjs": 'export default { name: "hot", description: "d", instructions: "i", temperature: -5 };\n',
   });
   const agents = await loadAgentModule(join(dir, "agents.mjs"));
   expect(agents.map(({ agent }) => agent.name).toSorted()).toEqual(["one", "two"]);
   await expect(loadAgentModule(join(dir, "none.mjs"))).rejects.toMatchObject({ code: "BAD_AGENT" });
   await expect(loadAgentModule(join(dir, "broken.mjs"))).rejects.toMatchObject({ code: "BAD_AGENT" });
+  await expect(loadAgentModule(join(dir, "hot.mjs"))).rejects.toMatchObject({ code: "BAD_AGENT" });
+});
+
+test("discoverAgents shows the tools and the model that an agent inherits", async () => {
+  const root = tempFolder({
+    "p/.pi/agents/base.md": "---\nname: base\ndescription: d\ntools: read\nmodel: small\n---\nBase.\n",
+    "p/.pi/agents/kid.md": "---\nname: kid\ndescription: d\nextends: base\ntools: grep\n---\nKid.\n",
+  });
+  const { agents } = await discoverAgents(join(root, "p"), { home: root, scope: "project" });
+  expect(agents.find(({ name }) => name === "kid")).toMatchObject({
+    resolvedTools: ["read", "grep"],
+    resolvedModel: "small",
+  });
+});
+
+test("a rule that only zod can express is checked for an outputConfig, too", async () => {
+  const schema = z.object({ from: z.int(), to: z.int() }).refine(({ from, to }) => from < to, "from is before to");
+  const definition: LocalAgentDefinition<typeof schema> = {
+    kind: "local",
+    name: "ranges",
+    description: "d",
+    inputConfig: { inputs: {} },
+    outputConfig: { outputName: "range", description: "A range", schema },
+    promptConfig: { systemPrompt: "Find a range.", query: "Go." },
+    modelConfig: { model: "m", temp: 0.1, top_p: 0.95 },
+    runConfig: { max_time_minutes: 10, max_turns: 5 },
+  };
+  const finish = (range: object): Script => ({ calls: [{ name: "complete_task", input: { range } }] });
+  const models = { m: scripted(finish({ from: 2, to: 1 }), finish({ from: 1, to: 2 })) };
+  const agents = [agentFromDefinition(definition)];
+  const crew = createCrew({ cwd: tempFolder(), home: false, env: {}, discover: false, agents, models });
+  expect(await crew.run({ mode: "single", agent: "ranges", task: "Go." })).toMatchObject({ data: { from: 1, to: 2 } });
 });
 
 test("a TypeScript definition of system 004 runs with all its settings", async () => {
@@ -111,6 +144,7 @@ test("a TypeScript definition of system 004 runs with all its settings", async (
     runConfig: { max_time_minutes: 10, max_turns: 2 },
     toolConfig: { tools: ["ls", "read_file"] },
   };
+  expect(agentFromDefinition(definition).limits).toEqual({ maxTurns: 2, maxDurationMs: 600_000 });
   const analysis = { result: "fine", confidence: 0.5 };
   const look = { calls: [{ name: "list_files", input: { path: "." } }] };
   const finish = (value: object): Script => ({ calls: [{ name: "complete_task", input: { analysis: value } }] });

@@ -262,6 +262,9 @@ test("tool descriptions state the purpose of an agent, whether it is read-only, 
   }
   expect(own!.description).toMatch(/fixed structure keeps it: do not ask for another format/);
   expect(subagent!.description).toMatch(/Explore to search.*Plan to design.*Bash to run/);
+  expect(subagent!.description).toMatch(/run in parallel[^]*Include everything the agent has to know/);
+  const inputs = JSON.stringify(inputSchemaOf(subagent!));
+  for (const text of ["3 to 5 words", "haiku for simple tasks, sonnet for most"]) expect(inputs).toContain(text);
   expect(spawn!.description).toContain('spawn_subagent(type: "plan"):');
 });
 

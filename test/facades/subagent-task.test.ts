@@ -133,8 +133,8 @@ test("TaskOutput waits for a task, reports its status, lists tasks and cancels t
   expect(started).toContain("┌─ Background Task Started");
   expect(running).toBe("Task is still running. Use block=true to wait for completion.");
   expect(late).toBe("Task wait timeout (1ms)");
-  expect(cancelled).toMatch(/^Task cancelled: run_/);
-  expect(waited).toBe("Task was cancelled");
+  expect(cancelled).toMatch(/^Task run_.* has been cancelled$/);
+  expect(waited).toBe("Task completed with status: cancelled");
   expect(again).toBe("Task is not running or not found");
   expect(status).toMatch(/Type: scout\nDescription: find it\nStatus: cancelled/);
   expect(list).toMatch(/^Found 1 task\(s\):\n\n🚫 run_/);

@@ -33,6 +33,16 @@ test("a Subagent runs, reports its status and resumes with its history", async (
   expect(model.requests[1]!.messages.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
 });
 
+test("the configuration of a Subagent limits tools and turns and sets the prompt", async () => {
+  const read = { calls: [{ name: "read_file", input: { path: "a" } }] };
+  const { crew, model } = crewWith(read, read, read, "done");
+  const finder = new Subagent("Finder", { crew, allowedTools: [], systemPrompt: "Find well.", maxTurns: 1 });
+  await finder.run("x");
+  expect(model.requests[0]!.tools.map(({ name }) => name)).not.toContain("read_file");
+  expect(model.requests[0]!.system).toContain("Find well.");
+  expect(model.requests).toHaveLength(2); // one turn, and the last one in which the agent hands in what it has
+});
+
 test("a Subagent reports the calls that it has made", async () => {
   const { crew } = crewWith({ calls: [{ id: "c", name: "read_file", input: { path: "a.txt" } }] }, "found it");
   const finder = new Subagent("Finder", { crew });
@@ -57,7 +67,11 @@ test("a Subagent in the background names its output file at once and is complete
 test("a Subagent that fails says so, and an unknown one cannot be resumed", async () => {
   const { crew } = crewWith({ error: { code: "MODEL_AUTH", message: "no key", retryable: false } });
   const finder = new Subagent("Finder", { crew });
-  expect(await finder.run("Find it.")).toMatchObject({ success: false, error: "no key" });
+  expect(await finder.run("Find it.")).toMatchObject({
+    success: false,
+    error: "no key",
+    agentId: expect.stringMatching(/^run_\w+\/Finder$/),
+  });
   expect(finder.getStatus()).toBe("error");
   expect(await finder.resume("run_aaaaaaaaaaaa/Finder")).toMatchObject({
     success: false,
@@ -80,7 +94,10 @@ test("a surface offers delegation tools, and each call is a run of the crew", as
   expect(seen).toContain("run.ended");
   const begun = await office.call("Task", { ...ask, run_in_background: true }, { signal });
   const { agentId } = begun.details as { agentId: string };
-  expect((await office.call("TaskOutput", { action: "wait", taskId: agentId }, { signal })).text).toBe("later found");
+  expect((await office.call("TaskOutput", { action: "wait", taskId: agentId }, { signal })).text).toBe(
+    "Task completed with status: completed",
+  );
+  expect((await office.call("TaskOutput", { action: "result", taskId: agentId }, { signal })).text).toBe("later found");
 });
 
 test("an agent that is offered as its own tool is called with its inputs, and checks them", async () => {

@@ -1,3 +1,4 @@
+import { cutHead } from "../text/cut.ts";
 /** A skill: a prompt with arguments, for the agent that it names. */
 export type Skill = Readonly<{
   name: string;
@@ -34,5 +35,9 @@ export const agentFor = ({ agent }: Pick<Skill, "agent">): string => agent ?? DE
 /** The default description of a file: its first line that is not a heading. */
 export function firstParagraph(body: string): string {
   const lines = body.split("\n").map((line) => line.trim());
-  return lines.find((line) => line !== "" && !/^#{1,6}(?:\s|$)/.test(line)) ?? "";
+  const found = lines.find((line) => line !== "" && !/^#{1,6}(?:\s|$)/.test(line)) ?? "";
+  return cutHead(found, DESCRIPTION_CHARS).text;
 }
+
+/** Maximum length of a description that is taken from the text of a skill. */
+const DESCRIPTION_CHARS = 200;

@@ -6,6 +6,7 @@ const base = { maxAttempts: 3, backoffMs: 1 };
 describe("shouldRetry", () => {
   test("without a configuration nothing is retried", () => {
     expect(shouldRetry("timeout")).toBe(false);
+    expect(shouldRetry("timeout", null)).toBe(false);
   });
 
   test("without patterns everything is retried", () => {

@@ -12,8 +12,8 @@ export const MAX_BACKOFF_MS = 60_000;
  * Whether a task is retried after an error: `skipOn` beats `retryOn`, no `retryOn` means any error, no config means
  * never.
  */
-export function shouldRetry(error: string, retry?: RetryConfig): boolean {
-  if (retry === undefined) return false;
+export function shouldRetry(error: string, retry?: RetryConfig | null): boolean {
+  if (!retry) return false;
   const { retryOn = [], skipOn = [] } = retry;
   if (mentions(error, skipOn)) return false;
   return retryOn.length === 0 || mentions(error, retryOn);

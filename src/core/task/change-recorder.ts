@@ -11,8 +11,11 @@ export type SeenChanges = Readonly<{
 export type ChangeRecorder = Readonly<{
   /** Stores content that is about to be written to a file, and returns a description of that version of the file. */
   keep(content: string, mode?: number): Promise<FileVersion>;
-  /** Stores the content that is at this path now, and returns a description of that version. */
-  version(path: string): Promise<FileVersion>;
+  /**
+   * Stores the content that is at this path now, and returns a description of that version. `real`: the real path, if
+   * `path` goes through an open folder. Nothing behind a symbolic link is stored.
+   */
+  version(path: string, real?: string): Promise<FileVersion>;
   /**
    * Inspects the git repositories that contain these folders. The returned function inspects them again and lists the
    * changes.

@@ -29,7 +29,7 @@ type Preview = (args: Args) => string;
  * shows its usual arguments.
  */
 const previews: ReadonlyMap<string, Preview> = new Map([
-  ["read", range],
+  ["read", piRange],
   ["write", size],
   ["edit", path],
   ["ls", path],
@@ -56,27 +56,23 @@ const previews: ReadonlyMap<string, Preview> = new Map([
   ["invoke_agent", spawned],
   ["delegate_to_agent", spawned],
   ["TaskOutput", started],
+  ["notify", (args) => start(text(args, "message"), TEXT_CHARS)],
+  ["send_message", (args) => start(text(args, "message"), TEXT_CHARS)],
+  ["ask", (args) => start(text(args, "question"), TEXT_CHARS)],
+  ["task_replay", (args) => start(text(args, "id"), TEXT_CHARS)],
+  ["bash_output", (args) => start(text(args, "id"), TEXT_CHARS)],
+  ["kill_shell", (args) => start(text(args, "id", "shell_id"), TEXT_CHARS)],
 ]);
 
-/** Argument names that usually describe a tool call, most specific first. */
-const USUAL_KEYS = [
-  "command",
-  "path",
-  "file_path",
-  "file",
-  "pattern",
-  "query",
-  "url",
-  "task",
-  "prompt",
-  "message",
-  "question",
-  "name",
-  "key",
-  "id",
-];
+/** Argument names that usually describe a tool call, most specific first: those of pi-parallel-agents. */
+const USUAL_KEYS = ["command", "path", "file", "pattern", "query", "url", "task", "prompt", "name", "action"];
 
 const PATH_CHARS = 50;
+/** Fewer characters where the size of the file follows. */
+const SIZED_PATH_CHARS = 40;
+const TITLE_CHARS = 40;
+/** The lines that the tool `read` of the program pi is taken to read when a call names no number. */
+const PI_LINES = 100;
 const TASK_CHARS = 50;
 const TEXT_CHARS = 60;
 const ELLIPSIS = "...";
@@ -98,9 +94,19 @@ function range(args: Args): string {
   return `${file} [${first}-${isCount(limit) ? first + limit : ""}]`;
 }
 
-function size(args: Args): string {
+/** The lines as pi-parallel-agents shows them: zero and a missing number are the same, and numbers may be texts. */
+function piRange(args: Args): string {
   const file = path(args);
-  return file !== "" && typeof args.content === "string" ? `${file} (${args.content.length} chars)` : file;
+  const [offset, limit] = [count(args.offset), count(args.limit)];
+  if (file === "" || (offset === 0 && limit === 0)) return file;
+  const first = offset || 1;
+  return `${file} [${first}-${first + (limit || PI_LINES)}]`;
+}
+
+function size(args: Args): string {
+  const file = end(text(args, "path", "file_path"), SIZED_PATH_CHARS);
+  const content = text(args, "content");
+  return file !== "" && content !== "" ? `${file} (${content.length} chars)` : file;
 }
 
 function command(args: Args): string {
@@ -108,16 +114,19 @@ function command(args: Args): string {
 }
 
 function pattern(args: Args): string {
-  const wanted = start(text(args, "pattern"), TEXT_CHARS);
-  const place = path(args);
-  return wanted !== "" && place !== "" ? `${wanted} in ${place}` : wanted;
+  const wanted = text(args, "pattern");
+  const place = text(args, "path", "file_path");
+  return start(wanted !== "" && place !== "" ? `${brief(wanted)} in ${place}` : wanted, TEXT_CHARS);
 }
 
 function found(args: Args): string {
-  const place = path(args);
-  const name = start(text(args, "name", "pattern"), TEXT_CHARS);
-  return place !== "" && name !== "" ? `${place} -name ${name}` : place;
+  const place = text(args, "path", "file_path");
+  const name = text(args, "name", "pattern");
+  return start(place !== "" && name !== "" ? `${brief(place)} -name "${name}"` : place, TEXT_CHARS);
 }
+
+/** The beginning of a text that another text follows. */
+const brief = (value: string): string => cutHead(value, LOOKED_AT).text;
 
 function move(args: Args): string {
   const from = end(text(args, "from", "source"), PATH_CHARS);
@@ -126,7 +135,7 @@ function move(args: Args): string {
 }
 
 function mcp(args: Args): string {
-  return start(text(args, "tool"), TEXT_CHARS) || labelled(args, "server") || labelled(args, "search");
+  return labelled(args, "tool") || labelled(args, "search") || labelled(args, "server");
 }
 
 function delegated(args: Args): string {
@@ -147,8 +156,8 @@ function started(args: Args): string {
 
 function todo(args: Args): string {
   const action = text(args, "action");
-  const title = text(args, "title");
-  return start(action !== "" && title !== "" ? `${action}: ${title}` : action || title, TEXT_CHARS);
+  const about = cutHead(text(args, "title"), TITLE_CHARS).text || numbered(args, "id");
+  return start(action !== "" && about !== "" ? `${action}: ${about}` : action, TEXT_CHARS);
 }
 
 function usualKey(args: Args): string {
@@ -172,6 +181,18 @@ function text(args: Args, ...keys: readonly string[]): string {
     if (typeof value === "string" && value !== "") return value;
   }
   return "";
+}
+
+/** A text or a number as text. */
+function numbered(args: Args, key: string): string {
+  const value = Object.hasOwn(args, key) ? args[key] : undefined;
+  return isCount(value) ? String(value) : text(args, key);
+}
+
+/** A number or the digits of one; anything else is zero. */
+function count(value: unknown): number {
+  const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
+  return isCount(number) ? number : 0;
 }
 
 function isCount(value: unknown): value is number {

@@ -15,8 +15,11 @@ export type TaskAccess = Readonly<{
   locate(subject: Subject): Promise<LocatedSubject>;
   /** The path by which permission rules match the file at this real path. */
   placeOf(absolute: string): string;
-  /** Paths in a real folder that a tool may not access: forbidden by a rule, secrets, or subcrew's own state. */
-  closedIn(tool: string, folder: string): ClosedInFolder;
+  /**
+   * Paths in a real folder that a call of a tool may not access: forbidden by a rule, secrets, subcrew's own state, and
+   * files that need an approval of their own. `judged`: the files and folders that the call names.
+   */
+  closedIn(tool: string, folder: string, judged: readonly LocatedSubject[]): ClosedInFolder;
   /** Existing forbidden paths at or below these real folders. */
   closedBelow(folders: readonly string[]): readonly string[];
   /** The folders that may be written besides the working folder. */

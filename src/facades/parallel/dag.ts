@@ -1,5 +1,5 @@
 import type { Plan } from "../../core/plan/plan.ts";
-import { cycleIn } from "../../core/plan/topological-order.ts";
+import { orderOf } from "../../core/plan/topological-order.ts";
 import { schedule } from "../../core/schedule/schedule.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -59,9 +59,9 @@ export function buildDag(tasks: readonly TeamTask[], members: ReadonlyMap<string
 export function linkDag(nodes: ReadonlyMap<string, DagNode>, members: ReadonlyMap<string, TeamMember>): void {
   if (nodes.size === 0) return;
   const plan = planOfDag(nodes, members);
-  const cycle = cycleIn(plan);
-  if (cycle) {
-    const names = [...nodes.keys()].filter((id) => cycle.includes(asId(id)));
+  const { left } = orderOf(plan);
+  if (left.length > 0) {
+    const names = [...nodes.keys()].filter((id) => left.includes(asId(id)));
     throw new CrewError(
       "PLAN_CYCLE",
       `Dependency cycle detected involving tasks: ${names.join(", ")}`,

@@ -1,7 +1,7 @@
 import { CrewError } from "../../core/schema/error.ts";
-import { z } from "zod";
 import type { Agent } from "../../core/agent/agent.ts";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { isStandardSchema, plainSchemaOf } from "../../core/schema/standard-schema.ts";
 import { isRecord, type JsonSchema } from "../../core/text/json.ts";
 import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
@@ -172,6 +172,6 @@ function limitsOf({ maxTurns, max_turns, maxTimeMinutes, max_time_minutes }: Run
 }
 
 function schemaOf(schema: unknown): JsonSchema {
-  if (schema instanceof z.ZodType) return z.toJSONSchema(schema);
+  if (isStandardSchema(schema)) return plainSchemaOf(schema); // remembers the schema, whose checks may be stricter
   return isRecord(schema) ? schema : {};
 }

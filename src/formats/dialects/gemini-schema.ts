@@ -46,7 +46,7 @@ const positive: Check = (value, path) => {
   return issues.length > 0 || (value as number) > 0 ? issues : [wrong(path, "Number must be greater than 0")];
 };
 const positiveInt: Check = (value, path) => {
-  if (typeof value === "number" && !Number.isInteger(value)) return [type(path, "Expected integer, received float")];
+  if (typeof value === "number" && !Number.isInteger(value)) return [wrong(path, "Expected integer, received float")];
   return positive(value, path);
 };
 const record: Check = (value, path) => (typeOf(value) === "object" ? [] : [type(path, expected("object", value))]);
@@ -61,6 +61,8 @@ const literal =
 const toolList: Check = (value, path) => {
   const list = listOf(value);
   if (list === undefined) return [type(path, expected("array", value))];
+  const others = Array.isArray(value) ? value.flatMap((item: unknown, index) => string(item, `${path}.${index}`)) : [];
+  if (others.length > 0) return others;
   return list.flatMap((name, index) =>
     isValidToolName(name, { allowWildcards: true }) ? [] : [wrong(`${path}.${index}`, "Invalid tool name")],
   );
@@ -172,6 +174,12 @@ export function definitionKind(data: Data): DefinitionKind {
   if (data["kind"] === "remote") return complaint(about("Remote", asRemote), asRemote);
   if (data["kind"] === "local") return complaint(about("Local", asLocal), asLocal);
   return complaint([about("Local", asLocal), about("Remote", asRemote)].join("\n"));
+}
+
+/** The error text for a frontmatter that is a single value, or nothing at all. */
+export function notAnObject(value: unknown): string {
+  const issue = value === undefined || value === null ? type("", "Required") : type("", expected("object", value));
+  return `Validation failed: Agent Definition:\n(Local Agent) ${line(issue)}\n(Remote Agent) ${line(issue)}`;
 }
 
 /** The problems of a list of remote agents. */

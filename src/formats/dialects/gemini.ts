@@ -10,9 +10,9 @@ import { kept, limit, model, note, number, text } from "../fields/rules.ts";
 import { tools } from "../fields/tools.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { frontmatterLineOf, readFrontmatter, split } from "../yaml/frontmatter.ts";
-import { yamlFaultOf } from "../yaml/yaml.ts";
+import { readYaml, yamlFaultOf } from "../yaml/yaml.ts";
 import { yamlLineAt } from "../yaml/yaml-place.ts";
-import { definitionKind, judgeList } from "./gemini-schema.ts";
+import { definitionKind, judgeList, notAnObject } from "./gemini-schema.ts";
 
 const MISSING = [
   "Invalid agent definition: Missing mandatory YAML frontmatter. Agent Markdown files MUST start with YAML frontmatter",
@@ -66,9 +66,12 @@ export const geminiDialect: Dialect = {
     const { data, list, body, problems } = readFrontmatter(source, { strict: true });
     const lineOf = (path: readonly string[]): { line?: number } => lineIn(source, path);
     if (list !== undefined) return readList(list, place, lineOf);
-    if (data !== undefined) return readOne(data, { body, place, lineOf });
-    if (problems.length === 0) return failedReading(problem("no-frontmatter", MISSING));
     const { yaml } = split(source);
+    if (yaml === "" || (data === undefined && problems.length === 0))
+      return failedReading(problem("no-frontmatter", MISSING));
+    if (data !== undefined) return readOne(data, { body, place, lineOf });
+    const parsed = yaml === undefined ? undefined : readYaml(yaml);
+    if (parsed?.ok) return failedReading(problem("bad-definition", notAnObject(parsed.value), { line: 2 }));
     const message = yaml === undefined ? undefined : yamlFaultOf(yaml);
     return failedReading(
       message === undefined ? problems[0]! : problem("bad-yaml", `YAML frontmatter parsing failed: ${message}`),

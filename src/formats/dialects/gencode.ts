@@ -18,10 +18,22 @@ const type: KeyReader = (draft, value, key) => {
 
 const MODES: ReadonlySet<unknown> = new Set("default acceptEdits dontAsk plan bypassPermissions auto".split(" "));
 
+/**
+ * The modes of GenCode's first files. `permissive` reads without questions and asks before anything else, `isolated`
+ * asks: the mode `default` does both. `inherit` is the mode of the caller.
+ */
+const FIRST_MODES: ReadonlyMap<unknown, string | undefined> = new Map([
+  ["permissive", "default"],
+  ["isolated", "default"],
+  ["inherit", undefined],
+]);
+
 /** Reads the permission mode. As in GenCode, an unknown mode makes the file invalid. */
 const permissionMode: KeyReader = (draft, value, key) => {
-  if (MODES.has(value)) return readPermission(draft, value, key);
-  const message = `"${key}" has to be one of ${[...MODES].join(", ")}.`;
+  const mode = FIRST_MODES.has(value) ? FIRST_MODES.get(value) : value;
+  if (mode === undefined) return;
+  if (MODES.has(mode)) return readPermission(draft, mode, key);
+  const message = `"${key}" has to be one of ${[...MODES, ...FIRST_MODES.keys()].join(", ")}.`;
   addProblem(draft, "bad-definition", message, { field: key });
 };
 

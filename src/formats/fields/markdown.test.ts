@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
 import { agentRuleText } from "../../core/rules/agent-rule.ts";
-import { READ_ONLY_TOOLS } from "../../core/vocabulary/tool-names.ts";
+import { READ_ONLY_TOOLS, toolMatches } from "../../core/vocabulary/tool-names.ts";
 import { claudeDialect } from "../dialects/claude.ts";
 import { opencodeDialect } from "../dialects/opencode.ts";
 import { ompFields } from "../dialects/omp.ts";
@@ -199,6 +199,48 @@ test.each(["$()", "x()", "(a)", "bash(rm *)", "rm *"])(
   },
 );
 
+describe("a file whose YAML is broken denies what its lines deny:", () => {
+  test.each([
+    ["a list that a stray line divides", "disallowedTools:\n  - write_file\nx: @y\n  - bash"],
+    ["a list below a stray key", "disallowedTools:\nhooks:\n  - a: [\n- write_file\n- bash"],
+    ["a list with comments", "disallowedTools: # all of them\n  - write_file # why\nx: @y\n  - bash # why"],
+    ["a list in brackets on a line of its own", "disallowedTools:\n  [write_file, bash]\n{"],
+    ["a block of text", "disallowed_tools: >-\nx: @y\n  write_file,\n  bash"],
+    ["a map that a stray line divides", 'permission:\n  "bash": "deny"\nx: @y\n  "edit": "deny"'],
+    ["a deny-list in permissions", "x:y\npermissions:\n  deny:\n    - bash\n    - write_file"],
+    ["switches that a stray line divides", "tools:\n  read: true\n  bash: false\nx: @y\n  edit: false\n  write: false"],
+    ["an indented mode", "x: *a\n approvalMode: 'plan'"],
+    ["a flag below a key without a name", ":\n readonly: yes"],
+    ["an indented list below a block of text", "note: |\n tools: read_file\nx: ]"],
+    ["an indented flag", "x: *a\n readonly: yes"],
+  ])("%s", (_form, lines) => {
+    for (const dialect of [ownDialect, opencodeDialect, claudeDialect]) {
+      const { agents, problems } = dialect.read(`---\nname: a\ndescription: d\n${lines}\n---\nBody`, place);
+      expect(problems.map(({ code }) => code)).toEqual(
+        expect.arrayContaining([expect.stringMatching(/repaired|recovered/)]),
+      );
+      for (const { agent } of agents) {
+        const has = (tool: string): boolean =>
+          (agent.tools?.some((each) => toolMatches(each, tool)) ?? true) &&
+          !agent.disallowedTools?.some((each) => toolMatches(each, tool));
+        expect(["bash", "write_file"].filter(has)).toEqual([]);
+      }
+    }
+  });
+
+  test("what it allows in a list of its own, and words of a text, stay allowed", () => {
+    const { agents } = ownDialect.read(
+      "---\nname: bash\ndescription: uses: bash\ntools: read_file, bash, edit_file\ndisallowedTools: edit_file\n---\nBody",
+      place,
+    );
+    expect(agents[0]?.agent).toMatchObject({
+      name: "bash",
+      tools: ["read_file", "bash", "edit_file"],
+      disallowedTools: ["edit_file"],
+    });
+  });
+});
+
 test.each(["maxTurns: 1e300", "timeoutMins: 1e300", "maxTurns: 0", "maxTurns: -1", "timeoutMins: .inf"])(
   "%s is no limit, and a problem names the field",
   (line) => {
@@ -207,3 +249,17 @@ test.each(["maxTurns: 1e300", "timeoutMins: 1e300", "maxTurns: 0", "maxTurns: -1
     expect(problems.map(({ field }) => field)).toEqual([line.split(":")[0]]);
   },
 );
+
+test.each([
+  "temperature: -5",
+  "temperature: 2.5",
+  "temperature: .inf",
+  "temperature: '0x1'",
+  "topP: 1.1",
+  "topP: -0.1",
+  "topP: '1e-1'",
+])("%s is no setting of a model, and a problem names the field", (line) => {
+  const { agents, problems } = ownDialect.read(`---\ndescription: d\n${line}\n---\nBody`, place);
+  expect(agents[0]?.agent).not.toHaveProperty(line.split(":")[0]!);
+  expect(problems).toEqual([expect.objectContaining({ field: line.split(":")[0], code: "bad-value" })]);
+});

@@ -1,8 +1,14 @@
 import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
-import { type Data, frontmatterLineOf, readFrontmatter } from "../yaml/frontmatter.ts";
+import { foldName } from "../../core/vocabulary/tool-names.ts";
+import { type Data, frontmatterLineOf, readFrontmatter, split } from "../yaml/frontmatter.ts";
+import { restrictionsIn } from "../yaml/restrictions.ts";
 import { type Draft, emptyDraft, type Fields, readFields } from "./draft.ts";
 import { finish, stemOf } from "./finish.ts";
+import { deniedBy } from "./denied-tools.ts";
+import { lookOnly } from "./look-only.ts";
+import { opencodePermission } from "./permission-map.ts";
+import { readPermission } from "./rules.ts";
 
 /** The properties in which the Markdown formats differ. */
 export type MarkdownDialect = Readonly<{
@@ -50,6 +56,7 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
   const raw = data ?? NO_DATA;
   readFields(dialect.fields, recovered === undefined ? raw : withoutInvented(dialect.fields, raw), draft);
   dialect.settle?.(draft, raw, place);
+  if (recovered !== undefined) keepRestrictions(draft, split(text).yaml ?? "", dialect.fields);
   return finish(draft, {
     place,
     raw,
@@ -60,6 +67,27 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
     freeName: dialect.freeName ?? false,
     description: dialect.description ?? "required",
   });
+}
+
+/**
+ * Applies the restrictions that the lines of a broken frontmatter show, in addition to those that its repaired form
+ * has: a stray line can divide a list, and the repair then gives the rest of the list to another key or drops it.
+ */
+function keepRestrictions(draft: Draft, yaml: string, fields: Fields): void {
+  const { denied, answers, modes } = restrictionsIn(yaml);
+  const known = draft.agent.disallowedTools ?? [];
+  const isKnown = (entry: string): boolean => {
+    const names = deniedBy(entry, undefined);
+    return known.includes(entry) || (names.length > 0 && names.every((name) => known.includes(name)));
+  };
+  const added = denied.filter((entry) => !isKnown(entry));
+  if (added.length > 0) fields.ruleOf("disallowedTools")?.(draft, [...new Set(added)], "disallowedTools");
+  if (answers.length > 0)
+    opencodePermission(draft, Object.fromEntries(answers.map((tool) => [tool, "deny"])), "permission");
+  for (const key of modes) {
+    if (/readonly/.test(foldName(key))) lookOnly(draft, key);
+    else readPermission(draft, "plan", key);
+  }
 }
 
 /**

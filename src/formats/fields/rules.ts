@@ -1,8 +1,10 @@
 import type { Agent, PermissionMode } from "../../core/agent/agent.ts";
+import { decimalIn } from "../../core/schema/decimal.ts";
 import { parseDuration } from "../../core/text/duration.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { limitsIn } from "../../core/vocabulary/limits.ts";
 import { parseRunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
+import { SAMPLING } from "../../core/vocabulary/sampling.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
 import { ALL_TOOLS, DELEGATION_TOOL, foldName, SANDBOXED_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { addProblem, type Draft, type KeyReader, put } from "./draft.ts";
@@ -34,7 +36,8 @@ export const number =
   (field: "temperature" | "topP"): KeyReader =>
   (draft, value, key) => {
     const read = numberOf(value);
-    if (read === undefined) bad(draft, key, "a number");
+    const { min, max } = SAMPLING[field];
+    if (read === undefined || read < min || read > max) bad(draft, key, `a number from ${min} to ${max}`);
     else put(draft, field, read, key);
   };
 
@@ -264,8 +267,7 @@ export function bad(draft: Draft, key: string, wanted: string): void {
 
 function numberOf(value: unknown): number | undefined {
   if (typeof value === "number") return Number.isFinite(value) ? value : undefined;
-  if (typeof value !== "string" || !/^\s*-?\d+(?:\.\d+)?\s*$/.test(value)) return undefined;
-  return Number(value);
+  return typeof value === "string" ? decimalIn(value) : undefined;
 }
 
 export function flagOf(value: unknown): boolean | undefined {

@@ -27,7 +27,8 @@ function spawnNames(value: unknown): readonly string[] | undefined {
     return [...flags.flatMap(([name, on]) => (on ? [name] : [])), ...off];
   }
   const entries = toolEntries(value);
-  if (entries === undefined || entries.unread.length > 0) return undefined;
+  // A number in the list names no agent, so leaving it out allows nothing.
+  if (entries === undefined || entries.unread.some((entry) => typeof entry !== "number")) return undefined;
   if (entries.excluded.length > 0)
     return entries.named.length > 0 ? [...entries.named, ...entries.excluded.map((name) => `!${name}`)] : undefined;
   return entries.named.length === 1 && isNone(entries.named[0]!) ? [] : entries.named;

@@ -62,8 +62,8 @@ const REMOTE: ReadonlySet<string> = new Set([OWN, "gemini"]);
 const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
   new CrewError(
     "BAD_AGENT",
-    `"${agent.name}" is a remote agent, which ${to} cannot express.`,
-    "Convert the agent to gemini or own.",
+    `"${agent.name}" is a remote agent, which the format ${to} does not support.`,
+    "Convert the agent to the format gemini, or to own, the format of subcrew.",
   );
 
 const unknownDialect = (to: string): CrewError =>

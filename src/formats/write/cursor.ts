@@ -3,7 +3,7 @@ import { frontmatter } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
 import { described, fileName, onlyLooks, type Writer, writtenKeys } from "./writer.ts";
 
-/** Writes Cursor's Markdown files. */
+/** Writes an agent as a Markdown file of Cursor. */
 export const cursorWriter: Writer = {
   folder: ".cursor/agents",
   file: (name) => `${fileName(name)}.md`,

@@ -6,7 +6,7 @@ export type Spelling = Readonly<{
   names: Readonly<Record<string, string>>;
   /** The word that means every tool; absent: a file without a tool list means every tool. */
   all?: string;
-  /** Writes one tool of an MCP server, all of its tools (`*`), or every tool of every server. */
+  /** Spells the name of one tool of an MCP server, of all its tools (`*`), or of all tools of all servers. */
   mcp?(server: string, tool: string): string;
   allMcp?: string;
   /** True: the format supports rules such as `Bash(git log *)`. */

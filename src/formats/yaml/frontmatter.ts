@@ -31,7 +31,7 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
     );
   }
   if (yaml === undefined) return { body, problems: [] };
-  const read: YamlResult = !strict && yaml.includes(COMMENTED) ? HIDDEN_DESCRIPTION : readLoosely(yaml);
+  const read: YamlResult = !strict && yaml.includes(COMMENTED) ? HIDDEN_DESCRIPTION : named(readLoosely(yaml), strict);
   if (read.ok) return isRecord(read.value) ? { data: read.value, body, problems: NONE } : withoutKeys(read.value, body);
   const where = read.line === undefined ? {} : { line: read.line + 1 };
   if (strict || read.kind === "limit") {
@@ -65,6 +65,12 @@ function readLoosely(yaml: string): YamlResult {
   const again = indented === yaml ? strictly : readYaml(indented);
   return again.ok ? again : strictly;
 }
+
+/** A key without a name, as in a stray line `:`, is valid YAML, but it takes the fields below it away from the agent. */
+const named = (read: YamlResult, strict: boolean): YamlResult =>
+  !strict && read.ok && isRecord(read.value) && Object.hasOwn(read.value, "null")
+    ? { ok: false, kind: "syntax", reason: "a key has no name" }
+    : read;
 
 /** Marks a description that begins with `#`: YAML reads it as a comment, although its author meant text. */
 const COMMENTED = "\ndescription: #";

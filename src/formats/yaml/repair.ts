@@ -12,12 +12,16 @@ export function repaired(yaml: string): Repaired {
   let lossy = false;
   for (const { key, value, more } of entriesOf(yaml)) {
     const lines = key === undefined ? undefined : mended(key, value, more);
-    if (lines?.length === 1) lossy ||= more.some((line) => NAMES_RIGHTS.test(line));
+    if (lines?.length === 1 || (/^[|>]/.test(value) && !PROSE.test(key ?? "")))
+      lossy ||= more.some((line) => NAMES_RIGHTS.test(line));
     out.push(...(lines ?? more));
     if (lines?.length === 1) out.push(...more.filter((line) => /^\s*#(?:\s|$)/.test(line))); // comments between the lines are kept
   }
   return { yaml: out.join("\n"), lossy };
 }
+
+/** Keys whose value is a text, in which a line such as `Tools: ...` is no field. */
+const PROSE = /description|prompt|instruction|message|when/i;
 
 const NAMES_RIGHTS =
   /^(?:[\s"'{,[]*|\s*\{.*[\s"'{,])[\w-]*(?:tools?|permission(?:s|[-_]?mode)?|read[-_]?only|sandbox[-_]?mode|spawns)["']?\s*[:：]/i;
@@ -90,9 +94,11 @@ function mended(key: string, value: string, more: readonly string[]): string[] {
   if (/^[[{]/.test(value) && /[\]}]\s*,?$/.test(content.at(-1)!.trim())) return whole;
   if (/^["']/.test(value) && content.at(-1)!.trim().endsWith(value[0]!)) return whole;
   // An unindented line is not part of a value that grants permissions, so that an allow-list cannot grow by accident.
-  const own = grants(key) ? content.filter((line) => /^\s/.test(line)) : content;
+  const own = grants(key) ? content.filter(isIndented) : content;
   return [`${key}: ${quoted([unquoted(value), ...own.map((line) => line.trim())].join(" "))}`];
 }
+
+const isIndented = (line: string): boolean => /^\s/.test(line);
 
 /** True for a key whose value grants permissions. */
 function grants(key: string): boolean {
@@ -115,7 +121,7 @@ const unquoted = (value: string): string => (isSafe(value) ? (/^(["'])(.*)\1$/.e
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
 function lineValue(value: string, more: readonly string[], folded: string): unknown {
-  if (/^[|>][-+\d]*$/.test(value)) return blockText(value, more);
+  if (/^[|>][-+\d]*$/.test(value)) return blockText(value, grants(folded) ? more.filter(isIndented) : more);
   const bare = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
   if (/^[[{]/.test(bare) && !/[\]}]$/.test(bare)) return [bare, ...more.map((line) => line.trim())].join(" ");
   if (bare !== "") {

@@ -1,0 +1,99 @@
+import { foldName, toolsNamed } from "../../core/vocabulary/tool-names.ts";
+
+/** Restrictions that the lines of a frontmatter show, whatever keys they belong to. */
+type Restrictions = Readonly<{
+  /** Entries of deny-lists. */
+  denied: readonly string[];
+  /** Tools that a map such as `permission: { bash: deny }` denies. */
+  answers: readonly string[];
+  /** Keys that make the agent read-only. */
+  modes: readonly string[];
+}>;
+
+/** The list that a line may belong to. */
+type Place = "allowed" | "denied" | "answers" | "other";
+
+/**
+ * Collects what single lines of a broken frontmatter forbid. Its structure is not certain, so every doubt restricts: if
+ * the file denies anything, each line of tool names outside an allow-list counts as denied.
+ */
+export function restrictionsIn(yaml: string): Restrictions {
+  const found = { denied: [] as string[], answers: [] as string[], modes: [] as string[] };
+  const lines = yaml.split(/\r\n?|\n/).map((line) => line.replace(/\s#.*$/, ""));
+  const denies = lines.some((line) => DENYING.test(keyIn(line)?.folded ?? "") || DENIES.test(line));
+  let place: Place = "other";
+  for (const line of lines) {
+    const key = keyIn(line);
+    if (key !== undefined && isMode(key)) found.modes.push(key.name);
+    const next = key === undefined ? undefined : placeOf(key);
+    if (next !== undefined) place = next;
+    if (!denies || next === "other") continue;
+    const listed = key === undefined || next === undefined ? line : key.value;
+    if (place === "denied") found.denied.push(...entriesIn(listed).filter(isTool));
+    else
+      for (const part of listed.split(",")) {
+        if (!isOfTools(part)) continue;
+        if (isRefused(part)) found.answers.push(...entriesIn(part));
+        else if (place !== "allowed") found.denied.push(...entriesIn(part));
+      }
+  }
+  return found;
+}
+
+/** Matches a line that denies something in a map. */
+const DENIES = /permission|[:：]\s*["']?(?:den|never|false|off|no\b)/i;
+
+type Key = Readonly<{ name: string; folded: string; value: string; isTop: boolean; isTool: boolean }>;
+
+/** The key of a line such as `  "key": value`, at any depth. */
+function keyIn(line: string): Key | undefined {
+  const found = /^([\s\u200b]*(?:[-?]\s+)?[{,]?\s*)["']?([\w.-]+)["']?\s*[:：](.*)$/.exec(line);
+  if (found === null) return undefined;
+  const [, indent = "", name = "", value = ""] = found;
+  return { name, folded: foldName(name), value, isTop: indent === "", isTool: toolsNamed(name).length > 0 };
+}
+
+const DENYING =
+  /^(?:dis|den[iy]|exclud|block|forbid|bann?|remov)\w*tools?$|^tools?(?:disallowed|denied|denylist|blacklist)$|^(?:deny|denied|denylist|disallow|disallowed|exclude|excluded|forbidden|blocked|blacklist)$/;
+
+/** The list that begins with a key; `undefined` if the list before it goes on. */
+function placeOf({ folded, isTop, isTool }: Key): Place | undefined {
+  if (DENYING.test(folded)) return "denied";
+  if (/^permissions?$/.test(folded)) return "answers";
+  if (/tools?$|toolallowlist$|toolwhitelist$/.test(folded)) return "allowed";
+  return isTop && !isTool ? "other" : undefined;
+}
+
+/** True for a line that makes the agent read-only. */
+function isMode({ folded, value }: Key): boolean {
+  const word = /^[\s"']*([\w-]+)/.exec(value)?.[1];
+  if (word === undefined) return false;
+  if (/^(?:readonly|isreadonly|readonlymode)$/.test(folded)) return !/^(?:false|no|off|n)$/i.test(word);
+  return (
+    /^(?:permissions?mode|permissions?|approvalmode|sandboxmode|sandbox)$/.test(folded) && foldName(word) === "plan"
+  );
+}
+
+/** The entries of a line of a list: without brackets, quotes, the dash before them and the answer behind them. */
+const entriesIn = (line: string): string[] =>
+  bare(line)
+    .split(/[,;|]\s*(?![^(]*\))/)
+    .map((entry) => bare(entry.replace(ANSWER, "")))
+    .filter((entry) => entry !== "");
+
+const bare = (text: string): string => text.replace(/^[\s\u200b"'`[\]{}!>|-]+|[\s"'`[\]{},]+$/g, "");
+
+const ANSWER = /["']?\s*[:：]\s*["']?(true|false|allow\w*|ask|deny|denied|never|yes|no|on|off)["']?[\s}\],]*$/i;
+
+/** True for a line such as `bash: deny`. */
+const isRefused = (line: string): boolean => /^(?:den|never|false|no|off)/i.test(ANSWER.exec(line)?.[1] ?? "");
+
+const isTool = (entry: string): boolean =>
+  entry.includes("__") || entry.split(/[^\w.*:@-]+/).some((word) => word === "*" || toolsNamed(word).length > 0);
+
+/** False for a line that contains more than names of tools, and for a tool that is allowed in a map. */
+function isOfTools(line: string): boolean {
+  if (/^(?:allow|ask)/i.test(ANSWER.exec(line)?.[1] ?? "")) return false;
+  const words = entriesIn(line).flatMap((entry) => (entry.includes("(") ? [entry] : entry.split(/\s+/)));
+  return words.every((word) => word.includes("__") || toolsNamed(word.replace(/\(.*/s, "")).length > 0);
+}
