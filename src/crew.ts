@@ -229,7 +229,7 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     },
     runs: () => store.list(),
     findRun: (word) => runNamed(store, word),
-    changes: async (id, selection) => (await import("./crew/run-changes.ts")).reportChanges(store, id, selection),
+    changes: async (id, selection) => (await import("./crew/run-changes.ts")).reportChanges(outfit, id, selection),
     undo: async (id, more) => (await import("./crew/run-changes.ts")).undoRun(store, id, more),
     record: (id) => foldWhole(store, id),
     run: start as Starter<DataByAgent<Agents>>,

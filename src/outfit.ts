@@ -361,7 +361,7 @@ async function accessTo(
       finisher: finisherFile(),
       env: setup.env,
       outputs: (run) => store.local(run, "outputs"),
-      changes: (run) => recorderFor(store, run, setup.env["HOME"]),
+      changes: (run, isClosed) => recorderFor(store, run, setup.env["HOME"], isClosed),
       redact,
     },
     tools,

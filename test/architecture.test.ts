@@ -369,3 +369,14 @@ function filesIn(folder: string): string[] {
     return /\.(?:[mc]?[jt]sx?)$/.test(entry.name) ? [path] : [];
   });
 }
+
+test("no test replaces a module of the project", () => {
+  const replaces = new RegExp(["\\bvi\\.(?:do", ")?[mM]ock\\("].join(""));
+  const tests = ["src", "test"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".test.ts"))
+      .map((file) => join(folder, file)),
+  );
+  expect(tests.length).toBeGreaterThan(100);
+  expect(tests.filter((file) => replaces.test(readFileSync(join(root, file), "utf8")))).toEqual([]);
+});

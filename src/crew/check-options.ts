@@ -1,5 +1,6 @@
 import { toolNameStyles } from "../core/vocabulary/tool-name-styles.ts";
 import { z } from "zod";
+import { agentNumbers } from "../core/agent/agent-numbers.ts";
 import { permissions } from "../core/policy/permissions.ts";
 import { runParameters } from "../core/run/run-parameters.ts";
 import { parseAs } from "../core/schema/parse.ts";
@@ -36,7 +37,9 @@ const crewOptions = z.strictObject({
     .optional()
     .describe("settings, or true to read those of the user"),
   agents: z
-    .array(z.looseObject({ name: z.string().min(1), description: z.string(), instructions: z.string() }))
+    .array(
+      z.looseObject({ name: z.string().min(1), description: z.string(), instructions: z.string(), ...agentNumbers }),
+    )
     .optional()
     .describe("agents made by defineAgent"),
   tools: z

@@ -5,6 +5,7 @@ import { isEnded } from "../core/run/run-status.ts";
 import type { RunStore } from "../core/run/run-store.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { keptRuns } from "../runtime/background/stored-runs.ts";
+import type { Redactor } from "../core/secrets/redact.ts";
 import { type ComparedFile, compareVersions } from "../runtime/changes/compare-versions.ts";
 import { type UndoneFile, undoChanges } from "../runtime/changes/undo-changes.ts";
 import { folderContains } from "../runtime/files/folder-contains.ts";
@@ -21,9 +22,9 @@ export type ChangeReport = Readonly<{
   unseen: RunChanges["unseen"];
 }>;
 
-/** Compares the files that a run changed, before and after it. */
+/** Compares the files that a run changed, before and after it. Secrets in the diffs are masked. */
 export async function reportChanges(
-  store: RunStore,
+  { store, redactor }: Readonly<{ store: RunStore; redactor: Pick<Redactor, "text"> }>,
   id: string,
   selection: ChangeSelection = {},
 ): Promise<ChangeReport> {
@@ -33,7 +34,8 @@ export async function reportChanges(
     files.map(async (each) => {
       const name = nameIn(cwd, each.file);
       const found = await compareVersions(each, { versions, name });
-      return found ? [{ ...found, name }] : [];
+      if (!found) return [];
+      return [{ ...found, ...(found.diff !== undefined && { diff: redactor.text(found.diff) }), name }];
     }),
   );
   const listed = compared.flat();

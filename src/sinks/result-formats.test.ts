@@ -49,6 +49,19 @@ test("Markdown has a row for each task, and says why the run failed", async () =
   expect(text).toContain("**failed**");
 });
 
+test("Markdown says that a result is not approved, and that it was cut short", async () => {
+  const state = await stateOfBoth();
+  const view = [...state.nodes.values()].find(({ agent }) => agent === "good")!;
+  const { outcome } = view;
+  const rowWith = (more: object): string => {
+    view.outcome = Object.assign({}, outcome, more);
+    return /\| good \|([^|]*)\|/.exec(resultMarkdown(state))![1]!.trim();
+  };
+  const limit = { kind: "turns", value: 3 };
+  const rows = [{ approved: true }, { approved: false }, { limit }, { approved: false, limit }].map(rowWith);
+  expect(rows).toEqual(["ok", "ok, not approved", "ok, cut short", "ok, not approved, cut short"]);
+});
+
 test("Markdown shows durations in the format of the settings", async () => {
   const state = await stateOfBoth();
   for (const view of state.nodes.values()) view.endedAt = (view.startedAt ?? 0) + 65_000;

@@ -43,3 +43,17 @@ test("a log has one line for the end of each task, and no list of the tasks afte
   for (const name of ["scout", "sage"])
     expect(written.split("\n").filter((line) => line.includes(name) && !line.startsWith("start"))).toHaveLength(1);
 });
+
+test("lines are held back while a prompt is open, and printed in order afterwards", () => {
+  let written = "";
+  const err = new Writable({ write: (chunk, _encoding, done) => ((written += String(chunk)), done()) });
+  const look = createLook({ color: false, unicode: false });
+  const sink = createTextSink({ out: err, err, look, quiet: false, since: 0 });
+  sink.pause();
+  sink.say("one");
+  sink.say("two");
+  expect(written).toBe("");
+  sink.resume();
+  sink.say("three");
+  expect(written).toBe("one\ntwo\nthree\n");
+});

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { KeptEvent } from "../core/run/event.ts";
 import { isCrewError, messageOf } from "../core/schema/error.ts";
 import type { Crew } from "../crew.ts";
-import type { WebProblem } from "./client/wire.ts";
+import type { RunMessage, WebProblem } from "./client/wire.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
 import { messageChanges, messagePieces } from "./message-pieces.ts";
 import { openRunChannel, type RunChannel } from "./run-channel.ts";
@@ -18,7 +18,18 @@ export type Hub = Readonly<{
   close(): void;
 }>;
 
-type Tab = { readonly stream: EventStream; readonly run: string | undefined; seq: number; opening: boolean };
+type Tab = {
+  readonly stream: EventStream;
+  readonly run: string | undefined;
+  /** The last event of the run that was sent. */
+  seq: number;
+  /** True while the whole run is being sent. */
+  opening: boolean;
+  /** True: the tab was too slow for a change of its run, so the whole run has to be sent again. */
+  missed: boolean;
+  /** True: the tab missed a change of the list of runs while its own run was being sent. */
+  lateList: boolean;
+};
 type Open = { readonly channel: Promise<RunChannel>; readonly tabs: Set<Tab> };
 
 /** The maximum number of tabs that are served at a time. */
@@ -42,11 +53,13 @@ export async function openHub(crew: Crew): Promise<Hub> {
       tabs: new Set(),
       channel: openRunChannel(crew, id, {
         changed: (message, seq) => {
-          for (const tab of entry.tabs) if (tab.stream.send("run", message, `${id}:${seq}`)) tab.seq = seq;
+          for (const tab of entry.tabs)
+            if (tab.stream.send("run", message, `${id}:${seq}`)) tab.seq = seq;
+            else tab.missed = true;
         },
         deleted: (error) => {
           if (open.get(id) === entry) open.delete(id);
-          for (const { stream } of entry.tabs) stream.send("gone", problemOf(error));
+          for (const tab of entry.tabs) if (!tab.stream.send("gone", problemOf(error))) tab.missed = true;
         },
       }),
     };
@@ -64,11 +77,17 @@ export async function openHub(crew: Crew): Promise<Hub> {
       () => {},
     );
   };
+  /** Sends a message as soon as the tab can receive it. Returns false when the tab has disconnected. */
+  const deliver = async ({ stream }: Tab, message: RunMessage, id?: string): Promise<boolean> => {
+    while (!stream.send("run", message, id)) if (!(await stream.flushed())) return false;
+    return true;
+  };
   /** Sends the whole run, as fast as the tab reads it, then its changes. */
   const show = async (tab: Tab, id: string, after: number | undefined): Promise<void> => {
     const entry = channelFor(id);
     entry.tabs.delete(tab); // stop sending changes to the tab: changes up to now are part of the snapshot
     tab.opening = true;
+    tab.missed = false;
     try {
       const channel = await entry.channel;
       if (!tabs.has(tab)) return leave(tab);
@@ -76,15 +95,15 @@ export async function openHub(crew: Crew): Promise<Hub> {
       tab.seq = message.log.at(-1)?.seq ?? after ?? 0;
       const pieces = messagePieces(message);
       for (const piece of pieces.slice(0, -1)) {
-        tab.stream.send("run", piece);
-        if (!(await tab.stream.flushed())) return;
+        if (!(await deliver(tab, piece)) || !(await tab.stream.flushed())) return;
       }
-      tab.stream.send("run", pieces.at(-1), `${id}:${tab.seq}`);
-      if (pieces.length > 1) {
-        if (!(await tab.stream.flushed())) return;
+      const last = [pieces.at(-1)!, `${id}:${tab.seq}`] as const;
+      if (pieces.length > 1 || !tab.stream.send("run", ...last)) {
+        if (!(await deliver(tab, ...last)) || !(await tab.stream.flushed())) return;
         const missed = messageChanges(message, channel.snapshot(tab.seq)); // the changes that were recorded while the tab was reading the snapshot
-        tab.seq = missed.log.at(-1)?.seq ?? tab.seq;
-        tab.stream.send("run", missed, `${id}:${tab.seq}`);
+        const seq = missed.log.at(-1)?.seq ?? tab.seq;
+        if (tab.stream.send("run", missed, `${id}:${seq}`)) tab.seq = seq;
+        else tab.missed = true;
       }
       entry.tabs.add(tab);
     } catch (error) {
@@ -92,6 +111,8 @@ export async function openHub(crew: Crew): Promise<Hub> {
       tab.stream.send("gone", problemOf(error));
     } finally {
       tab.opening = false;
+      if (tab.lateList) tab.stream.send("runs", list.snapshot());
+      tab.lateList = false;
     }
   };
 
@@ -107,10 +128,16 @@ export async function openHub(crew: Crew): Promise<Hub> {
         run,
         seq: after ?? 0,
         opening: false,
+        missed: false,
+        lateList: false,
         stream: openEventStream(response, {
           caughtUp: () => {
+            if (tab.opening) {
+              tab.lateList = true; // the list can be long, and the pieces of the run come first
+              return;
+            }
             tab.stream.send("runs", list.snapshot());
-            if (run !== undefined && !tab.opening) void show(tab, run, tab.seq);
+            if (run !== undefined && tab.missed) void show(tab, run, tab.seq);
           },
           closed: () => leave(tab),
         }),

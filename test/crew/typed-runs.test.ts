@@ -85,7 +85,7 @@ test("data of parallel tasks is a list with the type of each schema", async () =
   await expect(crew.run({ tasks: [{ task: "x", agnet: "y", schema: range }] })).rejects.toThrow();
 });
 
-test("data of a team has the answer of each task under its id, with the type of its schema", async () => {
+test("the data of a team maps each task id to the answer of that task, typed by the schema of the task", async () => {
   const crew = createCrew({ ...answers({ from: 1, to: 4 }), models: manyAnswers() });
   const run = crew.run({
     team: {
@@ -162,6 +162,16 @@ test("a wrong option is a type error, and an exception with a fix", async () => 
   expect(() => createCrew({ concurrency: "4" })).toThrow(
     '"concurrency" of the options object of createCrew has to be a number',
   );
+  for (const [name, value] of Object.entries({
+    temperature: -5,
+    topP: 2,
+    cacheMs: -1,
+    thinking: -1,
+    limits: { maxTurns: 0 },
+  })) {
+    const agents = [{ name: "a", description: "d", instructions: "i", [name]: value }];
+    expect(() => createCrew({ agents })).toThrow(`"agents.0.${name}`);
+  }
   // @ts-expect-error -- no model
   expect(() => createCrew({ models: { a: 5 } })).toThrow('"models.a" of the options object of createCrew is not valid');
   // @ts-expect-error -- no tier

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Outcome } from "../../src/core/outcome/outcome.ts";
 import type { Fact, KeptEvent } from "../../src/core/run/event.ts";
 import type { Call, Engine, Perform, PerformContext } from "../../src/core/task/engine.ts";
@@ -11,10 +11,10 @@ import { PROTOCOL } from "../../src/engines/postgres/presence.ts";
 import { startWorker, type Worker } from "../../src/engines/worker.ts";
 import { deferred } from "../../src/runtime/async/deferred.ts";
 import { createMemoryStore } from "../../src/runtime/store/memory-store.ts";
-import { startPostgres, type TestServer } from "../support/postgres.ts";
+import { usePostgres } from "../support/postgres.ts";
 import { engineSuite } from "./suite.ts";
 
-let postgres: TestServer | string;
+const postgres = usePostgres();
 let url = "";
 let worker: Worker;
 let workerSide: Connection;
@@ -46,9 +46,8 @@ const connect = (): Connection => {
 };
 
 beforeAll(async () => {
-  postgres = await startPostgres();
-  if (typeof postgres === "string") return;
-  url = await postgres.fresh();
+  if (postgres.isMissing()) return;
+  url = await postgres.server().fresh();
   await migrateDbos(url);
   workerSide = connectEngine(url, { local: createMemoryStore(), worker: { role: "work", announcement } });
   queue = dbosQueue(workerSide.database);
@@ -61,15 +60,11 @@ beforeAll(async () => {
   });
 }, 120_000);
 afterAll(async () => {
-  if (!postgres || typeof postgres === "string") return;
+  if (postgres.isMissing()) return;
   await worker.drain(1_000);
   await queue.close();
   await Promise.all([workerSide, ...opened].map(({ database }) => database.close()));
-  await postgres.stop();
 }, 60_000);
-beforeEach((context) => {
-  if (typeof postgres === "string") context.skip(postgres);
-});
 
 /** Another coordinator whose calls this performer carries out, on the worker. */
 function engine(perform: Perform, priority?: number): Engine {
@@ -397,7 +392,7 @@ describe("which call is next", () => {
 });
 
 test("a call whose protocol no worker supports is parked with the reason, and continues when such a worker connects", async () => {
-  const elsewhere = connectEngine(await (postgres as TestServer).fresh(), { local: createMemoryStore() });
+  const elsewhere = connectEngine(await postgres.server().fresh(), { local: createMemoryStore() });
   opened.push(elsewhere);
   const connected = (id: string, protocols: readonly number[]): Promise<unknown> =>
     elsewhere.database.query(

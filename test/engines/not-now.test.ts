@@ -1,34 +1,21 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { type Database, openDatabase } from "../../src/engines/postgres/database.ts";
 import { loadDriver } from "../../src/engines/postgres/driver.ts";
-import { startPostgres, type TestServer } from "../support/postgres.ts";
+import { usePostgres } from "../support/postgres.ts";
 
-let postgres: TestServer | string;
+const postgres = usePostgres(["max_connections=6", "superuser_reserved_connections=0", "max_wal_senders=0"]);
 const opened: Database[] = [];
 
-beforeAll(async () => {
-  postgres = await startPostgres(["max_connections=6", "superuser_reserved_connections=0", "max_wal_senders=0"]);
-}, 120_000);
-afterAll(async () => {
-  if (postgres && typeof postgres !== "string") await postgres.stop();
-}, 60_000);
-beforeEach((context) => {
-  if (typeof postgres === "string") context.skip(postgres);
-});
 afterEach(async () => {
-  if (typeof postgres !== "string" && existsSync(data("standby.signal"))) promote(); // a failed test leaves this file behind
+  if (!postgres.isMissing() && existsSync(data("standby.signal"))) promote(); // a failed test leaves this file behind
   await Promise.all(opened.splice(0).map((database) => database.close()));
 });
 
-const started = (): TestServer => {
-  if (typeof postgres === "string") throw new Error(postgres);
-  return postgres;
-};
 /** Opens a second connection, which looks like another process to the database. */
 const open = (): Database => {
-  const database = openDatabase(started().server.url, { connections: 1 });
+  const database = openDatabase(postgres.server().server.url, { connections: 1 });
   opened.push(database);
   return database;
 };
@@ -38,18 +25,18 @@ const MANY = 8;
 const SOME = 3;
 /** Counts the lines in the server's log from now on. */
 function listen(text: string): () => number {
-  const count = (): number => readFileSync(join(started().folder, "server.log"), "utf8").split(text).length - 1;
+  const count = (): number => readFileSync(join(postgres.server().folder, "server.log"), "utf8").split(text).length - 1;
   const before = count();
   return () => count() - before;
 }
 const atLeast = (n: number, said: () => number): Promise<void> =>
   expect.poll(said, { timeout: 60_000 }).toBeGreaterThanOrEqual(n);
 
-const data = (name: string): string => join(started().folder, "data", name);
+const data = (name: string): string => join(postgres.server().folder, "data", name);
 /** Restarts the server as the standby of a primary that cannot be reached. */
 async function standBy(): Promise<void> {
   writeFileSync(data("standby.signal"), "");
-  await started().server.crash();
+  await postgres.server().server.crash();
 }
 /** Makes a standby the primary, as `pg_ctl promote` does. */
 function promote(): void {
@@ -90,7 +77,7 @@ test("a process that lost its connection waits while others use all connections"
   const one = open();
   const [own] = await one.query<{ pid: number }>("select pg_backend_pid() as pid");
   const client = async () => {
-    const made = new Client({ connectionString: started().server.url });
+    const made = new Client({ connectionString: postgres.server().server.url });
     await made.connect();
     return made;
   };

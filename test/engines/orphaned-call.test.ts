@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Outcome } from "../../src/core/outcome/outcome.ts";
 import type { Call, PerformContext } from "../../src/core/task/engine.ts";
 import type { Announcement } from "../../src/core/task/placement.ts";
@@ -11,19 +11,9 @@ import { PROTOCOL } from "../../src/engines/postgres/presence.ts";
 import { startWorker } from "../../src/engines/worker.ts";
 import { deferred } from "../../src/runtime/async/deferred.ts";
 import { createMemoryStore } from "../../src/runtime/store/memory-store.ts";
-import { startPostgres, type TestServer } from "../support/postgres.ts";
+import { usePostgres } from "../support/postgres.ts";
 
-let postgres: TestServer | string;
-
-beforeAll(async () => {
-  postgres = await startPostgres();
-}, 120_000);
-afterAll(async () => {
-  if (postgres && typeof postgres !== "string") await postgres.stop();
-}, 60_000);
-beforeEach((context) => {
-  if (typeof postgres === "string") context.skip(postgres);
-});
+const postgres = usePostgres();
 
 const announcement: Announcement = {
   protocols: [PROTOCOL],
@@ -41,8 +31,7 @@ const announcement: Announcement = {
 };
 
 test("a task that waits for a run without a process is returned, and its slot serves other runs", async () => {
-  if (typeof postgres === "string") return;
-  const url = await postgres.fresh();
+  const url = await postgres.server().fresh();
   await migrateDbos(url);
   const admin = openDatabase(url);
   await admin.query(

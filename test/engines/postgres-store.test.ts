@@ -11,25 +11,22 @@ import { createPostgresStore, type PostgresStore } from "../../src/engines/postg
 import { orphanedRuns } from "../../src/engines/calls/reaper.ts";
 import { createFolderStore } from "../../src/runtime/store/folder-store.ts";
 import { storeSuite } from "../runtime/store/suite.ts";
-import { startPostgres, type TestServer } from "../support/postgres.ts";
+import { usePostgres } from "../support/postgres.ts";
 import { sharedLimitsSuite } from "./shared-limits.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-let postgres: TestServer | string;
+const postgres = usePostgres();
 let url = "";
 const opened: Database[] = [];
 
 beforeAll(async () => {
-  postgres = await startPostgres();
-  if (typeof postgres !== "string") url = await postgres.fresh();
+  if (!postgres.isMissing()) url = await postgres.server().fresh();
 }, 120_000);
 afterAll(async () => {
   await Promise.all(opened.map((database) => database.close()));
-  if (postgres && typeof postgres !== "string") await postgres.stop();
 }, 60_000);
-beforeEach(async (context) => {
-  if (typeof postgres === "string") context.skip(postgres);
-  else if (url !== "") await database().query(EMPTY);
+beforeEach(async () => {
+  if (url !== "") await database().query(EMPTY);
 });
 
 const EMPTY =
@@ -278,7 +275,7 @@ describe("a database: many processes", () => {
     for (let seq = 1; seq <= 300; seq += 1) {
       journal.append(fact(seq));
       if (seq === 100) await journal.durable();
-      if (seq === 150 && typeof postgres !== "string") await postgres.server.crash();
+      if (seq === 150) await postgres.server().server.crash();
     }
     await journal.durable();
     expect(kept).toEqual(Array.from({ length: 300 }, (_, at) => at + 1));
@@ -315,7 +312,7 @@ describe("a database: many processes", () => {
 
 describe("the schema", () => {
   test("a database without tables is refused, and the error names the command that creates them", async () => {
-    const bare = openDatabase(typeof postgres === "string" ? "" : await postgres.empty());
+    const bare = openDatabase(await postgres.server().empty());
     opened.push(bare);
     const store: RunStore = storeOf(bare);
     await expect(store.list()).rejects.toMatchObject({

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, chownSync, copyFileSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { objectsNamedIn } from "../../src/engines/objects/open-objects.ts";
 import { LARGE_BYTES, openArtifacts } from "../../src/engines/postgres/artifacts.ts";
 import { type Database, openDatabase } from "../../src/engines/postgres/database.ts";
@@ -11,28 +11,23 @@ import { demandSchema, migrate } from "../../src/engines/postgres/migrate.ts";
 import { migrations } from "../../src/engines/postgres/migrations.ts";
 import { ENGINE_ROLES, grantRoles } from "../../src/engines/roles.ts";
 import { artifactOf } from "../../src/runtime/disk/artifact-of.ts";
-import { startPostgres, type TestServer } from "../support/postgres.ts";
+import { usePostgres } from "../support/postgres.ts";
 import { startS3 } from "../support/s3-server.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
-let postgres: TestServer | string;
+const postgres = usePostgres();
 let url = "";
 let owner: Database;
 const opened: Database[] = [];
 
 beforeAll(async () => {
-  postgres = await startPostgres();
-  if (typeof postgres === "string") return;
-  url = await postgres.fresh();
+  if (postgres.isMissing()) return;
+  url = await postgres.server().fresh();
   owner = open(url);
 }, 120_000);
 afterAll(async () => {
   await Promise.all(opened.map((one) => one.close()));
-  if (postgres && typeof postgres !== "string") await postgres.stop();
 }, 60_000);
-beforeEach((context) => {
-  if (typeof postgres === "string") context.skip(postgres);
-});
 
 function open(address: string): Database {
   const made = openDatabase(address, { connections: 2 });
@@ -42,13 +37,13 @@ function open(address: string): Database {
 
 describe("migrations", () => {
   test("two processes that migrate at the same time apply each step once", async () => {
-    const empty = await (postgres as TestServer).empty();
+    const empty = await postgres.server().empty();
     const both = await Promise.all([migrate(open(empty)), migrate(open(empty))]);
     expect(both.flat()).toEqual(migrations.map(({ name }) => name));
   });
 
   test("a newer schema is not migrated, and is used unless one of its steps requires a newer process", async () => {
-    const at = open(await (postgres as TestServer).fresh());
+    const at = open(await postgres.server().fresh());
     const later = [...migrations, { name: "later", sql: "create table later (x integer)" }];
     expect(await migrate(at, later)).toEqual(["later"]);
     await expect(migrate(at)).rejects.toThrow(
@@ -63,7 +58,7 @@ describe("migrations", () => {
 describe("roles for the kinds of processes", () => {
   const logins: Record<string, Database> = {};
   beforeAll(async () => {
-    if (typeof postgres === "string") return;
+    if (postgres.isMissing()) return;
     expect(await grantRoles(owner)).toEqual({ granted: true });
     for (const [kind, role] of Object.entries({ ...ENGINE_ROLES, other: ENGINE_ROLES.worker })) {
       await owner.query(`create role login_${kind} login password 'pass' in role ${role}`);
@@ -154,7 +149,7 @@ describe("roles for the kinds of processes", () => {
     });
   });
 
-  test("a worker can neither take nor end a call of another login's worker in its own class", async () => {
+  test("a worker can neither take nor end a task that is assigned to a worker with another database login, even in the same worker class", async () => {
     const { worker } = logins;
     for (const change of ["state = 'taken', worker = 'w1'", "state = 'done'", "state = 'returned'"])
       expect(await worker!.query(`update subcrew.calls set ${change} where call = 'r/c#1' returning call`)).toEqual([]);
@@ -182,7 +177,7 @@ describe("TLS settings in the address", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const file = (name: string): string => join(folder, name);
   beforeAll(async () => {
-    if (typeof postgres === "string") return;
+    if (postgres.isMissing()) return;
     for (const name of ["server", "other"])
       execFileSync(
         "openssl",

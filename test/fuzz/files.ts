@@ -211,6 +211,86 @@ export function bansAreKept(tries: Tries): void {
   );
 }
 
+/** Further forms of lists, as lines: over several lines, with comments, in brackets, as a map. */
+const listLines = fc.constantFrom<((names: readonly string[]) => readonly string[])[]>(
+  (names) => [` ${names.join(", ")}`],
+  (names) => [` [${names.map((name) => `"${name}"`).join(", ")}]`],
+  (names) => [` '${names.join(", ")}'`],
+  (names) => ["", ...names.map((name) => `  - ${name}`)],
+  (names) => ["", ...names.map((name) => `- "${name}"`)],
+  (names) => ["", ...names.map((name) => `\t- ${name}`)],
+  (names) => [" [", ...names.map((name) => `  ${name},`), "]"],
+  (names) => [" |", ...names.map((name) => `  ${name}`)],
+  (names) => [" >-", ...names.map((name) => `  ${name},`)],
+  (names) => [` ${names[0]},`, ...names.slice(1).map((name) => `  ${name}`)],
+  (names) => ["", `  [${names.join(", ")}]`],
+  (names) => [" # all of them", ...names.map((name) => `  - ${name} # why`)],
+);
+
+/** Ways to deny bash and writing files, as the lines of a field. */
+const restriction = fc.oneof(
+  fc
+    .tuple(fc.constantFrom("disallowedTools", "disallowed-tools", "deniedTools", "excludedTools"), listLines)
+    .map(([key, list]) => {
+      const [first, ...more] = list(["write_file", "bash"]);
+      return [`${key}:${first}`, ...more];
+    }),
+  listLines.map((list) => {
+    const [first, ...more] = list(["read_file", "grep_files"]);
+    return [`tools:${first}`, ...more];
+  }),
+  fc.constantFrom(
+    ...[
+      ["permission:", "  bash: deny", "  edit: deny"],
+      ["permission: { bash: deny, edit: deny }"],
+      ["permissions:", "  deny:", "    - bash", "    - write_file"],
+      ["permissions:", "  deny: [bash, write_file]"],
+      ["tools:", "  bash: false", "  edit: false", "  write: false", "  read: true"],
+      ["deniedTools:", "  write_file: true", "  bash: true"],
+      ["readonly: true"],
+      ["permissionMode: plan"],
+      ["approvalMode: 'plan'"],
+    ],
+  ),
+);
+
+const MARKDOWN_DIALECTS =
+  "own omp pi gencode claude opencode copilot cursor qwen factory goose kiro openhands deepagents subagent".split(" ");
+
+/**
+ * FUZZ-01: wherever stray lines stand in the frontmatter of any dialect, also in the middle of a list, a file whose
+ * YAML had to be repaired does not get the tools that it denies or leaves out.
+ */
+export function restrictionsAreKept(tries: Tries): void {
+  const odd = line.filter((text) => !/bash|\*|write/i.test(text));
+  const file = fc
+    .tuple(restriction, fc.boolean(), fc.array(fc.tuple(odd, fc.nat(20)), { minLength: 1, maxLength: 3 }))
+    .map(([field, isFirst, odds]) => {
+      const lines = ["name: careful", "description: is careful"];
+      lines.splice(isFirst ? 0 : 2, 0, ...field);
+      for (const [stray, at] of odds) lines.splice(at % (lines.length + 1), 0, stray);
+      return `---\n${lines.join("\n")}\n---\nBe careful.\n`;
+    });
+  fc.assert(
+    fc.property(file, fc.constantFrom(...MARKDOWN_DIALECTS), (text, id) => {
+      const place = { file: "/x/careful/SUBAGENT.md", relative: "careful/SUBAGENT.md" };
+      const { agents, problems } = dialects[id]!.read(text, place);
+      if (!problems.some(({ code }) => code === "repaired" || code === "recovered")) return; // the YAML is valid
+      for (const { agent } of agents)
+        expect(
+          ["bash", "write_file"].filter((tool) => mayUse(agent, tool)),
+          `${id}\n${text}`,
+        ).toEqual([]);
+    }),
+    tries,
+  );
+}
+
+const mayUse = ({ tools, disallowedTools, permission }: Agent, tool: string): boolean =>
+  permission !== "plan" &&
+  (tools?.some((each) => toolMatches(each, tool)) ?? true) &&
+  !disallowedTools?.some((each) => toolMatches(each, tool));
+
 const rightsOf = ({ name, tools, disallowedTools, permission }: Agent) => ({
   name,
   tools,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { dialects } from "../../src/formats/table.ts";
 import { addressesAreJudgedAlike } from "./addresses.ts";
 import { isReadOnly } from "./commands.ts";
-import { bansAreKept, filesAreRead, repairsOnlyNarrow, settingsAreRead } from "./files.ts";
+import { bansAreKept, filesAreRead, repairsOnlyNarrow, restrictionsAreKept, settingsAreRead } from "./files.ts";
 import {
   inputsAreJudged,
   journalsAreRead,
@@ -20,6 +20,8 @@ describe("FUZZ-01: agent files", () => {
   test("that have to be repaired never have more tools than they name, or than the read-only ones", () =>
     repairsOnlyNarrow({ numRuns: 400, seed }));
   test("with stray lines keep their denied tools", () => bansAreKept({ numRuns: 400, seed }));
+  test("with stray lines anywhere do not get a tool that they deny or leave out", () =>
+    restrictionsAreKept({ numRuns: 500, seed }));
   test("and settings that are mutated are read or refused", () => settingsAreRead({ numRuns: 300, seed }));
 });
 

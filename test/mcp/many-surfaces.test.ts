@@ -33,7 +33,7 @@ test("a run of the server that is stopped and resumed by another process is show
   await client.close();
 });
 
-test("`answer` gives a text to an agent of another process that asks for one, and no permission", async () => {
+test("`answer` sends text to an agent of another process that asked for text, and cannot grant a permission", async () => {
   const asks = { calls: [{ name: "ask", input: { question: "Which port?" } }] };
   const crew = crewOf({ scout: [asks, "Port 80."] });
   const run = crew.run(task, { asksCalls: true });

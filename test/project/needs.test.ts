@@ -7,7 +7,7 @@ beforeAll(async () => {
   bwrap = await needs("bwrap");
 }, needsTimeout);
 
-test("a program that a test needs can be started", (ctx) => {
+test("the programs that tests need are installed and can be started", (ctx) => {
   if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
   expect(execFileSync(bwrap.path, ["--ro-bind", "/", "/", "echo", "inside"], { encoding: "utf8" })).toEqual("inside\n");
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { KeptEvent } from "../../src/core/run/event.ts";
 import type { Plan } from "../../src/core/plan/plan.ts";
 import {
@@ -10,19 +10,9 @@ import {
   type SiteProcess,
   taskNode,
 } from "../support/engine-site.ts";
-import { startPostgres, type TestServer } from "../support/postgres.ts";
+import { usePostgres } from "../support/postgres.ts";
 
-let postgres: TestServer | string;
-
-beforeAll(async () => {
-  postgres = await startPostgres();
-}, 120_000);
-afterAll(async () => {
-  if (postgres && typeof postgres !== "string") await postgres.stop();
-}, 60_000);
-beforeEach((context) => {
-  if (typeof postgres === "string") context.skip(postgres);
-});
+const postgres = usePostgres();
 
 /**
  * Fewer runs, and more time between faults, for a try on a busy machine, where a worker is killed before it has
@@ -69,8 +59,7 @@ const team = (run: number): object => ({
 const shapes: readonly ((run: number) => object)[] = [fan, chains, team];
 
 test("2,000 tasks end exactly once while workers, coordinators and the database are killed again and again", async () => {
-  if (typeof postgres === "string") return;
-  const site = await openSite(postgres, { turnMs: 100 });
+  const site = await openSite(postgres.server(), { turnMs: 100 });
   let over = false;
   const counts = { workers: 0, started: 0, ready: 0, coordinators: 0, restarts: 0, frozen: 0, answers: 0 };
   const workers: SiteProcess[] = [];
@@ -137,7 +126,7 @@ test("2,000 tasks end exactly once while workers, coordinators and the database 
     every(
       () => 5_000 + pick(5_000),
       async () => {
-        if (typeof postgres !== "string") await postgres.server.crash();
+        await postgres.server().server.crash();
         counts.restarts += 1;
       },
     ),
@@ -252,8 +241,7 @@ async function answerGates(
 }
 
 test("a rolling restart of four workers under load loses and repeats nothing", async () => {
-  if (typeof postgres === "string") return;
-  const site = await openSite(postgres, { turnMs: 200 });
+  const site = await openSite(postgres.server(), { turnMs: 200 });
   const workers = Array.from({ length: 4 }, () => site.worker(["--grace", "5s"]));
   await Promise.all(workers.map(({ ready }) => ready));
   const run = "run_rolling00000";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { addressesAreJudgedAlike } from "../fuzz/addresses.ts";
 import { coveredCommands, coveredPairs, rulesOnlyRead } from "../fuzz/allow-rules.ts";
 import { readersOnlyRead, readOnlyCommands } from "../fuzz/commands.ts";
-import { bansAreKept, filesAreRead, repairsOnlyNarrow, settingsAreRead } from "../fuzz/files.ts";
+import { bansAreKept, filesAreRead, repairsOnlyNarrow, restrictionsAreKept, settingsAreRead } from "../fuzz/files.ts";
 import type { Tries } from "../fuzz/mutate.ts";
 import { pathsStayInside } from "../fuzz/paths.ts";
 import { noNamesAreLeft } from "../fuzz/protected-names.ts";
@@ -61,6 +61,7 @@ soaked("FUZZ-01: agent files bent in any way are read or refused, none of them s
 });
 soaked("FUZZ-01: agent files that have to be repaired never have more tools", repairsOnlyNarrow);
 soaked("FUZZ-01: agent files with stray lines keep what they forbid", bansAreKept);
+soaked("FUZZ-01: agent files with stray lines anywhere get no tool that they deny or leave out", restrictionsAreKept);
 soaked("FUZZ-01: settings are read or refused", settingsAreRead);
 
 const [bwrap, strace] = [await needs("bwrap"), await needs("strace")];

@@ -2,6 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import { type Database, openDatabase } from "../../src/engines/postgres/database.ts";
 import { migrate } from "../../src/engines/postgres/migrate.ts";
 import { findPrograms } from "../../src/engines/server/programs.ts";
@@ -19,8 +20,38 @@ export type TestServer = Readonly<{
   stop(): Promise<void>;
 }>;
 
+/**
+ * Starts a server before the tests of a file and stops it after them. Where none can be started, every test of the file
+ * is skipped with the reason.
+ */
+export function usePostgres(settings?: string[]): PostgresOfFile {
+  let started: TestServer | string | undefined;
+  beforeAll(async () => {
+    started = await startPostgres(settings);
+  }, 120_000);
+  afterAll(async () => {
+    if (typeof started === "object") await started.stop();
+  }, 60_000);
+  beforeEach((context) => {
+    if (typeof started === "string") context.skip(started);
+  });
+  return {
+    isMissing: () => typeof started !== "object",
+    server: () => {
+      if (typeof started !== "object") throw new Error(started ?? "Postgres has not been started yet.");
+      return started;
+    },
+  };
+}
+
+export type PostgresOfFile = Readonly<{
+  /** True where no server can be started; `beforeAll` and `afterAll` run there, too. */
+  isMissing(): boolean;
+  server(): TestServer;
+}>;
+
 /** Starts a server, or returns why that is not possible here. */
-export async function startPostgres(settings = ["max_connections=200"]): Promise<TestServer | string> {
+async function startPostgres(settings = ["max_connections=200"]): Promise<TestServer | string> {
   const folder = await mkdtemp(join(tmpdir(), "subcrew-postgres-"));
   const path = process.env["PATH"] ?? "";
   try {

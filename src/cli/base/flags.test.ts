@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { portNumber } from "./flags.ts";
+import { count, dollars, portNumber, runOptions, spanOf } from "./flags.ts";
 
 describe("--port", () => {
   test.each([
@@ -15,4 +15,49 @@ describe("--port", () => {
       expect.objectContaining({ code: "BAD_INPUT", hint: expect.stringContaining("--port 7070") }),
     );
   });
+});
+
+test("a count is a whole number from 1, and a span is longer than nothing", () => {
+  const [number, span] = [count("--many"), spanOf("--wait", "5m")];
+  expect([number("1"), number(" 4 "), span("1ms"), span("2s")]).toEqual([1, 4, 1, 2_000]);
+  for (const bad of [() => number("0"), () => number("1.5"), () => span("0s"), () => span("x")])
+    expect(bad).toThrow(expect.objectContaining({ code: "BAD_INPUT" }));
+});
+
+describe("--max-usd", () => {
+  test.each([
+    ["5", 5],
+    ["$0.50", 0.5],
+    [" .25 ", 0.25],
+  ])("takes %j", (text, amount) => {
+    expect(dollars(text)).toBe(amount);
+  });
+
+  test.each([
+    "0x10",
+    "0b1",
+    "0o7",
+    "1e2",
+    "1_000",
+    "+1",
+    "1.",
+    "-1",
+    "0",
+    "",
+    " ",
+    "NaN",
+    "Infinity",
+    "\u0663",
+    "1,5",
+    "9".repeat(400),
+  ])("refuses %j with a sentence and an example", (text) => {
+    expect(() => dollars(text)).toThrow(
+      expect.objectContaining({ code: "BAD_INPUT", hint: "Give an amount in dollars, as in --max-usd 0.50." }),
+    );
+  });
+});
+
+test("every command that runs something has the flags of each group", () => {
+  const flags = ["model", "output-schema", "context", "concurrency", "allow", "max-usd", "record", "replay", "output"];
+  expect(runOptions().map((option) => option.long)).toEqual(expect.arrayContaining(flags.map((name) => `--${name}`)));
 });

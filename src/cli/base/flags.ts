@@ -4,6 +4,7 @@ import { parseRetryFlag, type RetryConfig } from "../../core/plan/retry.ts";
 import { exhaustedKinds } from "../../core/plan/review.ts";
 import type { RunParameters } from "../../core/run/run-parameters.ts";
 import { CrewError } from "../../core/schema/error.ts";
+import { decimalIn } from "../../core/schema/decimal.ts";
 import { parseDuration } from "../../core/text/duration.ts";
 import { parseRunnerName, type RunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
 import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
@@ -390,9 +391,9 @@ export function spanOf(flag: string, example: string): (text: string) => number 
   };
 }
 
-function dollars(text: string): number {
-  const amount = Number(text.trim().replace(/^\$/, ""));
-  if (Number.isFinite(amount) && amount > 0) return amount;
+export function dollars(text: string): number {
+  const amount = decimalIn(text.trim().replace(/^\$/, ""));
+  if (amount !== undefined && amount > 0) return amount;
   throw new CrewError(
     "BAD_INPUT",
     `--max-usd cannot be "${text}".`,

@@ -3,9 +3,13 @@ import { statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Option } from "commander";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { secretFinder, secretPathsIn } from "../../core/policy/secret-paths.ts";
 import { mentionOf, mentionsIn, pastedPath } from "../../core/text/mention.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
 import { type AttachedImage, imageTypeOf, MAX_IMAGE_BYTES, MAX_IMAGES } from "../../core/vocabulary/image.ts";
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
+import { folderContains } from "../../runtime/files/folder-contains.ts";
+import { realPathOf } from "../../runtime/files/real-path.ts";
 
 /** `--image FILE`, which may be given several times. */
 export const imageOption = (): Option =>
@@ -13,20 +17,50 @@ export const imageOption = (): Option =>
     .argParser((file: string, before: readonly string[] | undefined) => [...(before ?? []), file])
     .helpGroup("Work:");
 
-/** The images of a message: the given files, and the files that the text mentions after `@`. */
+/**
+ * Where a text comes from, which decides the images that a mention in it can attach. A person at a terminal names any
+ * image outside of secret places. The arguments of a command can contain text of others, as in `"$(cat issue.txt)"`, so
+ * they name only images of the working folder. Text from a pipe names none.
+ */
+export type TextOrigin = "terminal" | "arguments" | "pipe";
+
+type ImageSources = Readonly<{ files?: readonly string[] | undefined; cwd: string; origin: TextOrigin }>;
+
+/** The images of a message: the given files, and the files that the text mentions after `@`, if it may name them. */
 export async function imagesFor(
   text: string,
-  { files = [], cwd }: Readonly<{ files?: readonly string[] | undefined; cwd: string }>,
-): Promise<AttachedImage[]> {
-  const mentioned = mentionsIn(text).flatMap((name) => imageFile(name, cwd) ?? []);
-  const all = [...new Set([...files.map((file) => pathOf(file, cwd)), ...mentioned])];
+  { files = [], cwd, origin }: ImageSources,
+): Promise<Readonly<{ images: readonly AttachedImage[]; refused: readonly string[] }>> {
+  const named = origin === "pipe" ? [] : mentionsIn(text);
+  const mentioned = named.flatMap((name) => imageFile(name, cwd) ?? []);
+  const isNameable = nameable(cwd, origin);
+  const refused = mentioned.filter((file) => !isNameable(file));
+  const all = [...new Set([...files.map((file) => pathOf(file, cwd)), ...mentioned.filter(isNameable)])];
   if (all.length > MAX_IMAGES)
     throw new CrewError(
       "BAD_INPUT",
       `A message can have at most ${MAX_IMAGES} images, and this one has ${all.length}.`,
       "Send the images in several messages.",
     );
-  return Promise.all(all.map(readImage));
+  return { images: await Promise.all(all.map(readImage)), refused };
+}
+
+/** Says which mentioned images were not attached, and how to attach them; `undefined` if there are none. */
+export function refusedImagesText(refused: readonly string[]): string | undefined {
+  if (refused.length === 0) return undefined;
+  const names = refused.map((file) => sanitize(basename(file))).join(", ");
+  return `Not attached: ${names}. A mention after @ attaches images of the working folder; attach others with --image FILE.`;
+}
+
+/** A test for the files that a mention may attach. Links are resolved, so a link in the working folder opens nothing. */
+function nameable(cwd: string, origin: TextOrigin): (file: string) => boolean {
+  const homes = [...new Set([homedir(), realPathOf(homedir())])];
+  const secretIn = secretFinder(homes, secretPathsIn(process.env));
+  const folder = realPathOf(cwd);
+  return (file) => {
+    const real = realPathOf(file);
+    return secretIn(real) === undefined && (origin === "terminal" || folderContains(folder, real));
+  };
 }
 
 /** Turns the pasted path of an image into a mention. Other text is returned unchanged. */

@@ -5,7 +5,7 @@ import type { AttachedImage } from "../../core/vocabulary/image.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import type { CliCommand } from "../base/command.ts";
 import { type Flags, runOptions } from "../base/flags.ts";
-import { imageOption, imagesFor } from "../base/images.ts";
+import { imageOption, imagesFor, refusedImagesText, type TextOrigin } from "../base/images.ts";
 
 /** The agent of a conversation when none is named. */
 export const MAIN_AGENT = "lead";
@@ -126,15 +126,19 @@ export const chatCommand: CliCommand = {
     };
     const undone = new Set<string>();
     const on = () => ({ crew, talk, flags, surface, show, undone });
-    const take = async (line: string): Promise<boolean> => {
+    // Text from a pipe or in arguments can be that of others, as in `git log | subcrew chat`: it runs no commands.
+    const typed: TextOrigin = place.attended ? "terminal" : "pipe";
+    const take = async (line: string, origin: TextOrigin): Promise<boolean> => {
       try {
         if (line.startsWith("/")) {
           return await slash.runSlashCommand(line, on());
         }
-        if (line.startsWith("!")) await surface.runCommand(line.slice(1).trim());
+        if (line.startsWith("!") && origin === "terminal") await surface.runCommand(line.slice(1).trim());
         else {
-          const images = await imagesFor(line, { files, cwd: crew.cwd });
+          const { images, refused } = await imagesFor(line, { files, cwd: crew.cwd, origin });
           files = [];
+          const note = refusedImagesText(refused);
+          if (note !== undefined) surface.print(note);
           if (images.length > 0 && !flags.quiet) surface.print(place.look.colors.dim(imageText(images)));
           await show(await talk.say(surface.withCommands(line), images));
         }
@@ -148,11 +152,11 @@ export const chatCommand: CliCommand = {
       ignores: (name) => name === "SIGINT" && surface.keepsInterrupt(),
     });
     try {
-      let left = words.length > 0 && (await take(words.join(" ")));
+      let left = words.length > 0 && (await take(words.join(" "), "arguments"));
       while (!left && signals.code() === undefined) {
         const line = await surface.next();
         if (line === undefined) break;
-        if (line.trim() !== "") left = await take(line.trim());
+        if (line.trim() !== "") left = await take(line.trim(), typed);
       }
     } finally {
       await surface.close();

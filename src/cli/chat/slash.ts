@@ -263,7 +263,7 @@ async function asCommand(
   if (!part?.act)
     throw new CrewError(
       "BAD_INPUT",
-      `There is no "/${name} ${inner ?? ""}".`,
+      inner === undefined ? `"/${name}" needs a subcommand.` : `"/${name}" has no subcommand "${inner}".`,
       `Subcommands: ${Object.keys(whole.commands ?? {}).join(", ")}.`,
     );
   const act = part.act;

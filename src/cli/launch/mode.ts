@@ -107,16 +107,17 @@ const twice = new CrewError(
 );
 
 /**
- * The images of a prompt: those of --image, and those that its text mentions. Standard input is not searched for
- * mentions.
+ * The images of a prompt: those of --image, and those of the working folder that the arguments mention. Standard input
+ * is not searched for mentions.
  */
 export async function promptImages(
   words: readonly string[],
   { image, cwd = process.cwd() }: Readonly<{ image: Flags["image"] | undefined; cwd: string | undefined }>,
 ): Promise<Readonly<{ images?: readonly unknown[] }>> {
-  const { imagesFor } = await import("../base/images.ts");
-  const text = words.join(" ");
-  const images = await imagesFor(text === "-" ? "" : text, { files: image, cwd });
+  const { imagesFor, refusedImagesText } = await import("../base/images.ts");
+  const { images, refused } = await imagesFor(words.join(" "), { files: image, cwd, origin: "arguments" });
+  const note = refusedImagesText(refused);
+  if (note !== undefined) process.stderr.write(`${note}\n`);
   return images.length === 0 ? {} : { images };
 }
 

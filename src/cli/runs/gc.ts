@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
+import { decimalIn } from "../../core/schema/decimal.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
@@ -59,8 +60,9 @@ export const gc: CliCommand = {
 const UNITS: Readonly<Record<string, number>> = { "": 1, B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
 
 function sizeOf(text: string): number {
-  const [, amount, unit = ""] = /^(\d+(?:\.\d+)?)\s*([KMGT]?B)?$/i.exec(text.trim()) ?? [];
-  if (amount !== undefined) return Math.round(Number(amount) * (UNITS[unit.toUpperCase()] ?? 1));
+  const [, amount = "", unit = ""] = /^([\d.]+)\s*([KMGT]?B)?$/i.exec(text.trim()) ?? [];
+  const size = (decimalIn(amount) ?? Number.NaN) * (UNITS[unit.toUpperCase()] ?? 1);
+  if (size <= Number.MAX_SAFE_INTEGER) return Math.round(size);
   throw new CrewError("BAD_INPUT", `--max-size cannot be "${text}".`, "Give a size, as in --max-size 500MB.");
 }
 

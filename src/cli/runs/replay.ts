@@ -10,6 +10,7 @@ import { Run } from "../../runtime/run/run.ts";
 import { recordsInFile } from "../../runtime/store/journal-records.ts";
 import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
+import { decimalIn } from "../../core/schema/decimal.ts";
 import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 
 /** The longest pause between two events. */
@@ -120,8 +121,8 @@ function parsedLine(line: string): unknown[] {
 }
 
 function speedOf(text: string): number {
-  const factor = /^\d+(?:\.\d+)?x?$/.test(text) ? Number.parseFloat(text) : Number.NaN;
-  if (Number.isFinite(factor)) return factor;
+  const factor = decimalIn(text.replace(/x$/, ""));
+  if (factor !== undefined) return factor;
   throw new CrewError(
     "BAD_INPUT",
     `--speed cannot be "${text}".`,

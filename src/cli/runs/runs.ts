@@ -17,6 +17,7 @@ export const runs: CliCommand = {
   usage: "[WORDS]",
   options: [
     new Option("--limit <n>", `how many to list (default: ${DEFAULT_LIMIT})`).argParser(count("--limit")),
+    new Option("--all", "list all of them").conflicts("limit"),
     jsonOption(),
     colorOption(),
   ],
@@ -32,7 +33,7 @@ export const runs: CliCommand = {
     ]);
     const crew = await crewFor({});
     const look = stdoutLook(flags, crew.settings.config);
-    const limit = flags.limit ?? DEFAULT_LIMIT;
+    const limit = flags.all ? Number.POSITIVE_INFINITY : (flags.limit ?? DEFAULT_LIMIT);
     const ids = (await crew.runs()).slice(0, words.length > 0 ? Number.POSITIVE_INFINITY : limit);
     const all = await Promise.all(ids.map(async (id) => rowFor(id, await crew.record(id).catch(() => undefined))));
     const rows = searchRows(all, words, ({ id, status, name, tasks }) => [id, status, name, ...tasks]).slice(0, limit);

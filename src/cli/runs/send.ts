@@ -36,7 +36,7 @@ export const send: CliCommand = {
     if (only === undefined)
       throw new CrewError(
         "RUN_BUSY",
-        `No task of "${run.id}" is running right now.`,
+        `The message cannot be delivered: no task of "${run.id}" is running.`,
         `See \`subcrew status ${run.id}\`.`,
       );
     if (others.length > 0)

@@ -20,7 +20,11 @@ export async function serveWeb(flags: Flags): Promise<number> {
   const { state } = homes();
   const assets = join(import.meta.dirname, "web");
   if (!existsSync(join(assets, "index.html")))
-    throw new CrewError("BAD_FILE", "The files of the page are missing.", "Build the files: npm run build.");
+    throw new CrewError(
+      "BAD_FILE",
+      "The files of the web page are missing from this installation.",
+      "In a clone run `npm run build`; otherwise install subcrew again.",
+    );
   const record = await readWebRecord(state);
   if (record && (flags.port === undefined || flags.port === record.port) && (await isServed(record))) {
     say(`The page is already served by process ${record.pid}; here is another link.\n`);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { agentNumbers } from "../agent/agent-numbers.ts";
 import { permissions } from "../policy/permissions.ts";
 import { runLimits } from "../run/run-parameters.ts";
 import { spendingCaps } from "../run/spending-caps.ts";
@@ -28,21 +29,17 @@ const tierModels = tier
 const agent = z.strictObject({
   enabled: z.boolean().optional().describe("false: the agent is listed but cannot be started"),
   model: models.optional().describe("the model, or several in order of preference"),
-  thinking: thinking.optional().describe("thinking level of the agent's model"),
+  thinking: agentNumbers.thinking,
   tools: z.array(z.string()).optional().describe("tools of the agent, replacing those of its file"),
   disallowedTools: z.array(z.string()).optional().describe("tools to remove"),
-  limits: resourceLimits.optional().describe("limits on time, turns and tool calls"),
-  cacheMs: count
-    .optional()
-    .describe(
-      "how long the results of the agent may be reused, in milliseconds; only for agents that cannot change anything",
-    ),
+  limits: agentNumbers.limits,
+  cacheMs: agentNumbers.cacheMs,
   projectInstructions: z
     .enum(["on", "off"])
     .optional()
     .describe("whether the agent reads the project's instructions (AGENTS.md, CLAUDE.md, GEMINI.md)"),
-  temperature: z.number().min(0).max(2).optional().describe("sampling temperature"),
-  topP: z.number().min(0).max(1).optional().describe("nucleus sampling (top_p), from 0 to 1"),
+  temperature: agentNumbers.temperature,
+  topP: agentNumbers.topP,
 });
 
 const dollars = z.number().nonnegative();

@@ -37,6 +37,10 @@ test.each([
   ["SUBCREW_CONCURRENCY", "many", "has to be a number"],
   ["SUBCREW_PRESET", "opm", 'cannot be "opm"'],
   ["SUBCREW_LIMITS_MAX_TURNS", "0", "has to be more than 0"],
+  ["SUBCREW_LIMITS_MAX_TURNS", "-1", "has to be more than 0"],
+  ["SUBCREW_CONCURRENCY", "0x10", "has to be a number"],
+  ["SUBCREW_CONCURRENCY", "1e1", "has to be a number"],
+  ["SUBCREW_CONCURRENCY", "9".repeat(40), "has to be a number"],
 ])("%s=%s is refused with the name of the variable", (name, value, message) => {
   expect(() => configFromVariables({ [name]: value })).toThrow(name);
   expect(() => configFromVariables({ [name]: value })).toThrow(message);

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { CrewError } from "../schema/error.ts";
 import { faultsOf } from "../schema/parse.ts";
+import { decimalIn } from "../schema/decimal.ts";
 import { isRecord } from "../text/json.ts";
 import { type Config, type ConfigPath, config } from "./config.ts";
 import { fromLeaves } from "./layers.ts";
@@ -54,11 +55,10 @@ function valueOf(text: string, kind: Kind): unknown {
     .split(",")
     .map((part) => part.trim())
     .filter((part) => part !== "");
-  const isNumber = /^-?\d+(?:\.\d+)?$/.test(text);
   switch (kind) {
     case "number":
     case "text or number":
-      return isNumber ? Number(text) : text;
+      return text.startsWith("-") ? -(decimalIn(text.slice(1)) ?? Number.NaN) || text : (decimalIn(text) ?? text);
     case "truth":
       return text === "true" || text === "1" ? true : text === "false" || text === "0" ? false : text;
     case "list":

@@ -76,8 +76,8 @@ test("a model that the user requires and that is unavailable fails the choice", 
 });
 
 test.each([
-  ["opnai/gpt-5", "UNKNOWN_MODEL", 'there is no provider "opnai" here', 'Did you mean "openai"?'],
-  ["sonett", "UNKNOWN_MODEL", 'there is no model "sonett" here', 'Did you mean "sonnet"?'],
+  ["opnai/gpt-5", "UNKNOWN_MODEL", 'the provider "opnai" is unknown', 'Did you mean "openai"?'],
+  ["sonett", "UNKNOWN_MODEL", 'the model "sonett" is unknown', 'Did you mean "sonnet"?'],
 ])("%s: a typo gets a suggestion", (names, code, because, hint) => {
   expect(chooseModel([{ by: "call", names }], catalogue, "call").misses).toEqual([
     { name: names, code, because, hint },

@@ -216,8 +216,7 @@ function inShort(name: string, missed: readonly Miss[]): readonly Miss[] {
 }
 
 function unknown(name: string, provider: string | undefined, { names }: Catalogue): Miss {
-  const because =
-    provider === undefined ? `there is no model "${name}" here` : `there is no provider "${provider}" here`;
+  const because = provider === undefined ? `the model "${name}" is unknown` : `the provider "${provider}" is unknown`;
   const words = [...names, ...tierNames, ...Object.keys(shortcuts)];
   const close = nearest(provider ?? name, words);
   const hint =

@@ -83,8 +83,12 @@ export function isOver(state: RemoteState): boolean {
   return ENDED.has(state);
 }
 
-/** Merges one update from the remote agent into the answer so far. An update without a known task starts a new one. */
+/**
+ * Merges one update from the remote agent into the answer so far. An update without a known task starts a new one.
+ * Nothing counts after the end, and updates of another task never do.
+ */
 export function foldRemote(before: RemoteAnswer | undefined, update: RemoteUpdate): RemoteAnswer {
+  if (before && (isFinal(before) || isOfAnother(before, update))) return before;
   switch (update.kind) {
     case "message":
     case "task":
@@ -109,6 +113,18 @@ export function foldRemote(before: RemoteAnswer | undefined, update: RemoteUpdat
   }
 }
 
+/** True for an answer that cannot change any more. */
+export function isFinal(answer: RemoteAnswer): boolean {
+  return answer.kind === "message" || isOver(answer.status.state);
+}
+
+/** True when an update names another task than the answer so far. */
+function isOfAnother(before: RemoteAnswer, update: RemoteUpdate): boolean {
+  const task = before.kind === "task" ? before.id : undefined;
+  const named = update.kind === "task" ? update.id : update.taskId;
+  return Boolean(task && named && named !== task);
+}
+
 /** Appends parts. Consecutive text parts are joined, because a part may end in the middle of a word. */
 function joined(before: readonly RemotePart[], more: readonly RemotePart[]): RemotePart[] {
   const last = before.at(-1);
@@ -129,10 +145,13 @@ export function extractMessageText(message: Pick<RemoteMessage, "parts"> | undef
   return partsText(message?.parts ?? []);
 }
 
-/** The text of a task: its status message, then its artifacts. */
+/** The text of a task: its status message, then its artifacts, with an empty line between them. */
 export function extractTaskText({ status, artifacts = [] }: Pick<RemoteTask, "status" | "artifacts">): string {
-  const made = artifacts.map(({ name, parts }) => `Artifact${name ? ` (${name})` : ""}:\n${partsText(parts)}`);
-  return [extractMessageText(status.message), ...made].filter((text) => text !== "").join("\n");
+  const made = artifacts.map(({ name, parts }) => {
+    const text = partsText(parts);
+    return text === "" ? "" : `Artifact${name ? ` (${name})` : ""}:\n${text}`;
+  });
+  return [extractMessageText(status.message), ...made].filter((text) => text !== "").join("\n\n");
 }
 
 /**
@@ -185,6 +204,8 @@ function partText(part: RemotePart): string {
       return `Data: ${JSON.stringify(part.data)}`;
     case "file":
       return `File: ${part.file.name || part.file.uri || "[binary/unnamed]"}`;
+    default:
+      return ""; // a later version of the protocol may have other parts
   }
 }
 

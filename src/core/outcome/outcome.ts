@@ -74,7 +74,7 @@ export type Spending = Readonly<{
   artifact?: Artifact;
   /** How many characters of the output the agent that started the task reads. */
   summaryChars?: number;
-  /** Where the excerpt is cut; by default at the exact character. */
+  /** Returns where the excerpt may end, such as after a line; by default it ends exactly at the maximum length. */
   summaryCut?: SummaryCut;
   /** The limit that cut the task short. */
   limit?: ReachedLimit;

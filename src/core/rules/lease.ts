@@ -71,7 +71,7 @@ export function wholeFolders({ globs }: Pick<Lease, "globs">): string[] {
     .map((folder) => folder.replace(/\/$/, ""));
 }
 
-/** Makes a pattern relative to the workspace, also one without a slash; a folder means everything in it. */
+/** Anchors a pattern at the workspace, even one without a slash. A folder matches everything in it. */
 function anchored(glob: string): string {
   const plain = glob.replace(/^(?:\.?\/)+/, "");
   return `/${plain.endsWith("/") || plain === "" ? `${plain}**` : plain}`;

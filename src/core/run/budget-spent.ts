@@ -14,7 +14,8 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
   let ms = 0;
   let before: Readonly<{ at: number; works: boolean }> | undefined;
   for (const event of events) {
-    if (before?.works && event.type !== "run.resumed") ms += Math.max(0, event.at - before.at);
+    if (before?.works && event.type !== "run.resumed")
+      ms = Math.max(ms, ms + event.at - before.at - (event.jumped ?? 0));
     reduce(state, event);
     const works = changesWork.has(event.type) ? !isWaiting(state) : (before?.works ?? true);
     before = { at: event.at, works };

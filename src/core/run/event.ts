@@ -290,7 +290,16 @@ export type Delta =
   | { type: "thinking.delta"; text: string }
   | { type: "tool.delta"; call: string; text: string };
 
-export type KeptEvent = Envelope & Readonly<{ seq: number }> & Readonly<Fact>;
+export type KeptEvent = Envelope &
+  Readonly<{
+    seq: number;
+    /**
+     * How many milliseconds of the time since the previous event did not pass: the clock was set forward, or the machine
+     * slept.
+     */
+    jumped?: number;
+  }> &
+  Readonly<Fact>;
 export type LiveEvent = Envelope & Readonly<Delta>;
 export type Event = KeptEvent | LiveEvent;
 

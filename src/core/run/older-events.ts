@@ -281,6 +281,7 @@ function hasForm(event: Readonly<{ type: string }>): boolean {
 export function isWellFormed(event: KeptEvent): boolean {
   const { seq, at, type } = event;
   if (!Number.isSafeInteger(seq) || !time(at) || !fits(event, ENVELOPE)) return false;
+  if (event.jumped !== undefined && !(Number.isFinite(event.jumped) && event.jumped >= 0)) return false;
   if (!isKnown(event)) return true;
   if (!fits(event, meant[type]) || !fits(event, examples[type])) return false;
   return hasForm(event);

@@ -161,7 +161,7 @@ describe("an invalid change is refused and changes nothing", () => {
     [
       "a node that does not exist",
       { updateDependencies: { x: [] } },
-      'There is no node "x" whose dependencies could change.',
+      'The dependencies of "x" cannot be changed: the plan has no such node.',
     ],
     [
       "a dependency that does not exist",
@@ -193,7 +193,7 @@ describe("an invalid change is refused and changes nothing", () => {
     [
       "a join that does not exist",
       { newTasks: { d: task() }, into: "x" },
-      'There is no node "x" whose dependencies could change.',
+      'The dependencies of "x" cannot be changed: the plan has no such node.',
     ],
   ])("%s", (_what, change, message) => {
     const all = running();

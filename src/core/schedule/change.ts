@@ -103,7 +103,7 @@ function changedNodes(
     if (!before)
       throw new CrewError(
         "BAD_CHANGE",
-        `There is no node "${id}" whose dependencies could change.`,
+        `The dependencies of "${id}" cannot be changed: the plan has no such node.`,
         "Name a node of the plan, or add it under `newTasks`.",
       );
     changed.set(id, withNeeds(before, [...new Set(needs)]));

@@ -15,15 +15,15 @@ export type Lookup = Readonly<{
 /** A lookup that finds nothing, for a plan that no other plan encloses. */
 export const nowhere: Lookup = { outcomeOf: () => undefined, promptOf: () => "" };
 
-/** The prompt of a task or gate with all references replaced. */
+/** The prompt of a task or gate with all references replaced; one to a node without an outcome is kept as written. */
 export function fillIn(node: TaskNode | GateNode, lookup: Lookup): string {
   const { text, refs } = textOf(node);
   const get = (name: string): string | undefined => {
     const reference = !refs ? name : Object.hasOwn(refs, name) ? refs[name] : undefined;
     if (reference === undefined) return undefined;
-    return typeof reference === "string"
-      ? outputOfNode(lookup.outcomeOf(reference))
-      : lookup.promptOf(reference.prompt);
+    if (typeof reference !== "string") return lookup.promptOf(reference.prompt);
+    const outcome = lookup.outcomeOf(reference);
+    return outcome && outputOfNode(outcome);
   };
   return fill(text, { get });
 }

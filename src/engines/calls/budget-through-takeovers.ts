@@ -23,8 +23,8 @@ export type CallBudget = Readonly<{
 }>;
 
 /**
- * Keeps the budget of a run in agreement with its recorded events when workers die. A turn or tool call that was
- * counted for one worker but never recorded is not counted again for the next.
+ * Keeps the budget of a run in agreement with its recorded events when workers die. If a turn or tool call
+ * of a dead worker was counted but never recorded, the worker that takes over is not charged for it a second time.
  */
 export function budgetThroughTakeovers(context: PerformContext): CallBudget {
   const open = { maxTurns: 0, maxToolCalls: 0, maxSpawns: 0 };

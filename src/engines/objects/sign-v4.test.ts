@@ -21,4 +21,12 @@ describe("signing a request", () => {
     const signed = signedHeaders({ method: "GET", url, headers, bodyHash: EMPTY }, key, at);
     expect(signed["authorization"]).toContain(`Signature=${signature}`);
   });
+
+  test("signs in a query count, each as itself", () => {
+    const signatures = ["a=(", "a=)", "a='", "a=!", "a=*"].map((query) => {
+      const url = new URL(`https://examplebucket.s3.amazonaws.com/?${query}`);
+      return signedHeaders({ method: "GET", url, bodyHash: EMPTY }, key, at)["authorization"];
+    });
+    expect(new Set(signatures).size).toBe(5);
+  });
 });

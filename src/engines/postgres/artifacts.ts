@@ -68,6 +68,6 @@ export function openArtifacts(database: Database, objects?: ObjectStore): Artifa
 const elsewhere = (place: string): CrewError =>
   new CrewError(
     "ENGINE_UNREACHABLE",
-    `The result is kept outside of the database, in ${place}.`,
+    `The result cannot be read: it is stored outside of the database, in ${place}.`,
     "Set SUBCREW_ARTIFACTS on this machine as on the workers.",
   );

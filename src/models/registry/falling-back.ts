@@ -4,6 +4,7 @@ import type { Model, ModelRequest } from "../../core/model/model.ts";
 import { providerFaultOf } from "../../core/model/provider-fault.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { defined } from "../../core/text/defined.ts";
+import { withFullStop } from "../../core/text/sentence.ts";
 import { type AnswerOpening, type BegunAnswer, beginAnswer, openAnswer, readAnswer } from "./open-answer.ts";
 
 /** A model that was chosen for a task, ready to be called. */
@@ -47,7 +48,7 @@ export function fallingBack(contenders: readonly Contender[]): Model {
       yield {
         type: "notice",
         code: "MODEL_FALLBACK",
-        text: `${fault.message} Continuing with ${next.name} instead of ${name}.`,
+        text: `${withFullStop(fault.message)} Continuing with ${next.name} instead of ${name}.`,
       };
     }
   }

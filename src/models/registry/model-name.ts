@@ -11,7 +11,7 @@ export function checkModelName(name: string, { providers, tiers, shortcuts }: Mo
   if (known.includes(provider) && model !== "") return;
   throw new CrewError(
     "BAD_INPUT",
-    `There is no model "${name}" here.`,
+    `The model "${name}" is unknown.`,
     name.includes("/")
       ? suggestion(provider, known, "Known providers")
       : `Write provider/model, as in ollama/llama3.2, or one of: ${tiers.map((each) => each.name).join(", ")}.`,

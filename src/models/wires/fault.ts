@@ -4,6 +4,7 @@ import { createRedactor } from "../../core/secrets/redact.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import { withFullStop } from "../../core/text/sentence.ts";
 import { type Endpoint, withoutLogin } from "./endpoint.ts";
 import { faultKindOf, kinds, saidIn } from "./fault-kind.ts";
 
@@ -60,7 +61,7 @@ export function badAnswer(why: string, { provider }: Pick<Endpoint, "provider">)
   const hint = "Try again; if the error remains, check the base URL and that the model can use tools.";
   return {
     code: "MODEL_BAD_ANSWER",
-    message: `${provider} sent an invalid answer: ${why}.`,
+    message: withFullStop(`${provider} sent an invalid answer: ${why}`),
     hint,
     retryable: true,
   };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { steadyClock } from "./steady-clock.ts";
+import { measureJumps, steadyClock } from "./steady-clock.ts";
 
 test("a clock that is set back continues from where it was", async () => {
   let wall = 1_000_000;
@@ -27,4 +27,16 @@ test("a clock that is behind the last time of an earlier process continues from 
 test("a clock that does not advance shows the same time", () => {
   const clock = steadyClock(() => 7);
   expect([clock(), clock(), clock()]).toEqual([7, 7, 7]);
+});
+
+test("a jump ahead is measured, also one in small steps, and an even clock has none", () => {
+  const begin = performance.now();
+  const even = (): number => Math.floor(1_000_000 + performance.now() - begin);
+  const jumpBefore = measureJumps();
+  expect([jumpBefore(even()), jumpBefore(even()), jumpBefore(even() - 500)]).toEqual([undefined, undefined, undefined]);
+  const jump = jumpBefore(even() + 3_600_000) ?? 0;
+  expect(Math.abs(jump - 3_600_500)).toBeLessThan(5);
+  expect(jumpBefore(even() + 3_600_000)).toBeUndefined();
+  const steps = Array.from({ length: 40 }, (_, n) => jumpBefore(even() + 3_600_000 + 100 * (n + 1)) ?? 0);
+  expect(Math.abs(steps.reduce((sum, each) => sum + each, 0) - 4_000)).toBeLessThan(1_000);
 });

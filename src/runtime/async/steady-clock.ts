@@ -19,3 +19,21 @@ export function steadyClock(clock: () => number, last = Number.NEGATIVE_INFINITY
     return shown;
   };
 }
+
+/**
+ * Measures how far a clock jumped ahead between two of its times: how much more time it showed than has passed. Returns
+ * `undefined` for a clock that runs evenly.
+ */
+export function measureJumps(): (at: number) => number | undefined {
+  let last: Readonly<{ at: number; measured: number }> | undefined;
+  return (at) => {
+    const measured = performance.now();
+    const ahead = last === undefined ? 0 : Math.round(at - last.at - (measured - last.measured));
+    // Smaller differences add up until they count, since a clock can also be adjusted in small steps.
+    if (last === undefined || ahead < 0 || ahead >= JUMP_MS) last = { at, measured };
+    return ahead >= JUMP_MS ? ahead : undefined;
+  };
+}
+
+/** The smallest difference that is recorded. */
+const JUMP_MS = 1_000;

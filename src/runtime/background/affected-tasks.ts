@@ -26,7 +26,7 @@ export function taskNames(names: readonly string[]): string {
 
 const MOST = 10;
 
-/** A sentence that names the top-level node whose agent is told that the task ended. */
+/** Builds the sentence that names the top-level node whose agent is notified of the end of the task. */
 function hearsOfIt({ plan }: State, path: string): string {
   return plan ? `"${topNodeOf(plan, path)}", which started the task, is told.` : "";
 }

@@ -52,7 +52,7 @@ export function tapeServer({ tape }: Tape): NonNullable<PerformContext["tape"]> 
     if (typeof act !== "function")
       throw new CrewError(
         "BAD_INPUT",
-        `A worker asked the recording for "${method}", which this version of subcrew does not know.`,
+        `A worker called "${method}" of the recording, which this version of subcrew does not have.`,
         "Use the same version of subcrew for the run and its workers.",
       );
     return (act as (...given: readonly unknown[]) => Promise<object | undefined>)(...values);

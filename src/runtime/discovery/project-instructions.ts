@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
 import { importsIn, type InstructionFiles } from "../../core/agent/instruction-files.ts";
-import { secretNamed } from "../../core/policy/secret-paths.ts";
+import { secretListed } from "../../core/policy/secret-paths.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { distrustOf, distrustText, type Trust } from "./distrust.ts";
 import { hashTexts } from "./files.ts";
@@ -102,10 +102,11 @@ function isFile(path: string): boolean {
 }
 
 /** Folders of agent programs: in a home folder they also contain keys, in a project they contain instructions. */
-const TOOL_FOLDERS = /(?:^|\/)\.(?:subcrew|agents|omp|claude|codex|gemini|opencode|github|cursor)(?=\/)/g;
+const TOOL_FOLDERS =
+  /(?:^|\/)\.(?:subcrew|agents|omp|claude|codex|gemini|opencode|github|cursor|kiro|windsurf|continue|amp|cline)(?=\/)/g;
 
 const mayHoldSecrets = (path: string): boolean =>
-  /(?:^|\/)\.(?:env|git\/)/.test(path) || secretNamed(path.replace(TOOL_FOLDERS, "")) !== undefined;
+  /(?:^|\/)\.(?:env|git\/)/.test(path) || secretListed(path.replace(TOOL_FOLDERS, "")) !== undefined;
 
 /** Why an instructions file is not used: its project is not trusted, or the file changed since it was trusted. */
 function refusalOf(

@@ -137,7 +137,7 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
     const { gather: _gather, ...rest } = above;
     return { ...rest, worktree };
   };
-  /** Ends a contest (the collected changes of a contender) with the contender's outcome. */
+  /** Ends the collection of one contender's changes, and records the contender's outcome. */
   const close = async (contest: Contest, outer: readonly Contest[], outcome: Outcome): Promise<Outcome> => {
     contests.delete(contest.contender); // a contender that is retried starts a new contest
     const opened = await open(contest, outer);

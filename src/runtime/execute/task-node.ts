@@ -1,4 +1,5 @@
-import { canRetry, type Outcome } from "../../core/outcome/outcome.ts";
+import { LONGEST_TOLD_MS } from "../../core/model/provider-fault.ts";
+import { canRetry, type Fault, type Outcome } from "../../core/outcome/outcome.ts";
 import type { Worktree } from "../../core/plan/isolation.ts";
 import type { TaskNode } from "../../core/plan/plan.ts";
 import type { NodeStarted } from "../../core/run/history.ts";
@@ -39,7 +40,10 @@ export async function runTask(node: TaskNode, context: NodeContext): Promise<Out
       const attempt = numberOf(n);
       return attemptTask({ ...call, attempt }, { context, delegation, isResumed: underWay && attempt === next });
     },
-    errorOf: (outcome) => (outcome.status === "failed" && canRetry(outcome.fault) ? outcome.fault.message : undefined),
+    errorOf: (outcome) =>
+      outcome.status === "failed" && canRetry(outcome.fault) && !asksTooMuch(outcome.fault)
+        ? outcome.fault.message
+        : undefined,
     wait: async (backoffMs, n, outcome) => {
       if (signal.aborted) return stoppedAfter(outcome, signal);
       const asked = outcome.status === "failed" ? (outcome.fault.retryAfterMs ?? 0) : 0;
@@ -51,6 +55,9 @@ export async function runTask(node: TaskNode, context: NodeContext): Promise<Out
     },
   });
 }
+
+/** True when the other side asks for such a long wait that a failure is more useful than another attempt. */
+const asksTooMuch = ({ retryAfterMs = 0 }: Fault): boolean => !(retryAfterMs <= LONGEST_TOLD_MS);
 
 /** The worktree that a task works in; for an isolated task, the worktree that receives its changes. */
 async function baseOf({ task }: TaskNode, { run, worktree, gather, depth }: PlanScope): Promise<BaseTree> {

@@ -13,16 +13,18 @@ describe("the git context", () => {
     const folder = repository("echo one > a.txt", commit, "echo two > a.txt");
     const text = await getGitContext(EVERYTHING, folder);
     const titles = Array.from(text.matchAll(/^\*\*(.+?):\*\*/gm), (match) => match[1]);
-    expect(titles).toEqual(["Branch", "Git Status", "Diff Stats", "Git Diff", "Recent Commits"]);
+    expect(titles).toEqual(["Branch", "Git Status", "Changed Files", "Git Diff", "Recent Commits"]);
     expect(text).toContain(" M a.txt");
     expect(text).toContain("a.txt | 2 +-");
     expect(text).toContain("-one\n+two");
   });
 
-  test("reports no changes in a clean tree", async () => {
-    expect(await getGitContext({ status: true, diff: true }, repository(commit))).toBe(
-      "## Git Context\n\n**Git Status:** (no changes)\n\n**Git Diff:** (no changes)",
+  test("reports a clean tree, and leaves out what is empty", async () => {
+    const clean = repository(commit);
+    expect(await getGitContext({ status: true, diff: true, diffStats: true }, clean)).toBe(
+      "## Git Context\n\n**Git Status:** (clean)",
     );
+    expect(await getGitContext({ diff: true }, clean)).toBe("");
   });
 
   test("handles a repository without commits and a detached head", async () => {
@@ -44,9 +46,7 @@ describe("the git context", () => {
     const linked = `${join(folder, "..")}/linked-${folder.split("/").at(-1)}`;
     try {
       expect(await getGitContext({ branch: true }, join(folder, "sub"))).toContain("**Branch:** main");
-      expect(await getGitContext(true, linked)).toBe(
-        "## Git Context\n\n**Branch:** side\n\n**Git Status:** (no changes)",
-      );
+      expect(await getGitContext(true, linked)).toBe("## Git Context\n\n**Branch:** side\n\n**Git Status:** (clean)");
     } finally {
       rmSync(linked, { recursive: true, force: true });
     }
@@ -163,7 +163,7 @@ describe("GIT-01: programs that the repository names", () => {
     expect(shell(folder, "git diff HEAD")).toContain("CANARY");
     const text = await getGitContext(EVERYTHING, folder);
     expect(text).not.toContain("CANARY");
-    expect(text).toContain("**Git Status:** (no changes)");
+    expect(text).toContain("**Git Status:** (clean)");
   });
 
   test("a submodule's programs do not run either", async () => {

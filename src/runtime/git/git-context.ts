@@ -22,7 +22,8 @@ export async function getGitContext(
   if (!repository.ok) return `(git context left out: ${oneLine(repository.reason)})`;
   const paths = await readablePaths(repository, place.closedIn?.(top).isClosed);
   const sections = await Promise.all(asked.map((section) => section(repository.ask, paths)));
-  return ["## Git Context", ...sections].join("\n\n");
+  const shown = sections.filter((section) => section !== "");
+  return shown.length === 0 ? "" : ["## Git Context", ...shown].join("\n\n");
 }
 
 /** The parts of the git state that are requested. */
@@ -66,9 +67,11 @@ function sectionsOf(options: GitContextOptions | false): Section[] {
   return [
     branch === true ? branchSection : undefined,
     status === true ? statusSection : undefined,
-    diffStats === true ? block("Diff Stats", (ask, paths) => diffOf(ask, ["--stat=100"], paths)) : undefined,
+    diffStats === true ? block("Changed Files", (ask, paths) => diffOf(ask, ["--stat=100"], paths)) : undefined,
     diff === true
-      ? block("Git Diff", (ask, paths) => diffOf(ask, ["--src-prefix=a/", "--dst-prefix=b/"], paths), "diff")
+      ? block("Git Diff", (ask, paths) => diffOf(ask, ["--src-prefix=a/", "--dst-prefix=b/"], paths), {
+          language: "diff",
+        })
       : undefined,
     logSection(log ?? 0),
   ].filter((section) => section !== undefined);
@@ -81,8 +84,11 @@ const branchSection: Section = async (ask) => {
   return `**Branch:** ${commit.ok ? `(detached at ${commit.text.trim()})` : "(unknown)"}`;
 };
 
-const statusSection = block("Git Status", async (ask, paths) =>
-  paths.ok ? ask(...magicFor(paths.args), "status", "--porcelain", ...STATUS_OPTIONS, "--", ...paths.args) : paths,
+const statusSection = block(
+  "Git Status",
+  async (ask, paths) =>
+    paths.ok ? ask(...magicFor(paths.args), "status", "--porcelain", ...STATUS_OPTIONS, "--", ...paths.args) : paths,
+  { empty: "**Git Status:** (clean)" },
 );
 
 function logSection(count: number | boolean): Section | undefined {
@@ -128,12 +134,17 @@ async function diffOf(ask: Ask, format: readonly string[], paths: Paths): Promis
   );
 }
 
-function block(title: string, question: (ask: Ask, paths: Paths) => Promise<GitAnswer>, language = ""): Section {
+/** A section with the answer of git; an empty answer leaves it out, unless there are words for that. */
+function block(
+  title: string,
+  question: (ask: Ask, paths: Paths) => Promise<GitAnswer>,
+  { language = "", empty = "" } = {},
+): Section {
   return async (ask, paths) => {
     const answer = await question(ask, paths);
     if (!answer.ok) return `**${title}:** (left out: ${oneLine(answer.reason)})`;
     const text = withoutPasswords(reveal(answer.text.replace(/\n+$/, "")));
-    if (text === "") return `**${title}:** (no changes)`;
+    if (text === "") return empty;
     return `**${title}:**\n${fence(text, language)}${answer.cut ? "\n(cut: there is more)" : ""}`;
   };
 }

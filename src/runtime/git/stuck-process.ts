@@ -11,9 +11,9 @@ const LOOKS = { pipe: 3, other: 30 };
 export type StuckReason = keyof typeof LOOKS;
 
 /**
- * Kills a process with all its descendants when they have slept without using the processor, and reports it to `stuck`:
- * after three seconds if one of them opens a pipe, such as one in place of `.gitignore`, and after thirty otherwise,
- * because a network disk may take long. Does nothing on systems without `/proc`.
+ * Kills a process and its descendants when all of them sleep without using the processor, and calls `stuck`. It waits
+ * three seconds if one of them is opening a named pipe, such as one called `.gitignore`, and thirty otherwise, because
+ * a network disk may be slow. Does nothing on systems without `/proc`.
  */
 export function killStuck(pid: number, stuck: (why: StuckReason) => void): () => void {
   let [before, same] = [-1, 0];

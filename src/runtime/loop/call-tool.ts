@@ -301,7 +301,7 @@ function accessFor(
   return {
     judged,
     placeOf,
-    closedIn: (folder) => closedIn(tool.name, folder),
+    closedIn: (folder) => closedIn(tool.name, folder, judged),
     roots,
     seen,
     noteWrite,

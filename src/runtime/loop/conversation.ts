@@ -59,6 +59,8 @@ export function openConversation(assignment: Assignment, context: PerformContext
   assignment.access?.allowReading(past.files);
   for (const { id: call, name: tool, text } of past.unknown) context.emit({ type: "tool.unknown", call, tool, text });
   const messages: Message[] = [...past.messages];
+  /** What the agent has said, also in messages that a summary replaced. */
+  const said = recorded.flatMap((event) => (event.type === "turn.ended" ? [event.text] : []));
   const used: Record<string, number> = { ...past.used };
   const repeated = createRepeats();
   const { tools, finishTools, chars: fixedChars, prefix } = conversationHead(assignment, assignment.call.fork);
@@ -128,6 +130,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     answering = turn.model ?? model.name;
     const by = turn.model === undefined ? {} : { model: turn.model };
     say({ role: "assistant", text, calls, ...defined({ carry }) });
+    said.push(text);
     context.emit({
       type: "turn.ended",
       turn: turns,
@@ -264,6 +267,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     tell: (text: string): void => say({ role: "user", text }),
     turns: () => turns,
     messages: (): readonly Message[] => [...messages],
+    said: (): readonly string[] => [...said],
     spent: (): Spending => ({ ...modelCalls.spent(), model: answering, tools: { ...used } }),
   };
 }

@@ -266,6 +266,13 @@ test("an agent whose result is everything it said returns all its texts, except 
   expect((await play(turns)).outcome).toMatchObject({ output: "Last." });
   expect((await play(turns, { summary: "all" })).outcome).toMatchObject({ output: "First.\n\nLast." });
   expect((await play(["Only."], { summary: "all" })).outcome).toMatchObject({ output: "Only." });
+  const full: Script = { error: { code: "MODEL_CONTEXT", message: "too long", retryable: false } };
+  const said = ["One.", "Two.", "Three.", "Four.", "Five.", "Six."];
+  const compacted = await play([...said.map((text, at) => look(`${at}`, text)), full, "A summary.", "Last."], {
+    summary: "all",
+  });
+  expect(compacted.facts).toContainEqual(expect.objectContaining({ type: "context.compacted", summary: "A summary." }));
+  expect(compacted.outcome).toMatchObject({ output: [...said, "Last."].join("\n\n") });
   const typed = await play([look("a", "First."), finish({ n: 1 })], { summary: "all", output });
   expect(typed.outcome).toMatchObject({ status: "ok", data: { n: 1 } });
   expect(JSON.stringify(typed.outcome)).not.toContain("First.");
@@ -286,7 +293,7 @@ test("a result that is rejected is kept with the failure", async () => {
   expect(missing.outcome).toMatchObject({ fault: { code: "INVALID_OUTPUT", retryable: true }, output: "Here." });
 });
 
-test("a task is told once that it is near its limit of turns, and its conversation is handed over", async () => {
+test("a task is warned once that it is near its limit of turns, and its conversation is handed over", async () => {
   const remembered: unknown[] = [];
   const turns = Array.from({ length: 19 }, (_, at) => look(`${at}`));
   const { facts } = await play(

@@ -76,8 +76,8 @@ async function converse(
   const watch = createWatch(assignment, context);
   const partly = (outcome: Ended): Outcome => withPartial(outcome, last);
   /**
-   * The outcome of a task whose turn the budget refuses; `undefined`: the task waited, and the budget allows turns
-   * again.
+   * Handles a turn that the budget refuses. Returns the outcome that ends the task, or `undefined` if the task waited
+   * until the budget allowed turns again.
    */
   const refused = async (refusal: BudgetRefusal): Promise<Outcome | undefined> => {
     const parked = await parkForBudget(refusal, assignment, context);
@@ -150,10 +150,9 @@ async function converse(
 }
 
 /** All messages of the agent as its result, if its definition asks for that. */
-function allTexts({ agent, validate, call }: Assignment, talk: Conversation): { output?: string } {
+function allTexts({ agent, validate }: Assignment, talk: Conversation): { output?: string } {
   if (agent.summary !== "all" || validate) return {};
-  const own = talk.messages().slice(call.before?.length);
-  const texts = own.flatMap((message) => (message.role === "assistant" && message.text.trim() ? [message.text] : []));
+  const texts = talk.said().filter((text) => text.trim() !== "");
   return texts.length > 1 ? { output: texts.join("\n\n") } : {};
 }
 

@@ -30,6 +30,10 @@ export function asFetch(open: GuardedOpen, { before, maxBytes = MOST_BYTES, ...r
     };
     const answer = await open(request, signal);
     const { status, headers } = answer;
+    if (status < 200 || status > 599) {
+      await answer.close();
+      throw new Error(`${new URL(answer.url).host} answered with the invalid status ${status}`);
+    }
     const kept = Object.entries(headers).filter(([name]) => !UNPACKED.has(name));
     if (EMPTY.has(status)) await answer.close();
     return new Response(EMPTY.has(status) ? null : streamOf(answer, maxBytes), { status, headers: kept });
@@ -46,7 +50,7 @@ function streamOf({ url, body, close }: OpenAnswer, maxBytes: number): ReadableS
     try {
       for await (const chunk of body as AsyncIterable<Buffer>) {
         left -= chunk.length;
-        if (left < 0) throw new Error(`the answer is longer than ${maxBytes} bytes`);
+        if (left < 0) break;
         yield new Uint8Array(chunk);
       }
     } catch (error) {
@@ -54,6 +58,7 @@ function streamOf({ url, body, close }: OpenAnswer, maxBytes: number): ReadableS
     } finally {
       await close();
     }
+    if (left < 0) throw new Error(`the answer of ${new URL(url).host} is longer than ${maxBytes} bytes`);
   })();
   return new ReadableStream<Uint8Array>({
     pull: async (controller) => {

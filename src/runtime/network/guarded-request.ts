@@ -125,6 +125,8 @@ const DEFAULT_HEADERS: WebHeaders = {
 
 /** The target of a redirect, checked like a first request; bodies and credentials are not sent to another server. */
 function nextHop({ target, method, headers, body }: Hop, { status, location }: Reply, way: Way): Hop {
+  if (!URL.canParse(location ?? "", target.url.href))
+    throw webRefusal("REDIRECT", "the server redirected to an address that is not valid");
   const next = judgeUrl(new URL(location ?? "", target.url).href, way.allowed);
   if (target.url.protocol === "https:" && next.url.protocol === "http:") {
     throw webRefusal("REDIRECT", `the server redirected from https to http (${next.host}), which is not followed`);
@@ -177,7 +179,18 @@ async function ask({ target, method, headers, body }: Hop, way: Way): Promise<Re
 export function couldNotBeAsked(host: string, error: unknown): Error {
   return error instanceof Error && error.name === "Refusal"
     ? error
-    : new Error(`${host} could not be reached: ${reason(error)}`, { cause: error });
+    : Object.assign(new Error(`${host} could not be reached: ${reason(error)}`, { cause: error }), {
+        name: UNREACHABLE,
+      });
+}
+
+const UNREACHABLE = "Unreachable";
+
+/** True for the error of a connection, also inside of another error; false for an answer that arrived. */
+export function isUnreachable(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1)
+    if (at.name === UNREACHABLE) return true;
+  return false;
 }
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);

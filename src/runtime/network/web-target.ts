@@ -62,7 +62,7 @@ export function judgeAddress(address: string, { host, allowed }: Pick<Target, "h
   );
 }
 
-/** The user's exceptions, each for one host and one port. */
+/** The addresses that the user allows although they are blocked by default: each is one host and one port. */
 export function parseAllowedHosts(entries: readonly string[]): AllowedHosts {
   return new Set(entries.map(allowedHost));
 }

@@ -141,7 +141,7 @@ test("a path that is not a task is refused, and paths of some tasks are suggeste
   for (const path of ["all", "none"])
     await expect(continuing(many, { path })).rejects.toMatchObject({
       code: "UNKNOWN_RUN",
-      message: `The task "${path}" was not found in "${RUN}".`,
+      message: `The task "${path}" was not found in the run "${RUN}".`,
       hint: "The tasks of the run: t1, t2, t3, t4, t5.",
     });
   expect((await continuing(many, { path: "t7" })).continues).toBe(`${RUN}/t7`);

@@ -97,7 +97,7 @@ export function taskOfRun(state: State, path: string | undefined): NodeView {
     if (view?.kind === "task") return view;
     throw new CrewError(
       "UNKNOWN_RUN",
-      `The task "${path}" was not found in "${state.run}".`,
+      `The task "${path}" was not found in the run "${state.run}".`,
       `The tasks of the run: ${tasks
         .map((each) => typedPath(each.path, each.label))
         .slice(0, 5)

@@ -93,7 +93,7 @@ test.each([
   ["joined", false, goesOn],
   ["bad", true, goesOn],
   ["bad/helper", true, goesOn],
-  ["bad", false, { code: "RUN_BUSY", message: 'The task "bad" has failed.' }],
+  ["bad", false, { code: "RUN_BUSY", message: 'The task "bad" has failed, so it cannot be continued.' }],
   ["gone", false, { code: "RUN_BUSY", message: 'The task "gone" was cancelled.' }],
   [
     "blocked",

@@ -55,7 +55,7 @@ function checkedTask(state: State, path: string, { retryFailed }: ResumedPart): 
   if (outcome?.status === "failed" && !retryFailed)
     throw new CrewError(
       "RUN_BUSY",
-      `The task "${top}" has failed.`,
+      `The task "${top}" has failed, so it cannot be continued.`,
       `Retry the task: subcrew resume ${run}/${top} --retry-failed`,
     );
   const open = needsOf(node).find(

@@ -19,7 +19,7 @@ import type { Parent } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { DEFAULT_CONCURRENCY } from "../../core/vocabulary/limits.ts";
 import { following, isKilled, pausedFor, pauseReason, stopped } from "../async/cancel.ts";
-import { steadyClock } from "../async/steady-clock.ts";
+import { measureJumps, steadyClock } from "../async/steady-clock.ts";
 import { inTurns } from "../async/in-turns.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { Slots } from "../async/slots.ts";
@@ -118,12 +118,14 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   }
   let seq = past.length;
   const timeOf = steadyClock(start.clock, past.at(-1)?.at);
+  const jumpBefore = measureJumps();
   const redactor = start.redactor ?? createRedactor([]);
   const append = (path: string, fact: Fact): void => {
     if (over) return;
     seq += 1;
     ordered.appended(path, seq);
-    journal.append({ seq, run, path, at: timeOf(), ...fact });
+    const at = timeOf();
+    journal.append({ seq, run, path, at, ...defined({ jumped: jumpBefore(at) }), ...fact });
   };
   const meter = createBelowMeter(run);
   const partials = createPartialTurns(append);

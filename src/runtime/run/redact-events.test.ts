@@ -49,6 +49,10 @@ test.each([
   "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\nAASCBKcwggSjAgEAAoIBAQC7\n-----END PRIVATE KEY-----\nend",
   "clone https://user:hunter2-secret@host.example/x end",
   "use sk-proj-abcDEF1234567890abcd now",
+  `base64: ${Buffer.from(CANARY)
+    .toString("base64")
+    .replace(/.{32}$/, "\n$&")} end`,
+  `base64:\n${Buffer.from(Buffer.from(CANARY).toString("base64")).toString("base64").replace(/.{36}/, "$&\n")}\nend`,
 ])("a secret in pieces is never shown: %s", (whole) => {
   const wanted = createRedactor([CANARY]).text(whole);
   fc.assert(

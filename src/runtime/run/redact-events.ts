@@ -1,4 +1,5 @@
 import type { Delta, Fact } from "../../core/run/event.ts";
+import { wrappedDataBefore } from "../../core/secrets/decode.ts";
 import { endsInKey, hasKeyEnd, keyBegins, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED, type Redactor } from "../../core/secrets/redact.ts";
 
@@ -104,6 +105,8 @@ function wordsEnd(text: string): number {
 function safeLength(text: string): number {
   let end = wordsEnd(text);
   if (text.length - end > LONGEST_WORD) end = text.length;
+  const data = wrappedDataBefore(text, end);
+  if (text.length - data <= LONGEST_WORD) end = data;
   const key = keyBegins(text);
   if (key >= 0 && text.length - key < LONGEST_KEY && !hasKeyEnd(text.slice(0, end), key)) return Math.min(end, key);
   const line = text.lastIndexOf("\n") + 1;

@@ -234,8 +234,8 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     if (!this.#connection || this.#state.endedAt !== undefined) {
       throw new CrewError(
         "BAD_CHANGE",
-        "The run is not running, so its plan cannot change.",
-        "Change a plan between run.started and run.ended.",
+        "The plan cannot be changed: the run has not started, or has ended.",
+        "Change the plan after the event run.started and before run.ended.",
       );
     }
     this.#connection.change(parseAs<Change>(changeSchema, change, { code: "BAD_CHANGE", what: "change" }));

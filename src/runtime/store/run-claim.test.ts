@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { machineDisk } from "../disk/disk.ts";
 import { claim, ownerOf } from "./run-claim.ts";
 
 const busy = { code: "RUN_BUSY" };
@@ -17,6 +18,14 @@ describe("one owner", () => {
     const second = await claim(folder);
     expect([first.epoch, second.epoch]).toEqual([1, 2]);
     await second.release();
+  });
+
+  test("a claim whose draft cannot be deleted is made, and can be released", async () => {
+    const folder = tempFolder();
+    const disk = { ...machineDisk, rm: () => Promise.reject(Object.assign(new Error("EIO"), { code: "EIO" })) };
+    const first = await claim(folder, { disk });
+    await first.release();
+    expect((await claim(folder)).epoch).toBe(2);
   });
 
   test("of many concurrent claims one succeeds, and the others are refused", async () => {

@@ -37,7 +37,7 @@ export function buildSystemPrompt(
   return shared(text);
 }
 
-/** How many system prompts are kept for tasks that use the same one. */
+/** The size of the cache of system prompts; tasks with the same prompt share an entry. */
 const MOST_SHARED = 100;
 const known = new Map<string, string>();
 

@@ -109,7 +109,7 @@ const needsLogin = (name: string): CrewError =>
 const refusedProgram = (name: string): CrewError =>
   new CrewError(
     "LOGIN_FAILED",
-    `The MCP server "${name}" refuses the token of the client in your settings.`,
+    `The MCP server "${name}" refuses the access token of the OAuth client in your settings.`,
     "Check the `scopes` under `oauth` of the server, and the permissions of the client at the server.",
   );
 

@@ -69,7 +69,7 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
   client.setNotificationHandler("notifications/tools/list_changed", () => {
     known = undefined;
   });
-  Object.assign(transport, { onmessage: mend }); // the library calls `mend` before it reads the message itself
+  guardAnswers(transport);
   // The library may send two requests, for two revisions of the protocol; the time limit is for both.
   const limit = AbortSignal.timeout(CONNECT_MS);
   await client
@@ -101,6 +101,51 @@ export function requestOptions({ signal, timeoutMs, report }: CallOptions): Requ
   };
 }
 
+/** An answer that the library refused as a whole. Without a usable id it may belong to any request. */
+export class WrongAnswer extends Error {
+  readonly id: string | number | undefined;
+
+  constructor(id: string | number | undefined) {
+    super(WRONG_ANSWER);
+    this.id = id;
+  }
+}
+
+const WRONG_ANSWER = "the server sent an answer that does not follow the MCP protocol";
+
+/**
+ * Fails the request at once whose answer the library cannot read; the library would wait until the time limit. The
+ * library calls these functions before it reads a message or an error itself.
+ */
+function guardAnswers(transport: McpTransport): void {
+  const open = new Set<string | number>();
+  const send = transport.send.bind(transport);
+  const fail = (id: string | number): void => {
+    if (open.delete(id))
+      transport.onmessage?.({ jsonrpc: "2.0", id, error: { code: INTERNAL_ERROR, message: WRONG_ANSWER } });
+  };
+  Object.assign(transport, {
+    send: ((message, options) => {
+      if ("method" in message && "id" in message && message.id !== undefined) open.add(message.id);
+      return send(message, options);
+    }) satisfies McpTransport["send"],
+    onmessage: (message: unknown) => {
+      if (isRecord(message) && message["method"] === undefined) open.delete(message["id"] as string | number);
+      mend(message);
+    },
+    onerror: (error: unknown) => {
+      // Over HTTP, the library reports what its schema or the JSON parser says about an event of a stream.
+      const isAnswer =
+        error instanceof WrongAnswer || (error instanceof Error && /^(?:\$?ZodError|SyntaxError)$/.test(error.name));
+      if (!isAnswer) return;
+      const id = error instanceof WrongAnswer ? error.id : undefined;
+      for (const each of id === undefined ? [...open] : [id]) fail(each);
+    },
+  });
+}
+
+const INTERNAL_ERROR = -32_603;
+
 /**
  * Repairs a message of a server that the library would otherwise refuse as a whole: a tool without a name is removed,
  * one without a usable schema accepts any arguments, and content of an unknown kind is named.
@@ -111,7 +156,7 @@ function mend(message: unknown): void {
   if (isDeeplyNested(result)) {
     delete (message as Record<string, unknown>)["result"];
     Object.assign(message as object, {
-      error: { code: -32603, message: `the answer of the server is ${TOO_DEEP_JSON}` },
+      error: { code: INTERNAL_ERROR, message: `the answer of the server is ${TOO_DEEP_JSON}` },
     });
     return;
   }

@@ -45,8 +45,8 @@ export async function discoverLogin(sdk: ClientSdk, { url, challenge, fetch }: D
 type ServerInfo = Awaited<ReturnType<ClientSdk["discoverOAuthServerInfo"]>>;
 
 /**
- * The metadata for the login. A server of revision 2025-03-26 is its own authorization server, and its issuer may have
- * another path. In every other case the issuer must be the address it was read from.
+ * The metadata for the login. A server of revision 2025-03-26 is its own authorization server, and the path of its
+ * issuer may differ from the address of the metadata. In every other case the issuer must match that address.
  */
 async function serverInfo(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpec): Promise<ServerInfo> {
   const options = { fetchFn: fetch, ...defined({ resourceMetadataUrl: challenge.resourceMetadataUrl }) };

@@ -1,6 +1,7 @@
+import { isRecord, parseJson } from "../../core/text/json.ts";
 import { createLineSplitter } from "../../runtime/channel/line-splitter.ts";
 import type { Child } from "../../runtime/commands/child.ts";
-import type { ClientSdk, McpTransport } from "./client.ts";
+import { type ClientSdk, type McpTransport, WrongAnswer } from "./client.ts";
 
 /** The maximum size of a message. */
 const MOST_BYTES = 10_000_000;
@@ -43,7 +44,7 @@ export function childTransport({ deserializeMessage, serializeMessage }: ClientS
     try {
       transport.onmessage?.(deserializeMessage(line));
     } catch {
-      transport.onerror?.(new Error("the server sent text that is not an MCP message"));
+      for (const error of errorsIn(line)) transport.onerror?.(error);
     }
   };
   const end = (): void => {
@@ -52,6 +53,29 @@ export function childTransport({ deserializeMessage, serializeMessage }: ClientS
     transport.onclose?.();
   };
   return transport;
+}
+
+/** What is wrong with a line that is not a message; a list may contain several answers. Other text may be a log. */
+function errorsIn(line: string): Error[] {
+  const read = jsonIn(line);
+  const answers = (Array.isArray(read) ? read : [read]).filter(
+    (each): each is Record<string, unknown> =>
+      isRecord(each) &&
+      each["method"] === undefined &&
+      ["id", "result", "error"].some((key) => Object.hasOwn(each, key)),
+  );
+  if (answers.length === 0) return [new Error("the server sent text that is not an MCP message")];
+  return answers.map(
+    ({ id }) => new WrongAnswer(typeof id === "string" || Number.isInteger(id) ? (id as number) : undefined),
+  );
+}
+
+function jsonIn(line: string): unknown {
+  try {
+    return parseJson(line);
+  } catch {
+    return undefined;
+  }
 }
 
 /** How long a server has to exit after its stdin was closed and it received SIGTERM. */

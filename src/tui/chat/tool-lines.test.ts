@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createLook } from "../../core/view/look.ts";
-import { endedCallLines } from "./tool-lines.ts";
+import { diffLines, endedCallLines } from "./tool-lines.ts";
 
 const look = createLook({ color: false, unicode: true });
 const failed = (text: string): string[] =>
@@ -18,4 +18,25 @@ test("a failed command shows its last output and how it ended, also when the net
 
 test("any other failed call shows its first line", () => {
   expect(failed("There is no such file.\nNear: a.txt")).toEqual(["✗ bash make", "  There is no such file."]);
+});
+
+const text = ["Changed a.txt.", "--- a/a.txt", "+++ b/a.txt", "@@ -1,3 +1,3 @@", " one", "-two", "+2"].join("\n");
+
+test("a call that changed a file shows the diff without the names, and counts the lines that are left out", () => {
+  expect(diffLines(text, { look, columns: 70 }).map((line) => line.trim())).toEqual([
+    "@@ -1,3 +1,3 @@",
+    "one",
+    "-two",
+    "+2",
+  ]);
+  expect(diffLines(text, { look, columns: 70, most: 1 }).map((line) => line.trim())).toEqual([
+    "@@ -1,3 +1,3 @@",
+    "and 3 more lines; Ctrl-O shows all",
+  ]);
+  expect(diffLines("Nothing changed.", { look, columns: 70 })).toEqual([]);
+});
+
+test("the line of a call fills its width and no more", () => {
+  const call = { tool: "bash", preview: "x".repeat(80), startedAt: 0, state: "ok", text: "", ms: 5 } as const;
+  expect(endedCallLines(call, { look, columns: 40 }).map((line) => line.length)).toEqual([40]);
 });

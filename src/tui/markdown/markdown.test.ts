@@ -152,6 +152,7 @@ test("list items with blank lines between them are drawn apart, and become final
 
 test("HTML entities and line breaks are shown as their meaning, and none acts on the terminal", () => {
   expect(markdownLines("a &amp; b &lt;c&gt; &#65;&#x42;<br>next", at(60))).toEqual(["a & b <c> AB", "next"]);
+  expect(markdownLines("&#1114111;b &#1114112; &#x110000;", at(60))).toEqual(["\u{10ffff}b &#1114112; &#x110000;"]);
   expect(markdownLines("x&#27;[2J&#x9b;2J&#8238;y &nope; &#99999999;", at(60)).join("")).not.toMatch(
     /[\u001b\u009b\u202e]/,
   );

@@ -61,6 +61,7 @@ test.each([...new Set(examples)])("the example `%s` is a valid command line", as
 
 test("an unknown flag or an extra word in an example is noticed", async () => {
   await expect(parsed("ps", ["--no-such-flag"])).rejects.toThrow();
+  await expect(parsed("runs", ["--all", "--limit", "3"])).rejects.toThrow();
   await expect(parsed("status", ["one", "two"])).rejects.toThrow();
 });
 

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import net, { type AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { FaultCode } from "../../../src/core/outcome/outcome.ts";
+import { badAnswer } from "../../../src/models/wires/fault.ts";
 import type { FaultyTurn, ProviderTurn } from "../../../src/testing/provider-turn.ts";
 import { faultOf, kinds, modelAt, provider, textOf, turn } from "../../support/talk.ts";
 
@@ -147,4 +148,8 @@ test("an error text of a server becomes one short line without control character
   expect(fault.message).toMatch(/^openai-chat answered 500: red long/);
   expect(fault.message.length).toBeLessThan(400);
   expect(fault.message).not.toContain("\u001b");
+});
+
+test.each(["it is empty", "it is empty."])("the reason %j of an invalid answer ends with one full stop", (why) => {
+  expect(badAnswer(why, { provider: "p" }).message).toBe("p sent an invalid answer: it is empty.");
 });

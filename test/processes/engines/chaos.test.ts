@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EngineSite, exactnessOf, openSite, resultOf, taskNode } from "../../support/engine-site.ts";
-import { startPostgres, type TestServer } from "../../support/postgres.ts";
+import { usePostgres } from "../../support/postgres.ts";
 
-let postgres: TestServer | string;
+const postgres = usePostgres();
 let site: EngineSite;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
-  if (typeof postgres !== "string") site = await openSite(postgres, { turnMs: 150, deadAfter: "5s" });
+  if (!postgres.isMissing()) site = await openSite(postgres.server(), { turnMs: 150, deadAfter: "5s" });
 }, 120_000);
 afterAll(async () => {
-  if (!postgres || typeof postgres === "string") return;
+  if (postgres.isMissing()) return;
   await site.close();
-  await postgres.stop();
 }, 60_000);
-beforeEach((context) => {
-  if (typeof postgres === "string") context.skip(postgres);
-});
 
 const FAN = "run_chaos0000fan";
 const CHAIN = "run_chaos000line";
@@ -37,7 +32,6 @@ const chain = {
 };
 
 test("200 tasks end exactly once while three processes are killed, one is frozen for 12 s and the database restarts", async () => {
-  if (typeof postgres === "string") return;
   const workers = [site.worker(), site.worker(), site.worker()];
   await Promise.all(workers.map(({ ready }) => ready));
   const first = site.coordinate(FAN, fan, { concurrency: 48 });
@@ -66,7 +60,7 @@ test("200 tasks end exactly once while three processes are killed, one is frozen
   await progress(20);
   second.child.kill("SIGKILL"); // a worker continues its run
   await progress(40);
-  await postgres.server.crash();
+  await postgres.server().server.crash();
   await progress(60);
   replace(2);
   await thawed;

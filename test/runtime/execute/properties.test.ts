@@ -217,7 +217,7 @@ describe("with random plans", () => {
   });
 });
 
-test("whatever the tools of one turn delegate at the same time, no slot is lost or kept for too long", async () => {
+test("when several tools of one turn delegate at the same time, no slot is lost or kept for too long", async () => {
   const part = fc.constantFrom("moment" as const, "help" as const);
   const turns = fc.record({
     tracks: fc.array(fc.array(part, { maxLength: 5 }), { minLength: 1, maxLength: 4 }),

@@ -177,7 +177,7 @@ test("two agents with the same prompt have separate results", async () => {
   expect((await run({ agent: other, turns: [] })).output).toBe("second");
 });
 
-test("a run without reuse still offers its result, and writes nothing for it besides its journal", async () => {
+test("the result of a run without reuse can be reused by later runs, and needs no file besides the journal", async () => {
   const { run, home } = fresh();
   const first = await run({ reuse: false });
   expect(readdirSync(home)).not.toContain("results.jsonl");

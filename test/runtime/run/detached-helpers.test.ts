@@ -30,7 +30,7 @@ test("a background helper of a main agent continues after its message, and the n
           id = /Task ID: ([^\\]+)/.exec(JSON.stringify(request.messages))![1]!;
           return "it is under way";
         },
-        () => ({ calls: [{ name: "TaskOutput", input: { action: "wait", taskId: id } }] }),
+        () => ({ calls: [{ name: "TaskOutput", input: { action: "result", taskId: id, block: true } }] }),
         "here it is",
       ],
     },

@@ -159,7 +159,7 @@ const plans: readonly Row[] = [
   plan(
     "a model that does not exist",
     { nodes: { a: task({ task: { prompt: "x", model: "ofline" } }) }, output: "a" },
-    'There is no model "ofline" here.',
+    'The model "ofline" is unknown.',
     'Did you mean "offline"?',
   ),
   line(
@@ -359,7 +359,7 @@ const lines: readonly Row[] = [
   line(
     "a model that does not exist",
     ["run", "explore", "x", "--model", "nemo"],
-    'There is no model "nemo" here.',
+    'The model "nemo" is unknown.',
     "Write provider/model, or a tier: fast, balanced, powerful.",
   ),
   line(

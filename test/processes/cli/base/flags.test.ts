@@ -99,7 +99,7 @@ test("--schema applies to each answer, and in a chain to the last one", async ()
   expect(await schemas(["race", "--agents", "explore", "x"])).toEqual([schema]);
 });
 
-test("--schema requires data as answer, or the run fails with exit code 5", async () => {
+test("with --schema, a run whose answer is not data of that schema fails with exit code 5", async () => {
   const schema = JSON.stringify({ type: "object", required: ["answer"], properties: { answer: { type: "number" } } });
   const finish = (result: unknown): object => ({ calls: [{ name: "complete_task", input: result }] });
   const there = place({

@@ -81,6 +81,16 @@ describe("without a terminal", () => {
     expect(stderr).toMatch(/^1 message, \d+ turns, .* tokens, /m);
   });
 
+  test("text from a pipe runs no command and attaches no image", async () => {
+    const at = place(files);
+    writeFileSync(join(at.home, "shot.png"), Buffer.from("\u0089PNG\r\n\u001a\n", "latin1"));
+    const input = `!touch ran\nLook at @${join(at.home, "shot.png")} and @~/shot.png\n`;
+    const { stdout, stderr } = await at.run(["chat", ...scripts(at, ["One.", "Two."])], { input });
+    expect(stdout).toBe("One.\nTwo.\n");
+    expect(stderr).not.toContain("shot.png (png)");
+    expect(readdirSync(at.workspace)).not.toContain("ran");
+  });
+
   test("an agent that the main agent starts is shown with its type, task and model, and then with its findings", async () => {
     const at = place(files);
     waiter(at, { text: "Two places:\n\n- src/login.ts:2\n- src/invoice.ts:1", delayMs: 0 });
@@ -183,7 +193,7 @@ describe("without a terminal", () => {
 
   test.each([
     ["/costs", 'There is no command "/costs".', "Did you mean /cost?"],
-    ["/inbox perhaps", 'There is no "/inbox perhaps".', "answer, allow, deny, export"],
+    ["/inbox perhaps", '"/inbox" has no subcommand "perhaps".', "answer, allow, deny, export"],
     ["/resume nothing", 'There is no run "nothing", and no conversation', ""],
   ])("%s is reported, and no message is lost", async (line, what, hint) => {
     const at = place(files);

@@ -1,21 +1,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { migrateDbos } from "../../../../src/engines/dbos/listen.ts";
 import { type Database, openDatabase } from "../../../../src/engines/postgres/database.ts";
-import { startPostgres, type TestServer } from "../../../support/postgres.ts";
+import { type TestServer, usePostgres } from "../../../support/postgres.ts";
 import { type Place, place, script, type Started } from "../../command.ts";
 
-let postgres: TestServer | string;
-beforeAll(async () => {
-  postgres = await startPostgres();
-}, 120_000);
-afterAll(async () => {
-  if (postgres && typeof postgres !== "string") await postgres.stop();
-}, 60_000);
-beforeEach((context) => {
-  if (typeof postgres === "string") context.skip(postgres);
-});
+const postgres = usePostgres();
 
 const LIMIT = { timeout: 90_000, interval: 100 };
 const unasked = ["--permission-mode", "bypass", "--sandbox", "off"];
@@ -106,8 +97,7 @@ async function openSite(server: TestServer): Promise<Site> {
 }
 
 test("a worker that ends hands the run that it took over to another worker, and no recorded turn is repeated", async () => {
-  if (typeof postgres === "string") return;
-  const site = await openSite(postgres);
+  const site = await openSite(postgres.server());
   const first = await site.worker();
   const run = await site.orphan("a", first);
   const second = await site.worker();
@@ -132,8 +122,7 @@ test("a worker that ends hands the run that it took over to another worker, and 
 }, 120_000);
 
 test("a run that the only worker took over waits for the next worker when it is drained; a paused or killed run does not", async () => {
-  if (typeof postgres === "string") return;
-  const site = await openSite(postgres);
+  const site = await openSite(postgres.server());
   const first = await site.worker();
   const [run, paused] = [await site.orphan("b", first), await site.orphan("c", first)];
   const killed = await site.orphan("d", first);

@@ -59,7 +59,7 @@ describe("one task", () => {
     const wrong = await there.run(["run", "--fork", `${id}/build`, "And?"]);
     expect(wrong).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(`The task "build" was not found in "${id}".`),
+      stderr: expect.stringContaining(`The task "build" was not found in the run "${id}".`),
     });
     const plan = JSON.stringify({ nodes: { a: { kind: "task", task: { prompt: "x", fork: true } } }, output: "a" });
     const alone = await there.run(["run", "--plan", "-"], { input: plan });

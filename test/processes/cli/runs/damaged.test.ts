@@ -88,7 +88,7 @@ test("damage in an unfinished run: it can be shown, is called damaged, and canno
   expect(readFileSync(at.file)).toEqual(before);
 });
 
-test("a torn end is reported by every view, also when the files of its owner are gone", async () => {
+test("every command that shows a run reports an incomplete last record, also when the files of the process that owned the run are gone", async () => {
   const at = placeWith(`${linesOf(records()).slice(0, 6).join("")}{"crc":"00`);
   const all = await Promise.all(["logs", "status"].map((name) => at.run([name, RUN])));
   for (const { code, stdout, stderr } of all) {

@@ -16,6 +16,12 @@ test("replay shows the log of a pegasus task, and a task without a type is gener
   expect(stderr).toContain("general");
 });
 
+test("the type of a pegasus log is shown", async () => {
+  const typed = log.replace('"description":"sum"', '"description":"sum","taskType":"plan"');
+  const { stderr } = await place({ "t.jsonl": `${typed}\n` }).run(["replay", "t.jsonl", "--speed", "0"]);
+  expect([stderr.includes("plan"), stderr.includes("general")]).toEqual([true, false]);
+});
+
 test("a file that is not a log is refused with an error of one sentence", async () => {
   const here = place({ "notes.jsonl": "hello\n" });
   const { code, stderr } = await here.run(["replay", "notes.jsonl", "--speed", "0"]);

@@ -81,7 +81,7 @@ describe("a forbidden tool stays forbidden in a node whose result is reused", ()
   const reused = (ended: Ended): boolean => ended.stdout.includes('"type":"node.reused"');
   const idOf = ({ stdout }: Ended): string => /run_\w{12}/.exec(stdout)?.[0] ?? "";
 
-  test("it was refused then: a result from a run with a refusal is not reused, and the tool is refused again", async () => {
+  test("a result of a run in which a tool call was refused is not reused, and the new run refuses the call, too", async () => {
     const at = start("[read_file]");
     const before = await at.run(asked);
     expect(await refusals(at, idOf(before), before)).toBe(1);

@@ -75,7 +75,7 @@ test("CLK-02: a suspended owner keeps its run, which continues with the process"
   expect(events.filter(({ type }) => type === "run.ended")).toHaveLength(1);
 });
 
-test("RES-06: an owner that is stopped during a write and replaced meanwhile acknowledges nothing afterwards", async () => {
+test("RES-06: a process that is suspended during a write of its run, and replaced, does not confirm the write when it continues", async () => {
   const at = place(patient);
   const first = at.start(["run", "general", "x", "--model", "scripted:quick.json", "--json"], {
     env: { SUBCREW_FAULT: "stop@journal.write:2" },

@@ -286,6 +286,29 @@ describe.concurrent("MCP servers", () => {
     expect(status).toBe("ok");
   });
 
+  test("an answer that does not follow the protocol fails the call at once, in whatever way it is wrong", async () => {
+    const lines = {
+      nothing: '{"jsonrpc":"2.0","id":ID,"result":null}',
+      five: '{"jsonrpc":"2.0","id":ID,"result":5}',
+      list: '{"jsonrpc":"2.0","id":ID,"result":[]}',
+      text: '{"jsonrpc":"2.0","id":ID,"error":"no"}',
+      bare: '{"jsonrpc":"2.0","id":ID}',
+      old: '{"id":ID,"result":{"content":[]}}',
+      none: '{"jsonrpc":"2.0","id":null,"result":{"content":[]}}',
+      odd: '{"jsonrpc":"2.0","id":1.5,"error":{"code":1,"message":"no"}}',
+      batch: '[{"jsonrpc":"2.0","id":ID,"result":null}]',
+    };
+    const old = { command: process.execPath, args: [OLD_SERVER, JSON.stringify(lines)] };
+    const calls = Object.keys(lines).map((name) => call(`mcp__old__${name}`));
+    const { texts, status } = await play([...calls, "done"], {
+      permissions: { allow: ["mcp__old__*"] },
+      mcpServers: { old },
+    });
+    expect(texts).toHaveLength(calls.length);
+    for (const text of texts) expect(text).toContain("an answer that does not follow the MCP protocol");
+    expect(status).toBe("ok");
+  });
+
   test("a long output is cut, and a file contains all of it", async () => {
     const { texts } = await play([call("mcp__fix__big"), "done"], { ...allowed, mcpServers: { fix: known.server } });
     expect(texts[0]!.length).toBeLessThan(60_000);

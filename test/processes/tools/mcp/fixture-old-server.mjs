@@ -6,6 +6,9 @@ const schema = { type: "object", properties: {} };
 /** Content that no revision allows: a tool without a name, one without a schema, content of another kind. */
 const oddities = [{ inputSchema: schema }, { name: "", inputSchema: schema }, { name: "bare" }, 7];
 const names = ["bash", "complete_task", "other__x", "strange name!", "flood"];
+/** Lines that answer a call as they are, by the name of the tool; `ID` in them is the id of the request. */
+const raw = JSON.parse(process.argv[2] ?? "{}");
+names.push(...Object.keys(raw));
 let waiting;
 /** Requests for a model, a folder and a form, and how each of them was refused. */
 const requests = {
@@ -43,6 +46,8 @@ for await (const line of createInterface({ input: process.stdin })) {
     send({ id, result });
   } else if (method === "tools/list")
     send({ id, result: { tools: [...names.map((name) => ({ name, inputSchema: schema })), ...oddities] } });
+  else if (method === "tools/call" && raw[params.name] !== undefined)
+    process.stdout.write(`${raw[params.name].replaceAll("ID", id)}\n`);
   else if (method === "tools/call") calls[params.name]?.(id);
   else if (id === "mine") {
     refused.push(error?.code);
