@@ -99,4 +99,46 @@ export const explained = [
     change: "event.seq < before -> event.seq <= before",
     why: "The event with this number is the start of a task, never the end of one.",
   },
+  {
+    file: "src/core/shell/code.ts",
+    code: "for (let at = 0; at < code.length; at++) {",
+    change: "at < code.length -> at <= code.length",
+    why: "There is no character behind the last one, so nothing begins there.",
+  },
+  {
+    file: "src/core/shell/code.ts",
+    code: "(close !== code.charAt(at) && !/[qxwQ%]\\s*$/.test(code.slice(Math.max(at - 4, 0), at)))",
+    change: "4 -> 5",
+    why: "One more blank between `qx` and its bracket.",
+  },
+  {
+    file: "src/core/shell/code.ts",
+    code: "if (end < 0) unclosed.add(close);",
+    change: "end < 0 -> end <= 0",
+    why: "A closing quote is never the first character of the code.",
+  },
+  {
+    file: "src/core/shell/code.ts",
+    code: "if (end < 0) unclosed.add(close);",
+    change: "0 -> 1",
+    why: "A closing quote is never the first character of the code.",
+  },
+  {
+    file: "src/core/shell/code.ts",
+    code: "for (let at = from; at < code.length; at++) {",
+    change: "at < code.length -> at <= code.length",
+    why: "There is no character behind the last one, so nothing ends there.",
+  },
+  {
+    file: "src/core/shell/code.ts",
+    code: "return -1;",
+    change: "1 -> 2",
+    why: "Every negative place means that there is no closing quote.",
+  },
+  {
+    file: "src/core/policy/protected-paths.ts",
+    code: 'return steps.slice(1).map((_, at) => steps.slice(0, at + 1).join("/"));',
+    change: "at + 1 -> at - 1",
+    why: "All these places have two steps: the first one, and all but the last one, are the same.",
+  },
 ];

@@ -9,7 +9,9 @@ export function eventsTables(): Readonly<{ events: string; result: string }> {
     const properties = variant["properties"] as Readonly<Record<string, Shape>>;
     const type = String(properties["type"]?.["const"]);
     const live = properties["seq"] === undefined ? " *Live only: no `seq`, not recorded.*" : "";
-    const fields = Object.entries(properties).filter(([name]) => !["type", "run", "path", "at", "seq"].includes(name));
+    const fields = Object.entries(properties).filter(
+      ([name]) => !["type", "run", "path", "at", "seq", "jumped"].includes(name),
+    );
     return [`### ${type}`, "", `${String(variant["description"])}${live}`, "", ...table(fields, variant), ""];
   });
   const result = jsonSchemaFor("result");
