@@ -69,10 +69,12 @@ async function everything() {
 
 /**
  * Runs a few failed files again, one at a time, because a test can fail on an overloaded machine although the product
- * works.
+ * works. A file whose worker process died counts as failed; vitest reports it as passed.
  */
 function secondLook(/** @type {Ran} */ { clean, report }) {
-  const again = report.testResults.filter((file) => file.status === "failed").map((file) => file.name);
+  const again = report.testResults
+    .filter((file) => file.status === "failed" || file.assertionResults.some(isUnfinished))
+    .map((file) => file.name);
   if (clean || again.length === 0 || again.length > SECOND_LOOK_FILES) return undefined;
   console.log(`\nA second look, one file at a time: ${again.map((file) => relative(root, file)).join(", ")}`);
   return vitest("again", ["--maxWorkers=1", ...again]);
@@ -109,11 +111,20 @@ function vitest(name, more) {
   };
 }
 
+/**
+ * True for a test that was running or waiting when the worker process of its file died.
+ *
+ * @param {TestFile["assertionResults"][number]} test
+ */
+function isUnfinished(test) {
+  return test.status === "pending";
+}
+
 /** @param {TestFile[]} files @returns {string[]} */
 function failuresOf(files) {
   return files.flatMap((file) =>
     file.assertionResults
-      .filter((test) => test.status === "failed")
+      .filter((test) => test.status === "failed" || isUnfinished(test))
       .map((test) => `${relative(root, file.name)} › ${[...test.ancestorTitles, test.title].join(" › ")}`),
   );
 }
