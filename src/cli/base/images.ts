@@ -1,4 +1,3 @@
-import { homedir } from "node:os";
 import { statSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { Option } from "commander";
@@ -10,6 +9,7 @@ import { type AttachedImage, imageTypeOf, MAX_IMAGE_BYTES, MAX_IMAGES } from "..
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { realPathOf } from "../../runtime/files/real-path.ts";
+import { homes } from "./home.ts";
 
 /** `--image FILE`, which may be given several times. */
 export const imageOption = (): Option =>
@@ -54,8 +54,8 @@ export function refusedImagesText(refused: readonly string[]): string | undefine
 
 /** A test for the files that a mention may attach. Links are resolved, so a link in the working folder opens nothing. */
 function nameable(cwd: string, origin: TextOrigin): (file: string) => boolean {
-  const homes = [...new Set([homedir(), realPathOf(homedir())])];
-  const secretIn = secretFinder(homes, secretPathsIn(process.env));
+  const { home } = homes();
+  const secretIn = secretFinder([...new Set([home, realPathOf(home)])], secretPathsIn(process.env));
   const folder = realPathOf(cwd);
   return (file) => {
     const real = realPathOf(file);
@@ -83,7 +83,7 @@ function imageFile(name: string, cwd: string): string | undefined {
 }
 
 const pathOf = (file: string, cwd: string): string =>
-  file.startsWith("~/") ? join(homedir(), file.slice(2)) : resolve(cwd, file);
+  file.startsWith("~/") ? join(homes().home, file.slice(2)) : resolve(cwd, file);
 
 async function readImage(file: string): Promise<AttachedImage> {
   const bytes = await readRegularFile(file).catch((error: unknown) => {

@@ -2,7 +2,7 @@ import { createServer as createHttpServer, request as httpRequestOf } from "node
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, connect, createServer as createTcpServer } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { CallAccess } from "../../../src/core/task/tool.ts";
 import {
   createGuardedFetch,
@@ -475,11 +475,9 @@ describe("NET-09: a proxy is used when the user configures one", () => {
 
   test("variables of this process have no effect: the crew passes its own on", async () => {
     const server = await webServer({ "*": "direct" });
-    const kept = { ...process.env };
-    onTestFinished(() => {
-      process.env = kept;
-    });
-    Object.assign(process.env, { HTTP_PROXY: "http://127.0.0.1:1", http_proxy: "http://127.0.0.1:1", NO_PROXY: "" });
+    onTestFinished(() => void vi.unstubAllEnvs());
+    for (const name of ["HTTP_PROXY", "http_proxy"]) vi.stubEnv(name, "http://127.0.0.1:1");
+    vi.stubEnv("NO_PROXY", "");
     expect((await open(server.host)({ url: server.url() }, signal)).body.toString()).toEqual("direct");
   });
 

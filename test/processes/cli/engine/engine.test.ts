@@ -19,7 +19,6 @@ beforeAll(async () => {
   if (missing !== undefined) return;
   url = addressIn(line);
   database = openDatabase(url);
-  await database.query("alter database postgres set subcrew.dead_after = '4s'");
   await startWorker(here!);
 }, 120_000);
 afterAll(async () => {
