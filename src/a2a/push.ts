@@ -132,7 +132,7 @@ export function createPush({
         } catch (refused) {
           throw taskError(
             "bad-address",
-            "The push address is not allowed: this server sends notifications only to addresses on the public internet, and not with these headers. Give another address.",
+            "The push address or one of its headers is not allowed. This server sends notifications only to addresses on the public internet. Give another address, or leave out the headers.",
             { cause: refused },
           );
         }
@@ -144,7 +144,7 @@ export function createPush({
     remove: (run, id) =>
       inTurn(run, async () => {
         const all = await list(run);
-        if (!all.some((each) => each.id === id)) throw taskError("not-found", "There is no such push configuration.");
+        if (!all.some((each) => each.id === id)) throw taskError("not-found", "The push configuration does not exist.");
         await save(
           run,
           all.filter((each) => each.id !== id),

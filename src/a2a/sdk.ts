@@ -50,7 +50,7 @@ export async function loadProtocol(
       }
       const wrong = wrongField(request);
       if (wrong !== undefined) {
-        const message = `The request is not valid: ${wrong} has another type.`;
+        const message = `The request is not valid: ${wrong} has the wrong type.`;
         return { jsonrpc: "2.0", id: idIn(request), error: { code: -32602, message } };
       }
       const requested = versionOf(sdk, body, version);
@@ -152,7 +152,7 @@ function wrongField(request: unknown): string | undefined {
   if (request === undefined) return undefined;
   // The library answers requests whose parameters are no object.
   const checked = fields.safeParse(isRecord(request) && !isRecord(request["params"]) ? {} : request);
-  return checked.success ? undefined : checked.error.issues[0]!.path.join(".") || "the whole";
+  return checked.success ? undefined : checked.error.issues[0]!.path.join(".") || "the body";
 }
 
 /** A request without a version uses the old protocol, unless its method exists only in the new one. */
@@ -197,7 +197,7 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
   return {
     getAgentCard: async () => cardOf(card),
     getAuthenticatedExtendedAgentCard: async () => {
-      throw new sdk.errors.ExtendedAgentCardNotConfiguredError("There is no extended agent card.");
+      throw new sdk.errors.ExtendedAgentCardNotConfiguredError("This server has no extended agent card.");
     },
     sendMessage: ({ message, configuration }) =>
       guarded(async () => {
@@ -245,7 +245,7 @@ function handlerFor(sdk: Sdk, { tasks, push, who, card, version }: Asked): A2ARe
     getTaskPushNotificationConfig: ({ taskId, id }) =>
       guarded(async () => {
         const found = (await configsOf(taskId)).find((each) => !id || each.id === id || id === taskId);
-        if (!found) throw new sdk.errors.TaskNotFoundError("There is no such push configuration.");
+        if (!found) throw new sdk.errors.TaskNotFoundError("The push configuration does not exist.");
         return pushOf(found, taskId);
       }),
     listTaskPushNotificationConfigs: ({ taskId }) =>

@@ -136,8 +136,8 @@ async function offered(crew: Crew, wanted: readonly string[] | "*"): Promise<rea
     const close = nearest(name, all);
     throw new CrewError(
       "UNKNOWN_AGENT",
-      `There is no agent "${name}".`,
-      close === undefined ? "See `subcrew agents`." : `Did you mean "${close}"?`,
+      `Unknown agent "${name}".`,
+      close === undefined ? "`subcrew agents` lists the agents." : `Did you mean "${close}"?`,
     );
   }
   return [...new Set(wanted)];

@@ -76,7 +76,7 @@ export function createTasks(
     const origin =
       all.get(id) ?? (RUN_ID.test(id) ? (await crew.kept.look(id).catch(() => undefined))?.state.origin : undefined);
     if (origin?.by !== BY || origin.caller !== caller || origin.agent !== agent)
-      throw taskError("not-found", `There is no task "${id.slice(0, 80)}".`);
+      throw taskError("not-found", `The task "${id.slice(0, 80)}" does not exist.`);
     all.set(id, origin);
     return origin;
   };
@@ -154,7 +154,7 @@ export function createTasks(
   const reply = async (who: TaskOwner, id: string, message: RemoteMessage, register: Register): Promise<A2aRun> => {
     const origin = await originOf(who, id);
     if (message.contextId !== undefined && message.contextId !== origin.context)
-      throw taskError("bad-request", "The task belongs to another context (contextId) than the message.");
+      throw taskError("bad-request", "The task and the message have different context ids (contextId).");
     const served = active.get(id);
     if (!served || served.run.state.outcome)
       throw taskError("unsupported", "The task has ended and accepts no more messages.");
@@ -189,7 +189,7 @@ export function createTasks(
   };
 
   const send: Tasks["send"] = async (who, message, register = async () => {}) => {
-    if (!agents.has(who.agent)) throw taskError("not-found", "There is no agent at this address.");
+    if (!agents.has(who.agent)) throw taskError("not-found", "No agent is served at this address.");
     return message.taskId === undefined ? start(who, message, register) : reply(who, message.taskId, message, register);
   };
   return {
@@ -208,7 +208,7 @@ export function createTasks(
     follow: async (who, id) => {
       const origin = await originOf(who, id);
       const served = await following(origin, id);
-      if (!served) throw taskError("unsupported", "No process is running the task, so there are no events to stream.");
+      if (!served) throw taskError("unsupported", "No process is running the task, so the task sends no events.");
       return served.updates();
     },
     own: async (who, id) => {

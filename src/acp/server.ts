@@ -156,7 +156,7 @@ async function replay(editor: EditorClient, sessionId: string, past: readonly Pa
 }
 
 async function checkFolder(cwd: string): Promise<void> {
-  const problem = isAbsolute(cwd) ? await folderProblem(cwd) : "the path is not an absolute path";
+  const problem = isAbsolute(cwd) ? await folderProblem(cwd) : "the path is not absolute";
   if (problem === undefined) return;
   const hint = "Send the absolute path of the project in `cwd`.";
   throw new CrewError("BAD_INPUT", `"${cwd.slice(0, 200)}" cannot be the folder of a session: ${problem}.`, hint);

@@ -127,8 +127,8 @@ export function createEditorSession({ id, editor, mode: first, talk, onError }: 
       if (waiting || starting)
         throw new CrewError(
           "BAD_INPUT",
-          "The previous message of this session is still being worked on.",
-          "Cancel that message, or wait until it is answered.",
+          "The previous message of this session has not been answered yet.",
+          "Wait for the answer, or cancel the previous message.",
         );
       starting = { cancelled: false, begun: deferred<void>() };
       try {

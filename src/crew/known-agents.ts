@@ -53,7 +53,9 @@ export function toolNotes(
   const used = new Set(Object.values(nodes).flatMap((node) => (node.kind === "task" ? [node.task.agent] : [])));
   return agents.flatMap((agent) =>
     used.has(agent.name)
-      ? unknownToolsOf(agent, isOwn).map((tool) => `There is no tool "${tool}"; "${agent.name}" works without it.`)
+      ? unknownToolsOf(agent, isOwn).map(
+          (tool) => `Unknown tool "${tool}"; the agent "${agent.name}" works without it.`,
+        )
       : [],
   );
 }

@@ -107,7 +107,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       throw new CrewError(
         "TOO_DEEP",
         `${above.task} started this run, and that task may not start other agents: the maximum depth is ${above.maxDepth}.`,
-        "Allow more with --max-depth in the parent run, or start this run outside of it.",
+        "Raise --max-depth of the parent run, or start this run outside of it.",
       );
     const maxDepth = above ? smallerDepth(own.maxDepth, above.maxDepth) : own.maxDepth;
     const over = above && (await budgetOfAbove(store, above, run));

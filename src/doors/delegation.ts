@@ -97,7 +97,7 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
     },
     call: async (name, input, call) => {
       const tool = (await tools()).find((one) => one.name === name);
-      if (!tool) return { text: `There is no tool "${name}" here.`, error: true };
+      if (!tool) return { text: `Unknown tool "${name}".`, error: true };
       const parsed = parseArguments(tool, input);
       if ("problem" in parsed)
         return { text: `The arguments of ${name} are not valid: ${parsed.problem}.`, error: true };

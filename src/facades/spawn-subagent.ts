@@ -75,7 +75,7 @@ const refusals: Readonly<
     (type: string, caller: Caller, names: readonly string[]) => string
   >
 > = {
-  unknown: (type, _, names) => `There is no subagent type "${type}". Types are: ${names.join(", ") || "none"}.`,
+  unknown: (type, _, names) => `Unknown subagent type "${type}". Types are: ${names.join(", ") || "none"}.`,
   disabled: (type, _, names) => `The subagent type "${type}" is disabled. Types are: ${names.join(", ") || "none"}.`,
   blocked: (type) => `"${type}" is already one of your callers; a subagent must not start itself again.`,
   spawns: (type, _, names) => `"${type}" may not be started from here. Types are: ${names.join(", ") || "none"}.`,

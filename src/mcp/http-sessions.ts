@@ -84,7 +84,7 @@ const unknownSession = (): Response =>
     {
       jsonrpc: "2.0",
       id: null,
-      error: { code: -32001, message: "There is no MCP session with this id. Send `initialize` to start a new one." },
+      error: { code: -32001, message: "The MCP session does not exist. Send `initialize` to start a new session." },
     },
     { status: 404 },
   );

@@ -15,7 +15,7 @@ export function servePrompts(server: ProtocolServer, sdk: Sdk, crew: Crew): void
     const found = await prompts.text(params.name, params.arguments ?? {}).catch((error: unknown) => {
       throw isCrewError(error) ? refused(`${error.message} ${error.hint}`) : error;
     });
-    if (!found) throw refused(`There is no prompt "${params.name}". \`prompts/list\` lists the prompts.`);
+    if (!found) throw refused(`Unknown prompt "${params.name}". \`prompts/list\` lists the prompts.`);
     const { description, text } = found;
     return { description, messages: [{ role: "user", content: { type: "text", text } }] };
   });

@@ -197,7 +197,7 @@ export function createServerContext(
 const unknownRun = (word: string): CrewError =>
   new CrewError(
     "UNKNOWN_RUN",
-    `There is no run "${word}" here.`,
+    `The run "${word}" does not exist here.`,
     "`status` lists the runs that were started through this server.",
   );
 

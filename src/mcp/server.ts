@@ -39,7 +39,7 @@ export function createServer(serving: SharedServer, era: Era): ProtocolServer {
   server.setRequestHandler("tools/list", async () => ({ tools: (await serving.offers()).map(listed) }));
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const offer = offerNamed(params.name, await serving.offers());
-    if (!offer) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no tool "${params.name}".`);
+    if (!offer) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `Unknown tool "${params.name}".`);
     const args = params.arguments ?? {};
     try {
       if ("answer" in offer) return await offer.answer(args, serving.office, context.mcpReq.signal);
@@ -186,7 +186,7 @@ function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: 
       return await office.task(id);
     } catch (error) {
       if (!isCrewError(error) || error.code !== "UNKNOWN_RUN") throw error;
-      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `There is no task "${id}".`);
+      throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, `The task "${id}" does not exist.`);
     }
   };
   server.setRequestHandler("tasks/get", { params: taskParams }, async ({ taskId }) => {

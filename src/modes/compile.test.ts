@@ -307,33 +307,33 @@ describe("placeholders that stay as text with a warning", () => {
       "a position that does not exist",
       { tasks: [{ task: "{task_4}" }] },
       [
-        'The prompt of "task_0" contains {task_4}, which is not a task it can refer to; the placeholder stays in the text.',
+        'The prompt of "task_0" contains {task_4}, which does not refer to another task; the placeholder stays in the text.',
       ],
     ],
     [
       "itself",
       { tasks: [{ task: "{task_0}" }] },
       [
-        'The prompt of "task_0" contains {task_0}, which is not a task it can refer to; the placeholder stays in the text.',
+        'The prompt of "task_0" contains {task_0}, which does not refer to another task; the placeholder stays in the text.',
       ],
     ],
     [
       "{previous} in a first step",
       { chain: [{ task: "{previous}" }] },
       [
-        'The prompt of "step_1" contains {previous}, which is not a task it can refer to; the placeholder stays in the text.',
+        'The prompt of "step_1" contains {previous}, which does not refer to another task; the placeholder stays in the text.',
       ],
     ],
     [
       "a later step",
       { chain: [{ task: "{task_1}" }, { task: "b" }] },
       [
-        'The prompt of "step_1" contains {task_1}, which is not a task it can refer to; the placeholder stays in the text.',
+        'The prompt of "step_1" contains {task_1}, which does not refer to another task; the placeholder stays in the text.',
       ],
     ],
   ])("%s", (_what, input, notes) => {
     expect(compile(input).notes).toEqual(notes);
-    expect(() => compile(input, { strict: true })).toThrow("which is not a task it can refer to.");
+    expect(() => compile(input, { strict: true })).toThrow("which does not refer to another task.");
   });
 
   test("braces that are not a reference stay without a warning", () => {
@@ -350,7 +350,7 @@ describe("inputs that are refused", () => {
     ["not an object", "go", "BAD_INPUT", "The input is not an object."],
     ["no mode", { mod: "x" }, "BAD_INPUT", "The input names no mode."],
     ["two modes", { task: "x", chain: [] }, "BAD_INPUT", "The input names 2 modes (task, chain)."],
-    ["an unknown mode", { mode: "singel", task: "x" }, "BAD_INPUT", 'There is no mode "singel".'],
+    ["an unknown mode", { mode: "singel", task: "x" }, "BAD_INPUT", 'Unknown mode "singel".'],
     ["blank text", { task: "  " }, "BAD_INPUT", '"task" of the single input is empty.'],
     ["no tasks", { tasks: [] }, "BAD_INPUT", '"tasks" of the parallel input is empty.'],
     ["an unknown key", { task: "x", modle: "m" }, "BAD_INPUT", 'The single input has an unknown key "modle".'],
@@ -359,13 +359,13 @@ describe("inputs that are refused", () => {
       "a role that no member has",
       { team: { members: [{ role: "dev" }], tasks: [{ id: "a", task: "a", assignee: "dve" }] } },
       "BAD_INPUT",
-      'Task "a" is assigned to "dve", who is not in the team.',
+      'Task "a" is assigned to "dve", which is not a role of the team.',
     ],
     [
       "a reviewer that does not exist",
       { team: { members: [{ role: "dev" }], tasks: [{ id: "a", task: "a", review: { reviewer: "rev" } }] } },
       "BAD_INPUT",
-      'The review of task "a" is assigned to "rev", who is not in the team.',
+      'The review of task "a" is assigned to "rev", which is not a role of the team.',
     ],
     [
       "two members with one role",

@@ -91,7 +91,7 @@ export function modeOf(value: unknown): Mode {
   if (named !== undefined) {
     const name = typeof named === "string" ? named : JSON.stringify(named);
     if (typeof named === "string" && Object.hasOwn(modes, named)) return named as Mode;
-    throw new CrewError("BAD_INPUT", `There is no mode "${name}".`, suggestion(name, modeNames, "Modes are"));
+    throw new CrewError("BAD_INPUT", `Unknown mode "${name}".`, suggestion(name, modeNames, "Known modes"));
   }
   const given = modeNames.filter((name) => value[modes[name].key] !== undefined);
   const only = given[0];

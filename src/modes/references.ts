@@ -24,5 +24,5 @@ export const STAYS = "; the placeholder stays in the text.";
 
 /** The note about an unresolved placeholder. */
 export function unknownReference(task: string, placeholder: string): string {
-  return `The prompt of "${task}" contains {${placeholder}}, which is not a task it can refer to${STAYS}`;
+  return `The prompt of "${task}" contains {${placeholder}}, which does not refer to another task${STAYS}`;
 }

@@ -131,7 +131,7 @@ function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all, exha
     throw new CrewError(
       "PLAN_UNKNOWN_NEED",
       `Task "${task.id}" depends on "${missing}", which is not a task of the team.`,
-      suggestion(missing, ids, "Tasks are"),
+      suggestion(missing, ids, "Known tasks"),
     );
   const include = [...new Set(needs)].filter((need) => !Object.values(refs).includes(need));
   const preface = prefaceOf(objective, assignee?.role);
@@ -262,8 +262,8 @@ function memberFor(
   if (!found)
     throw new CrewError(
       "BAD_INPUT",
-      `${who} "${role}", who is not in the team.`,
-      suggestion(role, [...members.keys()], "Members are"),
+      `${who} "${role}", which is not a role of the team.`,
+      suggestion(role, [...members.keys()], "Known roles"),
     );
   return found;
 }

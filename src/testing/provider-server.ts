@@ -81,7 +81,7 @@ export async function startProviderServer(
     const body = await bodyOf(req);
     if (wire === undefined || body === undefined) {
       sendJson(res, wire === undefined ? 404 : 400, {
-        error: { message: `There is nothing at ${path}.`, type: "not_found" },
+        error: { message: `Nothing is served at ${path}.`, type: "not_found" },
       });
       return;
     }

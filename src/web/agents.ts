@@ -55,7 +55,7 @@ export async function lintReport(crew: Crew): Promise<readonly AgentProblem[]> {
 /** An agent converted to the file format of another agent program, and the fields that are lost. */
 export async function conversion(crew: Crew, name: string, to: string): Promise<Conversion> {
   if (!Object.hasOwn(writers, to))
-    throw badInput(`There is no dialect "${to}".`, `Use one of: ${Object.keys(writers).join(", ")}.`);
+    throw badInput(`Unknown dialect "${to}".`, `Use one of: ${Object.keys(writers).join(", ")}.`);
   const { found } = findDefinition(await crew.agents(), name);
   const { path, text, losses } = convert(found.read, to);
   return { path, text, losses: losses.map(({ kind, field, note }) => ({ kind, field, note })) };

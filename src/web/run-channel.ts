@@ -51,7 +51,7 @@ export async function openRunChannel(crew: Crew, id: string, { changed, deleted 
   const isDeleted = async (run: KeptRun): Promise<boolean> =>
     run.problems.length > 0 && !(await crew.runs()).includes(id);
   const unknown = (): CrewError =>
-    new CrewError("UNKNOWN_RUN", `There is no run "${id}".`, "The list of runs shows those that exist.");
+    new CrewError("UNKNOWN_RUN", `The run "${id}" does not exist.`, "Choose a run from the list of runs.");
   if (first && (await isDeleted(first))) throw unknown();
   const owner = first ? first.owner : await crew.kept.owner(id);
   const problems = first?.problems ?? records.problems;

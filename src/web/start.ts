@@ -69,7 +69,7 @@ export type StartRequest = Readonly<{ cwd: string; input: AnyInput; options: Rea
 export function startRequestOf(body: unknown, fallback: string): StartRequest {
   if (!isRecord(body) || !isRecord(body["input"])) throw badInput("The input is missing.", "Fill in the form.");
   const { cwd = fallback, input, options = {} } = body;
-  if (typeof cwd !== "string") throw badInput("The folder is not a text.", "Choose a folder.");
+  if (typeof cwd !== "string") throw badInput("The folder must be a text.", "Choose a folder.");
   const checked = parseAs<Record<string, unknown>>(offered, options, { code: "BAD_INPUT", what: "options of the run" });
   return { cwd: resolve(cwd), input: input as AnyInput, options: checked };
 }

@@ -165,7 +165,7 @@ test("a task that is known to have ended is no longer followed, even while its r
   });
   await over;
 
-  const refused = "No process is running the task, so there are no events to stream.";
+  const refused = "No process is running the task, so the task sends no events.";
   expect(await Promise.all(asked)).toEqual([refused, refused]);
   expect(await follow(tasks, run.id)).toBe(refused);
 });
@@ -462,8 +462,10 @@ describe("access control", () => {
       [ann, "run_zzzzzzzzzzzz"],
       [ann, "../../etc"],
     ] as const) {
-      await expect(client.getTask({ tenant: "", id })).rejects.toThrow(/There is no task/);
-      await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toThrow(/There is no task/);
+      await expect(client.getTask({ tenant: "", id })).rejects.toThrow(/The task .* does not exist/);
+      await expect(client.cancelTask({ tenant: "", id, metadata: undefined })).rejects.toThrow(
+        /The task .* does not exist/,
+      );
     }
     const all = {
       tenant: "",

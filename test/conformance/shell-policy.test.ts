@@ -603,7 +603,7 @@ test("SH-11: no file name is ever part of a command", async () => {
 });
 
 test("SH-12: a question shows everything that will run, and no part of it can hide", () => {
-  const verdict = { decision: "ask", rule: "mode default", why: "it runs a program", hint: "" } as const;
+  const verdict = { decision: "ask", rule: "mode default", why: "the call runs a program", hint: "" } as const;
   const shown = (command: string): string => approvalText({ agent: "a", tool: "bash", input: { command }, verdict });
   expect(shown("ls\u001b[2K\rrm -rf x")).toContain("ls\\u{1b}[2K\\rrm -rf x");
   expect(shown("echo \u202egpj.exe")).toContain("echo \\u{202e}gpj.exe");

@@ -29,5 +29,5 @@ test("tools of an agent in code may have the names of any program, and an unknow
   for await (const event of run) if ("text" in event && event.type !== "turn.ended") told.push(event.text);
   expect((await run).status).toBe("ok");
   expect(offered.toSorted()).toEqual(["Task", "TaskOutput", "bash", "bash_output", "kill_shell", "read_file"]);
-  expect(told.join("\n")).toContain('There is no tool "Frobnicate"');
+  expect(told.join("\n")).toContain('Unknown tool "Frobnicate"');
 });

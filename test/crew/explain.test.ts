@@ -208,13 +208,13 @@ describe("tools of MCP servers", () => {
     expect(await explained(["tools: Read, mcp__github__create_issue, mcp__sentry__*"])).toEqual([
       {
         "github__*":
-          "no, not in the list of tools; add mcp__github__* to let it in, /home/.claude/agents/kid.md:4 (tools)",
+          "no, not in the list of tools; add mcp__github__* to allow it, /home/.claude/agents/kid.md:4 (tools)",
         of: "github",
       },
       { github__create_issue: `yes, ${listed}`, of: "github" },
       {
         tickets__search:
-          "no, not in the list of tools; add mcp__tickets__* to let it in, /home/.claude/agents/kid.md:4 (tools)",
+          "no, not in the list of tools; add mcp__tickets__* to allow it, /home/.claude/agents/kid.md:4 (tools)",
         of: "tickets",
       },
       { "off__*": off, of: "off" },

@@ -404,6 +404,6 @@ describe("rights", () => {
     expect(child.requests.flatMap(({ tools }) => tools.map(({ name }) => name))).not.toContain("look");
     const denied = events.find(({ type }) => type === "tool.denied");
     if (child.requests.length > 0)
-      expect(denied).toMatchObject({ tool: "look", rule: "the parent of child may not use it" });
+      expect(denied).toMatchObject({ tool: "look", rule: "the parent of child may not use the tool" });
   });
 });

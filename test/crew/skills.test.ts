@@ -107,6 +107,6 @@ test("an agent of a trusted project that replaces another one is reported in one
   const told: string[] = [];
   for await (const event of run) if (event.type === "warning") told.push(event.text);
   expect(told).toEqual([
-    `The agent "explore" of this project (${cwd}/.agents/agents/explore.md) is used instead of the bundled one.`,
+    `The agent "explore" of this project (${cwd}/.agents/agents/explore.md) is used instead of the bundled agent.`,
   ]);
 });

@@ -37,7 +37,7 @@ test("a skill is returned as text, listed on demand, and refused where it is not
   expect(read("lead")[0]).toBe("Do tidy to src.");
   expect(read("lead")[1]).toContain("tidy: about tidy");
   expect(read("lead")[1]).not.toContain("secret");
-  expect(read("lead")[2]).toMatch(/^There is no skill "secret"\./);
+  expect(read("lead")[2]).toMatch(/^Unknown skill "secret"\./);
 });
 
 test("a skill with its own agent runs in that agent, for callers that may start that agent", async () => {

@@ -58,8 +58,8 @@ test.for(eras)("workflow commands and skills are prompts, over the %s protocol",
   });
 
   await expect(client.getPrompt({ name: "fix-issue" })).rejects.toThrow('needs the argument "issue"');
-  await expect(client.getPrompt({ name: "nothing" })).rejects.toThrow('There is no prompt "nothing"');
-  await expect(client.getPrompt({ name: "hidden" })).rejects.toThrow('There is no prompt "hidden"');
+  await expect(client.getPrompt({ name: "nothing" })).rejects.toThrow('Unknown prompt "nothing"');
+  await expect(client.getPrompt({ name: "hidden" })).rejects.toThrow('Unknown prompt "hidden"');
   expect(errors).toEqual([]);
   await client.close();
 });

@@ -49,7 +49,7 @@ function targetOf(to: string | undefined): string {
     throw new CrewError("BAD_INPUT", "No target dialect given.", `Give --to one of: ${names.join(", ")}.`);
   const close = nearest(to, names);
   const hint = close === undefined ? `Use one of: ${names.join(", ")}.` : `Did you mean "${close}"?`;
-  throw new CrewError("BAD_INPUT", `There is no dialect "${to}".`, hint);
+  throw new CrewError("BAD_INPUT", `Unknown dialect "${to}".`, hint);
 }
 
 /** Reads the agents of a file. When there is none, throws the problem found in the file. */
@@ -58,8 +58,8 @@ function readAll(file: string, dialect: string | undefined): readonly ReadAgent[
   if (!existsSync(path))
     throw new CrewError(
       "BAD_FILE",
-      `There is no file "${file}".`,
-      "Check the path; it starts from the folder you are in.",
+      `The file "${file}" does not exist.`,
+      "Check the path; it is relative to the current folder.",
     );
   if (statSync(path).isDirectory())
     throw new CrewError("BAD_FILE", `"${file}" is a folder.`, "Name a file in this folder.");
@@ -69,7 +69,7 @@ function readAll(file: string, dialect: string | undefined): readonly ReadAgent[
   throw new CrewError(
     "BAD_AGENT",
     `"${file}" contains no agent: ${why?.message ?? "it is empty"}`,
-    why?.hint ?? "See `subcrew agents lint`.",
+    why?.hint ?? "`subcrew agents lint` lists the mistakes.",
   );
 }
 
@@ -81,7 +81,7 @@ function save({ text, path }: ConvertedAgent, out: string): string {
   const isFolder = out.endsWith("/") || statSync(out, { throwIfNoEntry: false })?.isDirectory() === true;
   const target = isFolder ? join(out, path) : out;
   if (existsSync(target))
-    throw new CrewError("BAD_FILE", `"${target}" already exists.`, "Remove the file first, or choose another name.");
+    throw new CrewError("BAD_FILE", `"${target}" already exists.`, "Delete the file first, or choose another name.");
   mkdirSync(dirname(target), { recursive: true });
   writeFileSync(target, text, { flag: "wx" });
   return target;

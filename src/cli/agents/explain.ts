@@ -152,8 +152,8 @@ function toolRows(tools: readonly ExplainedTool[]): Record<string, string>[] {
     tool: name,
     may: missing ? "missing" : allowed ? "yes" : "no",
     decided: missing
-      ? `${rule}, but there is no such ${isOfServer(name) ? "MCP server" : "tool"} here`
-      : `${rule}${allowed && server ? "; whether the server has this tool is known when the run starts" : ""}`,
+      ? `${rule}, but no ${isOfServer(name) ? "MCP server" : "tool"} of this name exists here`
+      : `${rule}${allowed && server ? "; the run checks at its start whether the server has this tool" : ""}`,
     from: near(describeOrigin(origin)),
   });
   const plain = (tool: ExplainedTool): boolean => !tool.allowed && tool.rule === "not in the list of tools";
@@ -197,7 +197,7 @@ function instructionRows({
   ];
   return rows.length > 0
     ? rows.map(({ file, told }) => ({ file: terminalLine(file), told }))
-    : [{ file: "none", told: "there is no such file here" }];
+    : [{ file: "none", told: "this project has no instruction files" }];
 }
 
 function otherRow(found: FoundAgent): Record<string, string> {

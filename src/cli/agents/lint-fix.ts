@@ -26,7 +26,7 @@ export async function fixFiles(files: readonly LintFile[], flags: Flags): Promis
   }
   const many = `${changes.length} ${changes.length === 1 ? "file" : "files"}`;
   if (changes.length === 0) {
-    process.stderr.write("Nothing can be corrected automatically. Correct what the messages name by hand.\n");
+    process.stderr.write("Nothing can be corrected automatically. Correct the listed problems by hand.\n");
     return false;
   }
   if (!(await isAgreed(many, flags))) {

@@ -46,7 +46,7 @@ function print(rows: readonly AgentListing[], found: Discovery, flags: Flags): v
   const twins = ready.filter((row) => !shown.includes(row)).map(({ name }) => name);
   if (twins.length > 0)
     process.stderr.write(
-      `\nNot listed, because another agent has the same name in small letters: ${twins.join(", ")}. See \`subcrew agents --all\`.\n`,
+      `\nNot listed, because another agent has the same name apart from upper and lower case: ${twins.join(", ")}. See \`subcrew agents --all\`.\n`,
     );
   if (!flags.all) hint(found);
 }

@@ -11,7 +11,8 @@ export const models: CliCommand = {
     ["subcrew models", "what `fast` is right now"],
     ["OLLAMA_HOST=gpu:11434 subcrew models --json", "for a program, with another address"],
   ],
-  notes: "A model is a tier, a shortcut, provider/model, or several of these; `:high` after a name lets it think more.",
+  notes:
+    "A model is given as a tier, a shortcut or provider/model, or as a list of these; `:high` after a name raises the thinking level.",
   act: async (_, flags) => {
     const [{ crewFor }, { table }, { stdoutLook }] = await Promise.all([
       import("../launch/start.ts"),

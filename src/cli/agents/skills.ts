@@ -55,8 +55,7 @@ async function list(flags: Flags, what: "skills" | "commands", words: readonly s
     return 0;
   }
   const look = stdoutLook(flags);
-  if (shown.length === 0)
-    process.stderr.write(words.length > 0 ? `None of the ${what} matches.\n` : `There are no ${what}.\n`);
+  if (shown.length === 0) process.stderr.write(words.length > 0 ? `No ${what} match.\n` : `No ${what} were found.\n`);
   const rows = shown.map(({ name, agent = "general", source, argumentHint = "", description }) => ({
     name: `${name} ${argumentHint}`.trim(),
     agent,

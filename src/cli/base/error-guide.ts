@@ -17,7 +17,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "The message names file and line. `subcrew config list` shows the settings in effect.",
   ],
   BAD_CHANGE: [
-    "a change of a running plan is invalid, or the run has ended.",
+    "a change to the plan of a run is not valid, or the run has ended.",
     "Change a plan between `run.started` and `run.ended`, and refer to nodes that exist.",
   ],
   UNKNOWN_AGENT: [
@@ -51,7 +51,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "Export the key of the provider, for example `ANTHROPIC_API_KEY`; `subcrew doctor` checks the key.",
   ],
   NO_WORKER: [
-    "no worker of the engine can carry out the task.",
+    "no worker of the engine can run the task.",
     "Start a worker that offers what the message names; see [Past one machine](scale-out.md).",
   ],
   MISSING_PEER: ["a feature needs a package that is not installed.", "Install the package that the message names."],
@@ -76,14 +76,14 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "one of the nodes is not needed for the result.",
     "Let the output depend on that node, or remove the node.",
   ],
-  PLAN_TOO_DEEP: ["loops are nested too deeply.", "Flatten the plan."],
+  PLAN_TOO_DEEP: ["loops are nested too deeply.", "Nest fewer loops inside other loops."],
   STATE_UNWRITABLE: [
     "the state folder (`~/.subcrew` or `$SUBCREW_HOME`) cannot be written: permissions, or a full disk.",
     "Free space or correct permissions; `subcrew doctor` checks both.",
   ],
   WORKER_FAILED: [
     "the process of a background run could not start.",
-    "The message has the last lines of its output. Run `subcrew doctor`.",
+    "The message shows the last lines of the process output. Run `subcrew doctor`.",
   ],
   LOGIN_FAILED: [
     "signing in to an MCP server or a remote agent failed.",
@@ -103,7 +103,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
   ],
   TOO_MANY_RUNS: ["too many runs are in the background.", "Wait until a run ends, or raise `background.maxRuns`."],
   TOO_DEEP: [
-    "agents start agents more deeply than allowed.",
+    "the chain of agents that start agents is longer than allowed.",
     "Raise `--max-depth`, or let the first agent do the work.",
   ],
   UNTRUSTED: [
@@ -114,14 +114,17 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "a sandbox is required and this machine cannot make one.",
     "`subcrew doctor` says what is missing. `--sandbox auto` uses a sandbox where possible.",
   ],
-  DISABLED: ["the agent is disabled in the settings or in its file.", "`subcrew agents enable NAME`."],
+  DISABLED: [
+    "the agent is disabled in the settings or in its file.",
+    "Enable the agent: `subcrew agents enable NAME`.",
+  ],
   NEEDS_LOGIN: [
     "an MCP server or a remote agent wants you to sign in.",
     "For an MCP server, run `subcrew mcp login NAME`. For a remote agent, run the agent once in a terminal.",
   ],
   CRASHED: [
-    "the process or thread of the task ended before the task, or the code of a tool or model crashed.",
-    "The message has exit code and last lines. `--retry 2` retries the task.",
+    "the process or thread of the task ended before the task was done, or the code of a tool or model crashed.",
+    "The message shows the exit code and the last lines of output. `--retry 2` retries the task.",
   ],
   SOME_FAILED: [
     "some of several tasks failed.",
@@ -138,7 +141,7 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "Raise `maxIterations`, or read the feedback in `subcrew show RUN`.",
   ],
   CONFLICT: [
-    "changes of a worktree conflict with the workspace.",
+    "changes from a worktree conflict with the workspace.",
     "The patch is kept: `subcrew diff RUN` shows it, `subcrew apply RUN` tries again to apply it.",
   ],
   AGENT_REPORTED: [
@@ -146,13 +149,16 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "Read the reason; give the agent the missing tool or information.",
   ],
   STUCK: ["the agent repeated the same calls without progress.", "Give a more precise prompt, or another model."],
-  DRIFT: ["a replayed run made a request that the recording does not have.", "Record the run again with `--record`."],
+  DRIFT: [
+    "a replayed run made a request that the recording does not contain.",
+    "Record the run again with `--record`.",
+  ],
   MODEL_AUTH: [
     "the provider refused the key.",
     "Check the key; `subcrew doctor` asks the provider. Then `subcrew resume RUN`.",
   ],
   MODEL_RATE_LIMIT: [
-    "the provider limits requests.",
+    "the provider refuses more requests for now (rate limit).",
     "Lower `--concurrency`. With `--on-provider-fault park` the run waits and continues by itself.",
   ],
   MODEL_OVERLOADED: [
@@ -195,10 +201,10 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "The message names the alternative.",
   ],
   DENIED: [
-    "a rule forbids what the task asks for.",
+    "a permission rule forbids an action that the task needs.",
     "`subcrew agents explain NAME` shows the rule. Change the rule if it is yours.",
   ],
-  REJECTED: ["a person rejected the plan or the question.", "Nothing, if that was intended."],
+  REJECTED: ["a person rejected a plan or a question of the task.", "Nothing, if that was intended."],
   NEEDS_ANSWER: [
     "the task needs an approval, and no person can answer here.",
     "Run the task in a terminal, in the background (`--bg`, then `subcrew inbox`), or allow the call with `--allow RULE`.",

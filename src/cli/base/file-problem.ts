@@ -1,11 +1,11 @@
 import { messageOf } from "../../core/schema/error.ts";
 
 const WORDS: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such folder",
-  ENOTDIR: "a part of the path is a file",
+  ENOENT: "the folder does not exist",
+  ENOTDIR: "a part of the path is a file, not a folder",
   EISDIR: "the path is a folder",
-  EACCES: "you may not write there",
-  EPERM: "you may not write there",
+  EACCES: "you have no permission to write there",
+  EPERM: "you have no permission to write there",
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full",
   ENAMETOOLONG: "the name is too long",

@@ -227,7 +227,7 @@ export function runOptions(): Option[] {
 /** Flags that record the requests to models and tools in a file, or replay them from one. */
 function recordingOptions(): Option[] {
   return group("Recordings:", [
-    new Option("--record <file>", "record what models and tools answer in a file, without secrets"),
+    new Option("--record <file>", "record the answers of models and tools in a file, without secrets"),
     new Option(
       "--replay <file>",
       "answer from a recording: needs no key and changes nothing; a request that is not in the recording fails",
@@ -372,7 +372,7 @@ function retry(text: string): RetryConfig {
   throw new CrewError(
     "BAD_INPUT",
     `--retry cannot be "${text}".`,
-    "Give the number of tries and the first wait, as in --retry 3x500ms.",
+    "Give the number of attempts and the first wait, as in --retry 3x500ms.",
   );
 }
 

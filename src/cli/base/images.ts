@@ -49,7 +49,7 @@ export async function imagesFor(
 export function refusedImagesText(refused: readonly string[]): string | undefined {
   if (refused.length === 0) return undefined;
   const names = refused.map((file) => sanitize(basename(file))).join(", ");
-  return `Not attached: ${names}. A mention after @ attaches images of the working folder; attach others with --image FILE.`;
+  return `Not attached: ${names}. @NAME attaches only images in the working folder; attach other images with --image FILE.`;
 }
 
 /** A test for the files that a mention may attach. Links are resolved, so a link in the working folder opens nothing. */
@@ -93,13 +93,13 @@ async function readImage(file: string): Promise<AttachedImage> {
   if (type === undefined)
     throw new CrewError(
       "BAD_FILE",
-      `"${file}" is not an image that models take.`,
+      `"${file}" is not in an image format that models accept.`,
       "Convert the file to PNG, JPEG, GIF or WebP.",
     );
   if (bytes.length > MAX_IMAGE_BYTES)
     throw new CrewError(
       "BAD_FILE",
-      `The image "${file}" has ${(bytes.length / 1e6).toFixed(1)} MB, and models take at most ${MAX_IMAGE_BYTES / 1e6} MB.`,
+      `The image "${file}" is too large: ${(bytes.length / 1e6).toFixed(1)} MB; models accept at most ${MAX_IMAGE_BYTES / 1e6} MB.`,
       "Make the image smaller.",
     );
   return { name: basename(file), type, data: bytes.toString("base64") };

@@ -26,7 +26,7 @@ test("an extra argument is named, and a file among them gets a hint about --inpu
 
 test("a value outside of the choices is refused with the list of choices and the nearest one", () => {
   expect(told("-o", "yaml")).toEqual(['--output cannot be "yaml".', "Give one of text, json."]);
-  expect(told("--output", "jsn")[1]).toBe("Did you mean --output json? There are: text, json.");
+  expect(told("--output", "jsn")[1]).toBe("Did you mean --output json? Possible values: text, json.");
 });
 
 test("an unknown flag of one letter does not suggest a flag with another letter", () => {

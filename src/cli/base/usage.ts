@@ -9,7 +9,7 @@ export function usageError(error: CommanderError, command: Command): CrewError {
   const help = `See \`${nameOf(command)} --help\`.`;
   switch (error.code) {
     case "commander.unknownOption":
-      return new CrewError("BAD_INPUT", `There is no flag ${quoted(first)}.`, flagHint(first, command));
+      return new CrewError("BAD_INPUT", `Unknown flag ${quoted(first)}.`, flagHint(first, command));
     case "commander.optionMissingArgument":
       return new CrewError(
         "BAD_INPUT",
@@ -25,7 +25,7 @@ export function usageError(error: CommanderError, command: Command): CrewError {
       const flag = first.split(/[ ,]/).find((part) => part.startsWith("--")) ?? first;
       const close = nearest(given, choices.split(", "));
       const hint =
-        close === undefined ? `Give one of ${choices}.` : `Did you mean ${flag} ${close}? There are: ${choices}.`;
+        close === undefined ? `Give one of ${choices}.` : `Did you mean ${flag} ${close}? Possible values: ${choices}.`;
       return new CrewError("BAD_INPUT", `${flag} cannot be ${quoted(given)}.`, hint);
     }
     case "commander.missingArgument":
@@ -55,14 +55,14 @@ export function unknownCommand(word: string, names: readonly string[], where = "
   const close = nearest(word, names);
   const hint =
     close === undefined ? `See \`${where} --help\` for all commands.` : `Did you mean \`${where} ${close}\`?`;
-  return new CrewError("BAD_INPUT", `There is no command ${quoted(word)}.`, hint);
+  return new CrewError("BAD_INPUT", `Unknown command ${quoted(word)}.`, hint);
 }
 
 /** The error for a code that does not exist. */
 export function unknownCode(word: string, codes: readonly string[]): CrewError {
   const close = nearest(word, codes);
   const hint = close === undefined ? "docs/errors.md lists all codes." : `Did you mean \`subcrew help ${close}\`?`;
-  return new CrewError("BAD_INPUT", `There is no error code ${quoted(word)}.`, hint);
+  return new CrewError("BAD_INPUT", `Unknown error code ${quoted(word)}.`, hint);
 }
 
 /** The error for a command that needs a subcommand and got none, or an unknown one. */
@@ -83,7 +83,7 @@ function flagHint(flag: string, command: Command): string {
   );
   if (close !== undefined) return `Did you mean ${quoted(close)}?`;
   if (!command.parent) return "Flags come after the command, as in `subcrew run --json ...`.";
-  const text = /^-[^-]|\s/.test(flag) ? " A text that begins with a dash comes after `--`." : "";
+  const text = /^-[^-]|\s/.test(flag) ? " Put `--` before a text that begins with a dash." : "";
   return `See \`${nameOf(command)} --help\`.${text}`;
 }
 

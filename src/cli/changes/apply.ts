@@ -118,10 +118,10 @@ function keptIn({ run, nodes }: State, named: string | undefined): KeptChanges {
   throw new CrewError(
     "BAD_INPUT",
     found.length > 1
-      ? `"${run}" kept the changes of ${found.length} tasks.`
+      ? `"${run}" has stored changes of ${found.length} tasks.`
       : named === undefined
-        ? `"${run}" kept no changes that could be applied.`
-        : `"${run}/${named}" kept no changes.`,
+        ? `"${run}" has no stored changes to apply.`
+        : `"${run}/${named}" has no stored changes.`,
     hint,
   );
 }

@@ -50,7 +50,7 @@ const WOULD = {
 } as const;
 
 function summary(all: number, refused: number, dryRun: boolean): string {
-  if (all === 0) return "No changes of this run are recorded, so there is nothing to undo.";
+  if (all === 0) return "This run recorded no changes, so nothing can be undone.";
   if (refused === 0) return dryRun ? "Nothing was changed. Leave out --dry-run to restore the files." : "Done.";
   return `${counted(refused, "file")} of ${all} ${dryRun ? "would stay" : "stayed"} as ${refused === 1 ? "it is" : "they are"}.`;
 }

@@ -43,7 +43,7 @@ function statusLines({ status, outcome, nodes }: State, { colors }: Look): strin
       ({ path, status: how }) => path.includes("/") && how === "running",
     ).length;
     const what = helpers > 0 ? `The answer and ${counted(helpers, "agent")} are stopped` : "The answer is stopped";
-    return [colors.yellow(`${what}. /resume continues; another message replaces it.`)];
+    return [colors.yellow(`${what}. /resume continues the answer; a new message replaces it.`)];
   }
   if (!outcome || outcome.status === "ok") return [];
   const hint =

@@ -23,7 +23,7 @@ export function conversationList(
   columns: number,
   look: Readonly<{ durations?: Look["durations"] | undefined }>,
 ): string {
-  if (all.length === 0) return "There is no such conversation in this project.";
+  if (all.length === 0) return "This project has no such conversation.";
   const lines = all.slice(0, MOST_LISTED).map(({ last, title, messages, at }) => {
     const about = `${last}  ${took(Date.now() - at, look, "spaced").padStart(7)} ago  ${counted(messages, "message").padStart(11)}`;
     return fit(`${about}  ${terminalLine(title)}`, columns, "...");
@@ -81,7 +81,7 @@ export async function conversationFor(
     if (found.length > 1) return { several: found };
     throw new CrewError(
       "UNKNOWN_RUN",
-      `There is no run "${words}", and no conversation of this project has these words.`,
+      `"${words}" matches no run and no conversation of this project.`,
       "`/resume` alone lists the conversations; outside of a chat, `subcrew chat --resume`.",
     );
   }

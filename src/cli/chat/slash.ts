@@ -108,7 +108,7 @@ const table: Readonly<Record<string, Row>> = {
     usage: "/compact",
     what: "summarise the conversation and continue from the summary",
     act: async (_, { talk, surface, show }) => {
-      if (talk.last() === undefined) return surface.print("There is nothing to summarise yet.");
+      if (talk.last() === undefined) return surface.print("Nothing to summarise yet.");
       const said = await talk.say(COMPACT);
       await show(said);
       const { outcome } = said.run.state;
@@ -201,7 +201,7 @@ export async function runSlashCommand(line: string, on: Slash): Promise<boolean>
     const near = nearest(name, Object.keys(table));
     throw new CrewError(
       "BAD_INPUT",
-      `There is no command "/${name}".`,
+      `Unknown command "/${name}".`,
       near === undefined ? "See /help." : `Did you mean /${near}? See /help.`,
     );
   }
@@ -234,7 +234,7 @@ async function sendPrompt(name: string, words: readonly string[], { crew, talk, 
   if (!wanted)
     throw new CrewError(
       "BAD_INPUT",
-      `"/${name}" names no prompt.`,
+      `"/${name}" is not an MCP prompt.`,
       "Write /mcp__SERVER__PROMPT; /mcp SERVER lists the prompts.",
     );
   await show(await talk.say(await serverPromptText(wanted, words, crew)));
@@ -274,7 +274,7 @@ async function asCommand(
 async function undoLast(on: Slash): Promise<void> {
   const { talk, surface, undone } = on;
   const last = talk.last();
-  if (last === undefined) return surface.print("There is no answer yet.");
+  if (last === undefined) return surface.print("No answer yet.");
   const events = surface.events();
   const shown = talk.runs().map(({ id }) => id);
   const changing = shown.filter((id) => changedFiles(events.filter(({ run }) => run === id)).files.length > 0);
@@ -292,7 +292,7 @@ async function undoLast(on: Slash): Promise<void> {
 /** Runs a command on the run of the last answer. */
 async function aboutLast(on: Slash, name: "diff"): Promise<void> {
   const last = on.talk.last();
-  if (last === undefined) return on.surface.print("There is no answer yet.");
+  if (last === undefined) return on.surface.print("No answer yet.");
   await asCommand(on, name, [last]);
 }
 

@@ -15,7 +15,7 @@ export async function drainWorker(word: string, flags: Flags): Promise<number> {
     if (!one || other)
       throw new CrewError(
         "BAD_INPUT",
-        one ? `"${word}" means ${found.length} workers.` : `There is no worker "${word}".`,
+        one ? `"${word}" means ${found.length} workers.` : `Unknown worker "${word}".`,
         one
           ? `Write more of the name: ${found.map(({ id }) => id).join(", ")}.`
           : "`subcrew engine status` lists the workers.",

@@ -32,7 +32,7 @@ export async function limitEngine(name: string | undefined, flags: Flags): Promi
     const all = [...(await table.read())].filter(([one]) => name === undefined || one === name);
     if (json) process.stdout.write(`${jsonText(Object.fromEntries(all), 2)}\n`);
     else if (all.length > 0) process.stdout.write(`${all.map(([one, limits]) => limitLine(one, limits)).join("\n")}\n`);
-    else process.stdout.write(name === undefined ? "There are no limits.\n" : `${name} has no limits.\n`);
+    else process.stdout.write(name === undefined ? "No limits are set.\n" : `${name} has no limits.\n`);
     return 0;
   });
 }

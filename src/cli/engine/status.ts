@@ -36,7 +36,7 @@ function textOf(
         : `step ${schema.applied} of ${schema.known}: run \`subcrew engine migrate\``;
   const lines = [`engine   ${shown} (Postgres ${server})`, `tables   ${state}`];
   if (!announcements) lines.push(`notices  ${POLLING}`);
-  if (runs) lines.push(`runs     ${runs.working} working, ${runs.orphaned} without a living owner, ${runs.kept} kept`);
+  if (runs) lines.push(`runs     ${runs.working} working, ${runs.orphaned} orphaned, ${runs.kept} stored`);
   for (const [name, given] of Object.entries(limits)) lines.push(`limit    ${limitLine(name, given)}`);
   if (refusedKeys > 0)
     lines.push(

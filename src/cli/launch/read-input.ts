@@ -70,7 +70,7 @@ function malformed(file: string, text: string, error: unknown): CrewError {
     return new CrewError(
       "PLAN_DUPLICATE_ID",
       `${titleOf(file)} has the key "${key}" twice${line}.`,
-      "Give each key another name.",
+      "Give each key a unique name.",
     );
   }
   return new CrewError(
@@ -84,12 +84,12 @@ function unreadable(file: string, { code, message }: NodeJS.ErrnoException): Cre
   if (code === "ENOENT")
     return new CrewError(
       "BAD_FILE",
-      `There is no file "${file}".`,
-      "Check the path; it starts from the folder you are in.",
+      `The file "${file}" does not exist.`,
+      "Check the path; it is relative to the current folder.",
     );
   if (code === "EISDIR") return new CrewError("BAD_FILE", `"${file}" is a folder.`, "Name a file in this folder.");
   if (code === "EACCES")
-    return new CrewError("BAD_FILE", `"${file}" may not be read.`, "Check the permissions of the file.");
+    return new CrewError("BAD_FILE", `You have no permission to read "${file}".`, "Check the permissions of the file.");
   return new CrewError("BAD_FILE", `"${file}" cannot be read: ${message}.`, "Check the path.");
 }
 

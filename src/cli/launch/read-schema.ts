@@ -7,7 +7,7 @@ import { readData } from "./read-input.ts";
 export async function readSchema(given: string, flag: string): Promise<JsonSchema> {
   const isInline = given.trimStart().startsWith("{");
   const value = isInline ? inline(given, flag) : await readData(given);
-  const what = isInline ? "what was given" : `"${given}"`;
+  const what = isInline ? "the value" : `"${given}"`;
   const hint = `Give a JSON Schema, as in {"type": "object", "required": ["answer"]}.`;
   if (!isRecord(value))
     throw new CrewError("BAD_FILE", `${flag}: ${what} is not a valid JSON Schema: it is not an object.`, hint);

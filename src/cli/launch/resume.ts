@@ -131,8 +131,8 @@ export const resumeCommand: CliCommand = {
 const claimedElsewhere = (id: string, host: string): CrewError =>
   new CrewError(
     "RUN_BUSY",
-    `The machine "${host}" works on the run "${id}", according to the last record.`,
-    `Stop the run there. If that machine no longer works on it: \`subcrew resume ${id} --force\`.`,
+    `The run "${id}" runs on the machine "${host}", according to the last record.`,
+    `Stop the run on that machine. If that machine no longer runs it: \`subcrew resume ${id} --force\`.`,
   );
 
 /** Resumes paused tasks, or retries failed tasks, of a run that is still running. */
@@ -152,7 +152,7 @@ async function goOn(
   const command = { do: "resume" as const, ...defined({ path }), ...(retryFailed && { retryFailed }) };
   const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });
   const done = receipt?.done ?? false;
-  const text = receipt?.text ?? `${id} has not answered yet.`;
+  const text = receipt?.text ?? `The process of ${id} has not answered yet.`;
   process.stdout.write(json ? `${jsonText({ id, done, text, ...defined({ path }) })}\n` : `${text}\n`);
   return done ? 0 : 1;
 }
@@ -178,7 +178,8 @@ async function takeOver(store: RunStore, id: string, { quiet }: { quiet: boolean
   const { life, state } = await kept.look(id);
   if (life !== "parked" && !(isActive(life) && [...state.nodes.values()].some(isParkedTask))) return;
   const signal = AbortSignal.timeout(LEAVE_MS);
-  if (!quiet) process.stderr.write(`Tasks of ${id} wait in another process, which now leaves the run to this one.\n`);
+  if (!quiet)
+    process.stderr.write(`Tasks of ${id} wait in another process. That process now hands the run over to this one.\n`);
   await kept.tell(id, { do: "pause", reason: "resumed by another process" }, { waitMs: 1_000, signal });
   await kept.ended(id, signal);
   while ((await store.owner(id)) !== undefined && (await pause(20, signal)));

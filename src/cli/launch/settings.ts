@@ -70,8 +70,8 @@ async function contextPath(file: string, workspace: string): Promise<string> {
   if (!found?.isFile())
     throw new CrewError(
       "BAD_FILE",
-      found ? `--context-file: "${file}" is not a file.` : `--context-file: there is no file "${file}".`,
-      "Check the path; it starts from the folder you are in.",
+      found ? `--context-file: "${file}" is not a file.` : `--context-file: the file "${file}" does not exist.`,
+      "Check the path; it is relative to the current folder.",
     );
   if (folderContains(resolve(workspace), resolve(file))) return path;
   throw new CrewError(
@@ -119,7 +119,7 @@ function toolsOf(written: string): readonly string[] {
   const close = nearest(written, toolNames);
   throw new CrewError(
     "UNKNOWN_TOOL",
-    `There is no tool "${written}".`,
+    `Unknown tool "${written}".`,
     close === undefined
       ? "Known tools: read_file, list_files, glob, grep_files and more; without --tools an agent has the tools of its file."
       : `Did you mean "${close}"?`,

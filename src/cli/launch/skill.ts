@@ -77,8 +77,8 @@ function named<T extends Pick<Skill, "name" | "file">>(
   const untrusted = discovery.untrusted.find((each) => each.name === name);
   if (untrusted) throw untrustedError(`The ${what} "${name}"`, untrusted);
   const close = nearestName(name, all);
-  const hint = close === undefined ? `\`subcrew ${what}s\` lists the known ones.` : `Did you mean "${close}"?`;
-  throw new CrewError("BAD_INPUT", `There is no ${what} "${name}".`, hint);
+  const hint = close === undefined ? `\`subcrew ${what}s\` lists the known names.` : `Did you mean "${close}"?`;
+  throw new CrewError("BAD_INPUT", `Unknown ${what} "${name}".`, hint);
 }
 
 function inputFor(found: Skill | WorkflowCommand, text: string, { agent }: Flags): AnyInput {

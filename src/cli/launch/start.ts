@@ -138,7 +138,7 @@ async function checkFolder(folder: string): Promise<void> {
   if (found?.isDirectory()) return;
   throw new CrewError(
     "BAD_FILE",
-    found ? `--cwd: "${folder}" is not a folder.` : `--cwd: there is no folder "${folder}".`,
-    "Check the path; it starts from the folder you are in.",
+    found ? `--cwd: "${folder}" is not a folder.` : `--cwd: the folder "${folder}" does not exist.`,
+    "Check the path; it is relative to the current folder.",
   );
 }

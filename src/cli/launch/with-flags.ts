@@ -25,7 +25,7 @@ export async function withFlags(input: AnyInput, flags: Flags): Promise<AnyInput
     throw new CrewError(
       "BAD_INPUT",
       `--schema cannot be used for a ${mode}.`,
-      "Put a `schema` in the file, at the task that it is meant for.",
+      "Set `schema` at a task in the file instead.",
     );
   }
   return { ...places[mode](input, given), mode };

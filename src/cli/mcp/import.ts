@@ -29,7 +29,7 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
       const what = `${read.name}  (${place.file})`;
       if ("problem" in read) say(`skip    ${what}: ${read.problem}`);
       else if (isOurselves(read.server))
-        say(`skip    ${what}: this server is subcrew itself, whose agents can be used without it`);
+        say(`skip    ${what}: this server is subcrew itself; its agents are available without it`);
       else if (known.has(read.name) || fresh.has(read.name))
         say(`skip    ${what}: a server of this name already exists`);
       else fresh.set(read.name, { ...read, file: place.file });
@@ -37,7 +37,7 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
   }
   const found = [...fresh.values()];
   if (found.length === 0) {
-    say("There are no MCP servers to import.");
+    say("No MCP servers to import were found.");
     return 0;
   }
   for (const { name, server, file: origin } of found)

@@ -39,7 +39,7 @@ export async function login([name = ""]: readonly string[], flags: Flags): Promi
             : "Waiting for the login to finish ...",
         );
         if (process.stdin.isTTY)
-          say("If the browser is on another machine, paste the address that it ends at, and press Enter.");
+          say("If the browser runs on another machine, paste the last address that it shows here, and press Enter.");
       },
       ...(process.stdin.isTTY && { pasted: typedLines }),
     });

@@ -11,7 +11,7 @@ export function serverNamed(name: string, { settings }: Crew): McpServer {
   const names = Object.keys(servers);
   throw new CrewError(
     "BAD_INPUT",
-    name === "" ? "No MCP server given." : `There is no MCP server "${name}".`,
+    name === "" ? "No MCP server given." : `Unknown MCP server "${name}".`,
     names.length === 0 ? NONE_YET : suggestion(name, names, "Known servers"),
   );
 }

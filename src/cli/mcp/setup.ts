@@ -10,7 +10,7 @@ export function printSetup(name: string): number {
   if (!setupNames.includes(name as SetupName))
     throw new CrewError(
       "BAD_INPUT",
-      `There are no setup instructions for a program called "${name}".`,
+      `No setup instructions for "${name}".`,
       suggestion(name, setupNames, "Setup instructions exist for"),
     );
   process.stdout.write(setupText(name as SetupName, variablesToPass(process.env)));

@@ -70,7 +70,7 @@ export const attach: CliCommand = {
     let { end } = text;
     try {
       if (live && !quiet && !flags.json) {
-        const interruptText = "looks away";
+        const interruptText = "detaches";
         const shown = { crew, look, since, isOpen, out, attended, interrupt: detach, interruptText };
         ({ end } = (await followOnScreen(view, { ...shown, canMove: false, answer: give })).screen);
       } else {

@@ -45,7 +45,7 @@ export const ps: CliCommand = {
     const all = await kept.list({ ended: flags.all || isFiltered ? Number.POSITIVE_INFINITY : MOST_ENDED });
     const rows = all.map((run) => rowFor(run, Date.now())).filter((row) => isWanted(row, text, flags));
     if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
-    else if (rows.length === 0) process.stderr.write(isFiltered ? "No run matches.\n" : "There are no runs yet.\n");
+    else if (rows.length === 0) process.stderr.write(isFiltered ? "No run matches.\n" : "No runs yet.\n");
     else process.stdout.write(table([HEADINGS, ...rows.map((row) => shown(row, look))], look, { project: 12 }));
     return 0;
   },

@@ -86,8 +86,8 @@ async function fileRecord(file: string): Promise<Record> {
   const bytes = await readRegularFile(file).catch((cause: NodeJS.ErrnoException) => {
     throw new CrewError(
       "BAD_FILE",
-      cause.code === "ENOENT" ? `There is no file "${file}".` : `"${file}" cannot be read: ${cause.message}.`,
-      "Check the path; it starts from the folder you are in.",
+      cause.code === "ENOENT" ? `The file "${file}" does not exist.` : `"${file}" cannot be read: ${cause.message}.`,
+      "Check the path; it is relative to the current folder.",
       { cause },
     );
   });

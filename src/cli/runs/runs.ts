@@ -38,8 +38,7 @@ export const runs: CliCommand = {
     const all = await Promise.all(ids.map(async (id) => rowFor(id, await crew.record(id).catch(() => undefined))));
     const rows = searchRows(all, words, ({ id, status, name, tasks }) => [id, status, name, ...tasks]).slice(0, limit);
     if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
-    else if (rows.length === 0)
-      process.stderr.write(words.length > 0 ? "No run matches.\n" : "There are no runs yet.\n");
+    else if (rows.length === 0) process.stderr.write(words.length > 0 ? "No run matches.\n" : "No runs yet.\n");
     else
       process.stdout.write(
         table(

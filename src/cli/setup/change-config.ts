@@ -166,8 +166,8 @@ function knownPath(key: string): ConfigPath {
     const close = nearest(step, known);
     throw new CrewError(
       "BAD_INPUT",
-      `There is no setting "${steps.slice(0, at + 1).join(".")}".`,
-      close === undefined ? `Known here: ${known.join(", ")}.` : `Did you mean "${[...above, close].join(".")}"?`,
+      `Unknown setting "${steps.slice(0, at + 1).join(".")}".`,
+      close === undefined ? `Known keys: ${known.join(", ")}.` : `Did you mean "${[...above, close].join(".")}"?`,
     );
   }
   if (steps.length > 0) return steps;
@@ -193,8 +193,8 @@ function valueFor(path: ConfigPath, text: string): unknown {
   const fault = faultOf(candidates[0]);
   throw new CrewError(
     "BAD_CONFIG",
-    fault?.message ?? `"${text}" is not valid here.`,
-    fault?.hint ?? "See docs/config.md.",
+    fault?.message ?? `"${text}" is not a valid value for this setting.`,
+    fault?.hint ?? "docs/config.md lists the values of each setting.",
   );
 }
 

@@ -19,7 +19,7 @@ export const completion: CliCommand = {
     if (script === undefined)
       throw new CrewError(
         "BAD_INPUT",
-        `There is no completion for "${shell}".`,
+        `Completion is not available for "${shell}".`,
         `Give one of ${Object.keys(SCRIPTS).join(", ")}.`,
       );
     process.stdout.write(script);

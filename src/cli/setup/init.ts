@@ -50,7 +50,10 @@ export const init: CliCommand = {
     if (!flags.json) process.stdout.write(foundText(found, offered(found, flags.model)));
     if (!isAsked && !flags.yes) {
       if (flags.json) process.stdout.write(`${jsonText({ found, done: [] }, 2)}\n`);
-      else process.stderr.write("There is no terminal to ask on, so nothing was changed. Add --yes to agree.\n");
+      else
+        process.stderr.write(
+          "Nothing was changed: the confirmation needs a terminal. Add --yes to confirm without one.\n",
+        );
       return flags.json ? 0 : 2;
     }
     const agree = isAsked
@@ -160,7 +163,7 @@ function wantedHosts(found: readonly Host[], names: readonly string[] | undefine
       suggestion(
         name,
         found.map((each) => each.name),
-        "Found were",
+        "Hosts found",
       ),
     );
   });

@@ -53,7 +53,7 @@ export async function removeRule(word: string, project: string): Promise<string>
   if (rule === undefined || !(await store().remove(rule, project)))
     throw new CrewError(
       "BAD_INPUT",
-      `There is no approved rule "${word}".`,
+      `No approved rule matches "${word}".`,
       "`subcrew permissions` lists the approved rules with their numbers; in a chat, /permissions.",
     );
   return `Removed: allow ${terminalLine(rule)}`;

@@ -6,7 +6,7 @@ import { askPerson } from "./gates.ts";
 export async function confirm(question: string, flags: Flags): Promise<boolean> {
   if (flags.yes) return true;
   if (!terminal(flags).attended) {
-    process.stderr.write("There is no terminal to ask on, so nothing was changed. Add --yes to agree.\n");
+    process.stderr.write("Nothing was changed: the confirmation needs a terminal. Add --yes to confirm without one.\n");
     return false;
   }
   if (await askYes(question)) return true;

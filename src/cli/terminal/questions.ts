@@ -214,7 +214,7 @@ const answeredText = ({ approve, by }: Answer): string =>
   `${approve ? "approved" : "rejected"} by ${terminalLine(by ?? "another person")}`;
 
 function titleOf(step: Step, { kind }: Question): string {
-  if (step === "rule") return "Allow what this rule covers. Edit it, then press Enter.";
+  if (step === "rule") return "Allow every call that this rule covers. Edit the rule, then press Enter.";
   return titles[kind];
 }
 

@@ -61,6 +61,6 @@ async function runFor(word: string | undefined): Promise<string> {
   const crew: Crew = await crewFor({});
   const [newest] = await crew.runs();
   if (newest === undefined)
-    throw new CrewError("UNKNOWN_RUN", "There are no runs yet.", 'Start a run: `subcrew run explore "..."`.');
+    throw new CrewError("UNKNOWN_RUN", "No runs yet.", 'Start a run: `subcrew run explore "..."`.');
   return newest;
 }

@@ -46,7 +46,7 @@ function diffOf({ path, file, before }: ProjectSource, store: TrustStore, { colo
   const old = before === undefined ? undefined : store.textOf(before);
   const text = currentText(path);
   if (old === undefined || text === undefined) return ["            The previous content is not known."];
-  if (old === text) return ["            A file that this file names has changed."];
+  if (old === text) return ["            A file that this file refers to has changed."];
   const shades: Readonly<Record<string, (line: string) => string>> = {
     "+": colors.green,
     "-": colors.red,

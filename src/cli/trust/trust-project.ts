@@ -30,8 +30,8 @@ function folderOf(cwd: string | undefined): string {
   if (existsSync(folder)) return folder;
   throw new CrewError(
     "BAD_FILE",
-    `--cwd: there is no folder "${cwd}".`,
-    "Check the path; it starts from the folder you are in.",
+    `--cwd: the folder "${cwd}" does not exist.`,
+    "Check the path; it is relative to the current folder.",
   );
 }
 
@@ -99,8 +99,8 @@ async function isAgreed(flags: Flags): Promise<boolean> {
   if (flags.json || !terminal(flags).attended)
     throw new CrewError(
       "UNTRUSTED",
-      "There is no terminal on which you could confirm this.",
-      "Look at the list, then run `subcrew trust --yes`.",
+      "Trusting a project needs a confirmation in a terminal.",
+      "Read the list, then run `subcrew trust --yes`.",
     );
   return askYes("Trust these files as they are now?");
 }

@@ -64,7 +64,7 @@ export async function followOnScreen(run: Run, options: OnScreenOptions): Promis
     answer: give,
     print: screen.print,
     changed: screen.redraw,
-    other: () => screen.print([look.colors.dim("That is not an answer to this question.")]),
+    other: () => screen.print([look.colors.dim("This question does not accept that answer.")]),
     takes: (event) => (options.isOpen?.(event) ?? event.at >= since) && !(approves && event.call === undefined),
   });
   if (attended) screen.ask(questions);
@@ -84,7 +84,8 @@ export async function followOnScreen(run: Run, options: OnScreenOptions): Promis
   const move = (now: boolean): void => {
     moving = true;
     const busy = [...run.state.nodes.values()].some(({ calling, status }) => calling > 0 && status === "running");
-    if (busy && !now) return screen.hint("moves to the background when the running calls have ended; b again: now");
+    if (busy && !now)
+      return screen.hint("the run moves to the background when its current calls end; press b again to move it now");
     screen.hint("moving to the background");
     run.pause("sent to the background");
   };

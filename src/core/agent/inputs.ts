@@ -40,5 +40,5 @@ export function inputProblem(
   );
   if (missing.length > 0) return `the input ${missing.join(", ")} is missing`;
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(declared, name));
-  return unknown.length > 0 ? `it has no input ${unknown.join(", ")}` : undefined;
+  return unknown.length > 0 ? `the agent has no input ${unknown.join(", ")}` : undefined;
 }

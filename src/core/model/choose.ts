@@ -128,7 +128,7 @@ const unconfirmed = (name: string, provider: string): Miss => ({
   name,
   code: "MISSING_KEY",
   because: `the local server "${provider}" was not confirmed`,
-  hint: `Confirm it: run \`subcrew init\`, or \`subcrew config set model ${name}\`.`,
+  hint: `Confirm the server: run \`subcrew init\`, or \`subcrew config set model ${name}\`.`,
 });
 
 /**
@@ -210,7 +210,7 @@ function inShort(name: string, missed: readonly Miss[]): readonly Miss[] {
     {
       ...first,
       name,
-      because: alone ? first.because : `${first.because.split(",")[0]}, nor any other usable key`,
+      because: alone ? first.because : `${first.because.split(",")[0]}, and no other usable key was found`,
     },
   ];
 }

@@ -12,5 +12,5 @@ function withoutImages(message: Message): Message {
   const { images, ...rest } = message;
   if (!images) return message;
   const names = images.map(({ name }) => name).join(", ");
-  return { ...rest, text: `${rest.text}\n[Images that this model is not shown: ${names}]` };
+  return { ...rest, text: `${rest.text}\n[Images left out, because this model does not accept images: ${names}]` };
 }

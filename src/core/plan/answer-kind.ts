@@ -24,15 +24,15 @@ export function misfit(
 ): string | undefined {
   const words = text.trim() !== "";
   if (network && (!approve || !offersNetwork))
-    return approve ? "This question does not offer the network." : "A denied call cannot be given the network.";
+    return approve ? "This question does not offer network access." : "A denied call cannot get network access.";
   switch (kind) {
     case "words":
       if (always || rule !== undefined)
         return "This question asks for an answer in words. Only a permission can be remembered.";
-      return approve && !words ? "This question asks for an answer in words. Write one." : undefined;
+      return approve && !words ? "This question asks for an answer in words. Write an answer." : undefined;
     case "approval":
       return always || rule !== undefined
-        ? "This is an approval, which holds once. Only a permission can be remembered."
+        ? "An approval is valid once. Only a permission can be remembered."
         : undefined;
     case "permission":
       if (!approve && (always || rule !== undefined)) return "A denial cannot be remembered. Only a permission can.";

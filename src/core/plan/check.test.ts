@@ -26,8 +26,8 @@ function refusal(value: unknown): readonly [string, string, string] | undefined 
 
 describe("a plan is refused with the node, the problem and the fix", () => {
   test.each<[string, unknown, readonly [string, string, string]]>([
-    ["nothing", undefined, ["PLAN_INVALID", "The plan is missing.", "Give it an object."]],
-    ["not an object", [1], ["PLAN_INVALID", "The plan has to be an object, not a list.", "Give it an object."]],
+    ["nothing", undefined, ["PLAN_INVALID", "The plan is missing.", "Give an object."]],
+    ["not an object", [1], ["PLAN_INVALID", "The plan has to be an object, not a list.", "Give an object."]],
     [
       "no nodes",
       { nodes: {}, output: "a" },
@@ -56,7 +56,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
     [
       "an unknown dependency",
       { nodes: { a: task("go", { needs: ["scout"] }) }, output: "a" },
-      ["PLAN_UNKNOWN_NEED", 'Node "a" needs "scout", which is not a node.', "Nodes are: a."],
+      ["PLAN_UNKNOWN_NEED", 'Node "a" needs "scout", which is not a node.', "Known nodes: a."],
     ],
     [
       "an unknown reference",
@@ -64,7 +64,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       [
         "PLAN_UNKNOWN_REFERENCE",
         'Node "a" refers to {scout}, which is not a node.',
-        "Nodes are: a. To keep the braces as text, list the real references under `refs`.",
+        "Known nodes: a. To keep the braces as text, list the real references under `refs`.",
       ],
     ],
     [
@@ -135,7 +135,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
     [
       "a loop without a node that decides",
       { nodes: { l: loop({ w: task() }, { until: "judge" }) }, output: "l" },
-      ["PLAN_NO_OUTPUT", 'The plan\'s `until` "judge" is not one of its nodes.', "Nodes are: w."],
+      ["PLAN_NO_OUTPUT", 'The plan\'s `until` "judge" is not one of its nodes.', "Known nodes: w."],
     ],
     [
       "a join that gathers from outside of its loop",
@@ -206,7 +206,7 @@ test("an unknown agent is reported with its node, also inside a loop", () => {
       (name) => name === "scout",
       () => ["scout"],
     );
-  expect(check).toThrow('There is no agent "scuot", named by node "w".');
+  expect(check).toThrow('Unknown agent "scuot", named by node "w".');
 });
 
 test.each([

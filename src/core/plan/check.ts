@@ -32,11 +32,7 @@ export function checkAgents(plan: Body, known: (name: string) => boolean, names:
     if (node.kind !== "task" || node.task.agent === undefined || known(node.task.agent)) continue;
     const { agent } = node.task;
     const who = id === agent ? "" : `, named by node "${id}"`;
-    throw new CrewError(
-      "UNKNOWN_AGENT",
-      `There is no agent "${agent}"${who}.`,
-      suggestion(agent, names(), "Known agents"),
-    );
+    throw new CrewError("UNKNOWN_AGENT", `Unknown agent "${agent}"${who}.`, suggestion(agent, names(), "Known agents"));
   }
 }
 
@@ -47,7 +43,7 @@ export function checkForks({ nodes }: Pick<Body, "nodes">): void {
     if (node.kind !== "task" || node.task.fork !== true) continue;
     throw new CrewError(
       "BAD_INPUT",
-      `Task "${id}" has \`fork: true\`, but no agent starts it, so there is no conversation to fork.`,
+      `Task "${id}" has \`fork: true\`, but no agent starts the task, so no conversation can be forked.`,
       "Leave out `fork`, or name a task of an earlier run, as in `--fork RUN/TASK`.",
     );
   }
@@ -70,7 +66,7 @@ function checkBody(body: Body, roots: readonly string[], outer: Place["outer"], 
     throw new CrewError(
       "PLAN_NO_OUTPUT",
       `The plan's ${role} "${root}" is not one of its nodes.`,
-      suggestion(root, ids, "Nodes are"),
+      suggestion(root, ids, "Known nodes"),
     );
   }
   const has = (id: string): boolean => Object.hasOwn(body.nodes, id);
@@ -89,7 +85,7 @@ export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Pl
   if (node.kind === "task" || node.kind === "gate") {
     for (const [name, reference] of referencesOf(node)) {
       if (exists(targetOf(reference))) continue;
-      const hint = `${suggestion(targetOf(reference), ids, "Nodes are")} To keep the braces as text, list the real references under \`refs\`.`;
+      const hint = `${suggestion(targetOf(reference), ids, "Known nodes")} To keep the braces as text, list the real references under \`refs\`.`;
       throw new CrewError("PLAN_UNKNOWN_REFERENCE", `Node "${id}" refers to {${name}}, which is not a node.`, hint);
     }
   }
@@ -104,7 +100,7 @@ export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Pl
       throw new CrewError(
         "PLAN_UNKNOWN_NEED",
         `Node "${id}" needs "${need}", which is not a node.`,
-        suggestion(need, ids, "Nodes are"),
+        suggestion(need, ids, "Known nodes"),
       );
   }
   if (/\.\d+$/.test(id) && has(id.slice(0, id.lastIndexOf(".")))) {

@@ -27,7 +27,7 @@ export function approvalText({ agent, tool, input, verdict, isolation, offersNet
     `${visible(agent)} wants to use ${visible(tool)}${why}:`,
     ...shown,
     ...(isolation === undefined ? [] : [isolation]),
-    ...(offersNetwork ? ["The command needs the network, and will fail unless you allow it with network."] : []),
+    ...(offersNetwork ? ["The command needs the network. It fails unless you allow network access."] : []),
   ].join("\n");
 }
 

@@ -45,7 +45,7 @@ const DEEPEST = 10;
 
 function partOf(command: ShellCommand, depth: number): Part {
   const hazard = evaluates(command) ? "a shell builtin would evaluate one of its arguments" : undefined;
-  const wrapped = depth > DEEPEST ? { problem: "it is nested too deeply" } : unwrap(command);
+  const wrapped = depth > DEEPEST ? { problem: "the command is nested too deeply" } : unwrap(command);
   const variables = runByVariables(command);
   const problem = hazard ?? (wrapped && "problem" in wrapped ? wrapped.problem : variables.problem);
   const [first, ...args] = command.words;

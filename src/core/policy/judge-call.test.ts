@@ -46,7 +46,7 @@ test("a rule of an agent file that asks about some calls also asks about a call 
 test("the refusal of an agent file says what the agent may do, if anything", () => {
   const why = (...rules: AgentRule[]): string => judgeCall(withFile(free(), "a", ...rules), write("x")).why;
   const deny: AgentRule = { tool: "write_file", says: "deny" };
-  expect(why(deny)).toBe("the file of a forbids it");
+  expect(why(deny)).toBe("the file of a forbids the call");
   expect(why(deny, { tool: "write_file", pattern: "docs/**", says: "allow" })).toBe(
     "a may only use write_file(docs/**)",
   );
@@ -73,16 +73,20 @@ test("a task with a lease may change only the files in it, and read all", () => 
 test("a hint about a secret file names its real path, and one about a protected file the path in the call", () => {
   const linked = { kind: "path", places: ["link", ".env"], change: false } as const;
   const secret: LocatedSubject = { ...linked, closed: { kind: "secret", name: ".env" } };
-  expect(judgeCall(free(), call("read_file", "read", secret)).hint).toBe("Allow it with --allow 'read_file(.env)'.");
+  expect(judgeCall(free(), call("read_file", "read", secret)).hint).toBe(
+    "Allow the call with --allow 'read_file(.env)'.",
+  );
   const hook: LocatedSubject = { kind: "path", places: ["hook", ".git/hooks/pre-commit"], change: true };
-  expect(judgeCall(free(), call("write_file", "write", hook)).hint).toBe("Allow it with --allow 'write_file(hook)'.");
+  expect(judgeCall(free(), call("write_file", "write", hook)).hint).toBe(
+    "Allow the call with --allow 'write_file(hook)'.",
+  );
 });
 
 test("the hint for a call without a subject names the tool, and one for an invalid URL the text of the URL", () => {
   const hint = (asked: CallToJudge): string => judgeCall(createPolicy("default"), asked).hint;
-  expect(hint(call("bash", "exec"))).toBe("Allow it with --allow 'bash'.");
+  expect(hint(call("bash", "exec"))).toBe("Allow the call with --allow 'bash'.");
   const url: LocatedSubject = { kind: "url", url: "no url" };
-  expect(hint(call("web_fetch", "net", url))).toBe("Allow it with --allow 'web_fetch(no url/*)'.");
+  expect(hint(call("web_fetch", "net", url))).toBe("Allow the call with --allow 'web_fetch(no url/*)'.");
 });
 
 test("a rule opens a secret path when it names a secret place or exactly this path", () => {

@@ -116,8 +116,8 @@ export function banned(
     found && {
       decision: "deny",
       rule: `deny ${ruleText(found)}`,
-      why: "a rule forbids it",
-      hint: `Remove the rule "${ruleText(found)}" to allow it.`,
+      why: "a rule forbids the call",
+      hint: `Remove the rule "${ruleText(found)}" to allow the call.`,
     }
   );
 }
@@ -160,14 +160,14 @@ function closedTo(policy: Policy, tool: string, subject: LocatedSubject | undefi
     return {
       decision: "deny",
       rule: "state folder",
-      why: "subcrew keeps its settings, logins and journals there, and no agent may touch them",
+      why: "subcrew keeps its settings, logins and journals in this folder, and no agent may read or change them",
       hint: "Keep the state folder outside of the folders that agents work in.",
     };
   return {
     decision: "deny",
     rule: `secret ${closed.name}`,
-    why: `"${closed.name}" holds secrets and needs a rule that names it`,
-    hint: `Allow it with --allow '${tool}(${places.at(-1) ?? ""})'.`,
+    why: `"${closed.name}" may hold secrets, so a rule must name it explicitly`,
+    hint: `Allow the call with --allow '${tool}(${places.at(-1) ?? ""})'.`,
   };
 }
 
@@ -295,7 +295,8 @@ export function boundVerdict(
   const hint = `Change the ${key} of ${of}.`;
   if (fitting.says === "ask") return { decision: "ask", rule, why: `the file of ${of} requires approval`, hint };
   const left = rulesFor(rules, tool).filter(({ says }) => says === "allow");
-  const why = left.length > 0 ? `${of} may only use ${left.map(ruleText).join(", ")}` : `the file of ${of} forbids it`;
+  const why =
+    left.length > 0 ? `${of} may only use ${left.map(ruleText).join(", ")}` : `the file of ${of} forbids the call`;
   return { decision: "deny", rule, why, hint };
 }
 
@@ -321,8 +322,8 @@ function shielded(
   return {
     decision: "deny",
     rule: `protected ${part}`,
-    why: `"${part}" is executed or loaded as configuration later and needs a rule that names it`,
-    hint: `Allow it with --allow '${tool}(${place})'.`,
+    why: `"${part}" is executed or loaded as configuration later, so a rule must name it explicitly`,
+    hint: `Allow the call with --allow '${tool}(${place})'.`,
   };
 }
 
@@ -378,13 +379,13 @@ const byLevel: Readonly<
 };
 
 const WHY: Readonly<Record<ToolClass, string>> = {
-  read: "it reads",
+  read: "the call reads",
   none: "",
-  memory: "it changes notes",
-  write: "it changes files",
-  exec: "it runs a program",
-  net: "it uses the network",
-  spawn: "it starts agents",
+  memory: "the call changes notes",
+  write: "the call changes files",
+  exec: "the call runs a program",
+  net: "the call uses the network",
+  spawn: "the call starts agents",
 };
 
 /** The verdict of the permission mode alone. */
@@ -404,7 +405,12 @@ export function byMode(
       hint: "Run the task without plan mode.",
     };
   const also = does === "write" ? ", or accept all edits with --permission-mode acceptEdits" : "";
-  return { decision, rule, why: WHY[does], hint: `Allow it with --allow '${suggestedRule(tool, subject)}'${also}.` };
+  return {
+    decision,
+    rule,
+    why: WHY[does],
+    hint: `Allow the call with --allow '${suggestedRule(tool, subject)}'${also}.`,
+  };
 }
 
 /** The narrowest rule that would have allowed this call. */

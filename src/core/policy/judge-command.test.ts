@@ -90,9 +90,9 @@ test("a value that some program may run is searched for denied commands, ten wra
   const nice = (times: number): string => "nice ".repeat(times);
   const policy = policyWith({ mode: "bypass", deny: ["bash(rm *)"] });
   const why = (command: string): string => judged(policy, command).why;
-  expect(why(`X='${nice(10)}rm a' make`)).toBe("a rule forbids it");
+  expect(why(`X='${nice(10)}rm a' make`)).toBe("a rule forbids the command");
   expect(why(`X='${nice(11)}rm a' make`)).toBe("");
-  expect(why(`${nice(9)}sh -c "X='rm a' make"`)).toBe("a rule forbids it");
+  expect(why(`${nice(9)}sh -c "X='rm a' make"`)).toBe("a rule forbids the command");
 });
 
 test("the folders of up to four cd commands are known", () => {
@@ -155,8 +155,8 @@ test("a refused redirection says whether the command would read or write the fil
   const policy = policyWith({ mode: "bypass" });
   const why = (command: string): string => judged(policy, command, sandboxed).why;
   for (const file of ["~/x", "/etc/x"]) {
-    expect(why(`echo x > ${file}`)).toBe("it writes to a file outside of the working folder");
-    expect(why(`sort < ${file}`)).toBe("it reads a file outside of the working folder");
+    expect(why(`echo x > ${file}`)).toBe("the command writes to a file outside of the working folder");
+    expect(why(`sort < ${file}`)).toBe("the command reads a file outside of the working folder");
   }
 });
 
@@ -183,7 +183,7 @@ test.each([
   const policy = policyWith({ allow: ["bash(npm *)"] });
   expect(judged(policy, command, sandboxed)).toMatchObject({
     decision: "ask",
-    hint: `Allow it with --allow '${rule}'.`,
+    hint: `Allow the command with --allow '${rule}'.`,
   });
 });
 

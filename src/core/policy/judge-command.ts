@@ -84,15 +84,15 @@ function forbidden(policy: Policy, ask: CallToJudge, command: string, line: Line
     return {
       decision: "deny",
       rule: `deny ${ruleText(ban)}`,
-      why: "a rule forbids it",
-      hint: `Remove the rule "${ruleText(ban)}" to allow it.`,
+      why: "a rule forbids the command",
+      hint: `Remove the rule "${ruleText(ban)}" to allow the command.`,
     };
   if (bans[0] && line.problem !== undefined) {
     return {
       decision: "deny",
       rule: `deny ${ruleText(bans[0])}`,
-      why: `there are rules against commands, and this one cannot be parsed reliably: ${line.problem}`,
-      hint: "Write it with plain commands only.",
+      why: `some rules forbid commands, and this command cannot be parsed reliably: ${line.problem}`,
+      hint: "Use plain commands only.",
     };
   }
   return undefined;
@@ -297,7 +297,7 @@ function judgeFile(policy: Policy, shell: ShellState, path: string, writes: bool
 const outsideVerdict = (does: string): Verdict => ({
   decision: "deny",
   rule: "outside",
-  why: `it ${does} a file outside of the working folder`,
+  why: `the command ${does} a file outside of the working folder`,
   hint: "Use a path inside the working folder.",
 });
 const OUTSIDE = { write: outsideVerdict("writes to"), read: outsideVerdict("reads") } as const;
@@ -311,7 +311,7 @@ function unknownFile(policy: Policy, { sandboxed }: ShellState): Verdict {
   return {
     decision: "ask",
     rule: "redirect",
-    why: "it cannot be determined which file it would use",
+    why: "the file that the command would use cannot be determined",
     hint: "Write the path relative to the working folder.",
   };
 }
@@ -345,7 +345,7 @@ function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdi
   return {
     decision: "ask",
     rule: "sandbox",
-    why: "no sandbox works here, so it would run with your full permissions",
+    why: "no sandbox works here, so the command would run with your full permissions",
     hint: "Install bubblewrap, or disable the sandbox with --sandbox off.",
   };
 }
@@ -359,5 +359,5 @@ function suggesting(policy: Policy, { tool, shell = NOWHERE }: CallToJudge, line
   const words = line.problem === undefined ? line.parts.find(needsRule)?.command.words : undefined;
   const literal = words?.every(({ text, glob }) => text !== undefined && !glob && /^[^\s'"()*]+$/.test(text));
   const rule = words !== undefined && literal ? `${tool}(${words.map(({ text }) => text).join(" ")})` : tool;
-  return { ...base, hint: `Allow it with --allow '${rule}'.` };
+  return { ...base, hint: `Allow the command with --allow '${rule}'.` };
 }

@@ -94,12 +94,12 @@ test("in a mode that never asks, a call that needs approval is denied with that 
   expect(judge(policy, write("src/a.ts")).decision).toBe("allow");
   expect(judge(policy, write("docs/a.md"))).toMatchObject({
     decision: "deny",
-    why: "it changes files, and this permission mode asks no questions",
+    why: "the call changes files, and this permission mode does not ask the user",
   });
   expect(judge(policy, write("src/secret.ts"))).toMatchObject({
     decision: "deny",
     rule: "ask write_file(src/secret.ts)",
-    why: "a rule requires approval, and this permission mode asks no questions",
+    why: "a rule requires approval, and this permission mode does not ask the user",
   });
 });
 

@@ -18,7 +18,7 @@ export function judge(policy: Policy, ask: CallToJudge): Verdict {
   const [first, ...more] = [...commands, ...rest];
   const verdict = strictest(first!, ...more);
   return verdict.decision === "ask" && !policy.asks
-    ? { ...verdict, decision: "deny", why: `${verdict.why}, and this permission mode asks no questions` }
+    ? { ...verdict, decision: "deny", why: `${verdict.why}, and this permission mode does not ask the user` }
     : verdict;
 }
 

@@ -56,7 +56,7 @@ test("the parent, the policy and disallowedTools can each remove a tool that the
   expect(permit(barred, "bash")).toEqual({ allowed: false, rule: "mode plan" });
   expect(permit({ ...barred, ceiling: ["read_file"] }, "bash")).toEqual({
     allowed: false,
-    rule: "the parent of a may not use it",
+    rule: "the parent of a may not use the tool",
   });
   expect(permit({ name: "a", tools: ["bash"], ceiling: ["bash"] }, "bash").allowed).toBe(true);
 });

@@ -72,7 +72,7 @@ const nameIn = (written: string): string => (written.endsWith(")") ? written.rep
 function judgeTool(rights: Rights, called: string): Permission {
   const { name, tools, disallowedTools, ceiling, barred } = rights;
   const tool = rightTo(rights, called);
-  if (ceiling && !ceiling.includes(tool)) return { allowed: false, rule: `the parent of ${name} may not use it` };
+  if (ceiling && !ceiling.includes(tool)) return { allowed: false, rule: `the parent of ${name} may not use the tool` };
   if (barred && Object.hasOwn(barred, tool)) return { allowed: false, rule: barred[tool]! };
   const lead = leadOf(tool);
   if (lead !== undefined && disallowedTools?.includes(lead)) return permit(rights, lead);

@@ -246,7 +246,7 @@ test("settings and flags are combined; an unreadable rule is an error", () => {
   ).toEqual({ mode: "default", allow: ["a", "b"], deny: ["x"], sandbox: "off" });
   expect(permissions.safeParse({ mode: "yolo" }).success).toBe(false);
   expect(permissions.safeParse({ sandbox: "of" }).success).toBe(false);
-  expect(() => policyOf({ deny: ["nonsense"] }, [])).toThrow("names no known tool");
+  expect(() => policyOf({ deny: ["nonsense"] }, [])).toThrow("does not name a known tool");
 });
 
 test("only dontAsk never asks", () => {

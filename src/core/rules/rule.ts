@@ -47,7 +47,7 @@ function parseRule(text: string, own: readonly string[]): Rule[] {
       close === undefined
         ? "A rule looks like bash(git log *), write_file(src/**) or http_get."
         : `Did you mean "${close}"?`;
-    throw new CrewError("UNKNOWN_TOOL", `The rule "${text}" names no known tool.`, hint);
+    throw new CrewError("UNKNOWN_TOOL", `The rule "${text}" does not name a known tool.`, hint);
   }
   if (pattern === "")
     throw new CrewError(

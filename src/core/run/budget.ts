@@ -129,9 +129,9 @@ export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_S
       for (;;) {
         if (closed && !finish) return { refused: `the run reached its limit of ${limitText(closed)}`, limit: closed };
         if (over("tokens", tokens, { share, others: false }))
-          return no("maxTokens", `it would exceed the limit of ${limits.maxTokens} tokens`);
+          return no("maxTokens", `the request would exceed the limit of ${limits.maxTokens} tokens`);
         if (over("usd", usd ?? 0, { share, others: false }))
-          return no("maxUsd", `it would exceed the limit of $${limits.maxUsd}`);
+          return no("maxUsd", `the request would exceed the limit of $${limits.maxUsd}`);
         if (signal.aborted || (!over("tokens", tokens, { share }) && !over("usd", usd ?? 0, { share }))) break;
         await new Promise<void>((resolve) => {
           const resume = (): void => {
@@ -166,7 +166,8 @@ export function createBudget(limits: BudgetLimits, used: BudgetSpent = NOTHING_S
       const limit = limits[what];
       if (closed && what !== "maxToolCalls")
         return { refused: `the run reached its limit of ${limitText(closed)}`, limit: closed };
-      if (limit !== undefined && counts[what] >= limit) return no(what, `the run may take ${limit} ${NAMES[what]}`);
+      if (limit !== undefined && counts[what] >= limit)
+        return no(what, `the run is limited to ${limit} ${NAMES[what]}`);
       counts[what] += 1;
       return undefined;
     },

@@ -46,7 +46,7 @@ export const runParameters = z.strictObject({
     .describe(
       "true: tasks wait (park) at a limit or a provider fault, unless onLimit or onProviderFault says otherwise or CI is set",
     ),
-  unattended: z.boolean().optional().describe("true: nobody is available to answer gates"),
+  unattended: z.boolean().optional().describe("true: no person is available to answer gates"),
   asksCalls: z
     .boolean()
     .optional()

@@ -171,7 +171,7 @@ describe("an invalid change is refused and changes nothing", () => {
     [
       "a node that has started",
       { updateDependencies: { a: [] } },
-      'Node "a" has already started, so what it needs cannot change.',
+      'Node "a" has already started, so its dependencies cannot change.',
     ],
     ["a cycle", { updateDependencies: { b: ["c"] } }, "The change would make a cycle: b -> c -> b."],
     [
@@ -184,11 +184,15 @@ describe("an invalid change is refused and changes nothing", () => {
       { updateDependencies: { end: [] } },
       'Node "end" would be left with 0 nodes to join, which is too few.',
     ],
-    ["cancelling a node that does not exist", { markFailed: { x: "?" } }, 'There is no node "x" to cancel.'],
+    [
+      "cancelling a node that does not exist",
+      { markFailed: { x: "?" } },
+      'The node "x" cannot be cancelled: the plan has no such node.',
+    ],
     [
       "one invalid part of many",
       { newTasks: { d: task() }, markFailed: { x: "?" } },
-      'There is no node "x" to cancel.',
+      'The node "x" cannot be cancelled: the plan has no such node.',
     ],
     [
       "a join that does not exist",

@@ -164,8 +164,8 @@ function checkChanged(all: Schedule, changed: ReadonlyMap<string, Node>, added: 
       const why = state === "running" ? "has already started" : "has already ended";
       throw new CrewError(
         "BAD_CHANGE",
-        `Node "${id}" ${why}, so what it needs cannot change.`,
-        "Add a new node that needs it instead.",
+        `Node "${id}" ${why}, so its dependencies cannot change.`,
+        "Add a new node that depends on it instead.",
       );
     }
     const missing = needsOf(after).find((need) => !all.entries.has(need) && !fresh.has(need));
@@ -173,7 +173,7 @@ function checkChanged(all: Schedule, changed: ReadonlyMap<string, Node>, added: 
       throw new CrewError(
         "BAD_CHANGE",
         `Node "${id}" would need "${missing}", which is not a node.`,
-        suggestion(missing, [...all.entries.keys(), ...added], "Nodes are"),
+        suggestion(missing, [...all.entries.keys(), ...added], "Known nodes"),
       );
     }
     if (after.kind === "join" && (after.needs.length === 0 || (after.count ?? 1) > after.needs.length)) {
@@ -192,8 +192,8 @@ function checkGivenUp(all: Schedule, given: readonly string[]): void {
     if (!entry)
       throw new CrewError(
         "BAD_CHANGE",
-        `There is no node "${id}" to cancel.`,
-        suggestion(id, [...all.entries.keys()], "Nodes are"),
+        `The node "${id}" cannot be cancelled: the plan has no such node.`,
+        suggestion(id, [...all.entries.keys()], "Known nodes"),
       );
     if (entry.state === "settled")
       throw new CrewError(
@@ -242,7 +242,7 @@ function checkWanted(all: Schedule, added: readonly string[], wiring: ReadonlyMa
   throw new CrewError(
     "BAD_CHANGE",
     `Nothing would use the new node "${loose}".`,
-    "Name a join in `into`, or let a waiting node need it.",
+    "Name a join in `into`, or let a waiting node depend on the new node.",
   );
 }
 

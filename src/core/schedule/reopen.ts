@@ -19,7 +19,7 @@ export function reopen(all: Schedule, id: string): Step | string {
   const again = new Set([failed, ...possible(all, failed, following)]);
   for (const entry of again)
     for (const need of entry === failed ? [] : needsIn(all, entry)) {
-      if (need.moot && need.state === "running") return `"${need.id}" is still being stopped. Repeat this in a moment.`;
+      if (need.moot && need.state === "running") return `"${need.id}" is still being stopped. Try again in a moment.`;
       if (wasFreed(need)) again.add(need);
     }
   for (const entry of again) reset(all, entry);

@@ -28,9 +28,9 @@ function refusal(value: unknown): readonly [string, string] {
 }
 
 test.each<[unknown, string, string]>([
-  [undefined, "The input is missing.", "Give it an object."],
-  [{}, '"name" of the input is missing.', "Give it a text."],
-  [{ name: 1 }, '"name" of the input has to be a text, not a number.', "Give it a text."],
+  [undefined, "The input is missing.", "Give an object."],
+  [{}, '"name" of the input is missing.', "Give a text."],
+  [{ name: 1 }, '"name" of the input has to be a text, not a number.', "Give a text."],
   [{ name: "x", nmae: "y" }, 'The input has an unknown key "nmae".', 'Did you mean "name"?'],
   [{ name: "x", zzz: 1 }, 'The input has an unknown key "zzz".', "Known keys: name, tasks, shapes, level."],
   [
@@ -42,7 +42,7 @@ test.each<[unknown, string, string]>([
   [
     { name: "x", shapes: { a: { kind: "circle", radius: "wide" } } },
     '"shapes.a.radius" of the input has to be a number, not a text.',
-    "Give it a number.",
+    "Give a number.",
   ],
 ])("%j is refused", (value, message, hint) => {
   expect(refusal(value)).toEqual([message, hint]);

@@ -50,10 +50,10 @@ function describe(issue: Issue, { schema, value, what }: Parsed): Said {
       return unknownKey(place, issue.keys[0] ?? "", keysAt(schema, issue.path));
     case "invalid_type":
       return found === undefined
-        ? { message: `${place} is missing.`, hint: about(`Give it ${typeName(issue.expected)}.`) }
+        ? { message: `${place} is missing.`, hint: about(`Give ${typeName(issue.expected)}.`) }
         : {
             message: `${place} has to be ${typeName(issue.expected)}, not ${kindOf(found)}.`,
-            hint: about(`Give it ${typeName(issue.expected)}.`),
+            hint: about(`Give ${typeName(issue.expected)}.`),
           };
     case "too_small":
       return issue.origin === "number"

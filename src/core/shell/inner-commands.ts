@@ -100,7 +100,7 @@ function inOptions(options: readonly string[], program: string, args: readonly S
         program,
       )
     )
-      return { lines, problem: `an option of "${program}" can run anything` };
+      return { lines, problem: `an option of "${program}" can run any command` };
     lines.push(value.replace(/^exec=/, ""));
   }
   return lines.length === 0 ? undefined : { lines };
@@ -187,7 +187,7 @@ function addSetting(lines: string[], setting: string | undefined): string | unde
   const [key = ""] = setting.split("=");
   const value = setting.slice(setting.indexOf("=") + 1);
   if (/^alias\./i.test(key)) lines.push(value.startsWith("!") ? value.slice(1) : `git ${value}`);
-  else if (!HARMLESS_KEYS.test(key)) return `the setting ${key} can make git run anything`;
+  else if (!HARMLESS_KEYS.test(key)) return `the setting ${key} can make git run any command`;
   return undefined;
 }
 
@@ -197,7 +197,7 @@ function inGit(args: readonly ShellWord[]): InnerLines | undefined {
   const at = subcommandAt(args);
   for (let place = 0; place < at; place++) {
     const text = args[place]?.text ?? "";
-    if (/^--(?:config-env|exec-path)/.test(text)) return { lines, problem: `"${text}" can make git run anything` };
+    if (/^--(?:config-env|exec-path)/.test(text)) return { lines, problem: `"${text}" can make git run any command` };
     if (text !== "-c") continue;
     const problem = addSetting(lines, args[place + 1]?.text);
     if (problem !== undefined) return { lines, problem };
@@ -227,7 +227,7 @@ function inGit(args: readonly ShellWord[]): InnerLines | undefined {
   }
   if (/^(?:filter-branch|config|difftool|mergetool|send-email|instaweb|daemon|gui|citool|p4|svn)$/.test(name)) {
     const reads = name === "config" && texts.some((text) => /^(?:--get\S*|-l|--list|get|list)$/.test(text));
-    if (!reads) return { lines, problem: `"git ${name}" can run anything` };
+    if (!reads) return { lines, problem: `"git ${name}" can run any command` };
   }
   if (texts.some((text) => text.startsWith("ext::"))) return { lines, problem: "a git URL runs a command" };
   return lines.length > 0 ? { lines } : undefined;

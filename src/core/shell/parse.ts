@@ -6,11 +6,11 @@ import { words } from "../text/words.ts";
  * arrays and every expansion except plain `$NAME` and `$(...)` are not supported.
  */
 export function parseShell(line: string): ParsedShell {
-  if (line.length > LONGEST) return { problem: `it is longer than ${LONGEST} characters` };
+  if (line.length > LONGEST) return { problem: `the command is longer than ${LONGEST} characters` };
   const hidden = HIDDEN.exec(line);
   if (hidden !== null)
     return {
-      problem: `it contains the hidden character U+${hidden[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`,
+      problem: `the command contains the hidden character U+${hidden[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`,
     };
   const reader: Reader = { line, at: 0, commands: [], depth: 0 };
   try {
@@ -68,7 +68,7 @@ type Reader = { readonly line: string; at: number; readonly commands: ShellComma
 
 /** Reads commands and separators, up to the end or a closing parenthesis. */
 function readList(reader: Reader, close: ")" | undefined): void {
-  if (++reader.depth > DEEPEST) throw new Unreadable("it is nested too deeply");
+  if (++reader.depth > DEEPEST) throw new Unreadable("the command is nested too deeply");
   let awaits = true; // true where a command must follow, so that a separator is not allowed
   for (;;) {
     skipBlanks(reader);
@@ -87,7 +87,7 @@ function readList(reader: Reader, close: ")" | undefined): void {
       awaits = true;
     } else if (char === "#") skipComment(reader);
     else if (isSeparator(char) && !startsWith(reader, "&>")) {
-      if (awaits) throw new Unreadable(`"${char}" has nothing before it`);
+      if (awaits) throw new Unreadable(`no command precedes "${char}"`);
       readSeparator(reader);
       awaits = true;
     } else {
@@ -107,13 +107,14 @@ function readSeparator(reader: Reader): void {
   const separator = SEPARATORS.find((each) => startsWith(reader, each))!;
   reader.at += separator.length;
   const next = reader.line.charAt(reader.at);
-  if (separator === ";" && (next === ";" || next === "&")) throw new Unreadable(`";${next}" belongs to a case`);
+  if (separator === ";" && (next === ";" || next === "&"))
+    throw new Unreadable(`";${next}" is only valid in a case statement`);
   if (separator.length === 2 && isSeparator(next) && !startsWith(reader, "&>"))
     throw new Unreadable(`"${separator}${next}" is not an operator`);
 }
 
 function readGroup(reader: Reader): void {
-  if (startsWith(reader, "((")) throw new Unreadable("it uses arithmetic, ((");
+  if (startsWith(reader, "((")) throw new Unreadable("the command uses arithmetic, ((");
   reader.at++;
   readList(reader, ")");
   skipBlanks(reader);
@@ -154,7 +155,8 @@ function readCommand(reader: Reader): void {
     else if (found.length === 0 && plain && KEYWORDS.has(raw))
       throw new Unreadable(`"${raw}" begins a construct that is not supported`);
     else if (found.length === 0 && /^[A-Za-z_]\w*\+?=/.test(raw)) sets.push(settingIn(word)!);
-    else if (found.length === 0 && /^[A-Za-z_]\w*\[/.test(raw)) throw new Unreadable("it assigns to an array element");
+    else if (found.length === 0 && /^[A-Za-z_]\w*\[/.test(raw))
+      throw new Unreadable("the command assigns to an array element");
     else found.push(word);
   }
   reader.commands.push({ words: found, sets, redirects });
@@ -172,8 +174,8 @@ const OPERATORS = ["&>>", "&>", "<<<", "<<", "<&", "<>", ">>", ">&", ">|", "<", 
 function readRedirect(reader: Reader): ShellRedirect[] {
   const operator = OPERATORS.find((each) => startsWith(reader, each))!;
   reader.at += operator.length;
-  if (operator === "<<") throw new Unreadable("it contains a here-document");
-  if (reader.line.charAt(reader.at) === "(") throw new Unreadable("it uses process substitution, <( or >(");
+  if (operator === "<<") throw new Unreadable("the command contains a here-document");
+  if (reader.line.charAt(reader.at) === "(") throw new Unreadable("the command uses process substitution, <( or >(");
   skipBlanks(reader);
   const { word, raw, plain } = readWord(reader);
   if (raw === "") throw new Unreadable(`"${operator}" has no target`);
@@ -214,7 +216,7 @@ function readWord(reader: Reader): Read {
       quoted = true;
     } else if (char === "\\") {
       const next = line.charAt(reader.at + 1);
-      if (next === "") throw new Unreadable("it ends with a backslash");
+      if (next === "") throw new Unreadable("the command ends with a backslash");
       if (next === "\n") throw new Unreadable(SPLIT);
       text += next;
       reader.at += 2;
@@ -223,7 +225,7 @@ function readWord(reader: Reader): Read {
       const literal = readExpansion(reader, false);
       if (literal === "") begins ??= text;
       text += literal;
-    } else if (char === "`") throw new Unreadable("it runs a command in backquotes");
+    } else if (char === "`") throw new Unreadable("the command runs a command in backquotes");
     else {
       if (char === "{" || char === "}") readBrace(reader, start);
       glob ||= char === "*" || char === "?";
@@ -247,7 +249,7 @@ function readWord(reader: Reader): Read {
 function readBrace({ line, at }: Reader, start: number): void {
   const whole = line.slice(start).match(/^\{\}(?=[\s;|&<>()]|$)/);
   if (whole === null && !(at === start && /^[{}](?=[\s;|&<>()]|$)/.test(line.slice(at))))
-    throw new Unreadable("it contains a brace expansion");
+    throw new Unreadable("the command contains a brace expansion");
 }
 
 /** Reads text in double quotes; `begins` is its text before the first expansion, if it has one. */
@@ -263,7 +265,7 @@ function readQuoted(reader: Reader): { text: string; begins: string | undefined 
       reader.at++;
       return { text, begins };
     }
-    if (char === "`") throw new Unreadable("it runs a command in backquotes");
+    if (char === "`") throw new Unreadable("the command runs a command in backquotes");
     if (char === "$") {
       const literal = readExpansion(reader, true);
       if (literal === "") begins ??= text;
@@ -283,20 +285,21 @@ function readQuoted(reader: Reader): { text: string; begins: string | undefined 
 /** Consumes a `$` and the expansion that it starts, and returns ""; returns "$" where it is a plain character. */
 function readExpansion(reader: Reader, inQuotes: boolean): "" | "$" {
   const rest = reader.line.slice(reader.at + 1, reader.at + 200);
-  if (rest.startsWith("((")) throw new Unreadable("it uses arithmetic, $((");
+  if (rest.startsWith("((")) throw new Unreadable("the command uses arithmetic, $((");
   if (rest.startsWith("(")) {
     reader.at += 2;
     readList(reader, ")");
     return "";
   }
-  if (rest.startsWith("[")) throw new Unreadable("it uses arithmetic, $[");
-  if (!inQuotes && /^['"]/.test(rest)) throw new Unreadable("it contains a quote of the form $'...'");
+  if (rest.startsWith("[")) throw new Unreadable("the command uses arithmetic, $[");
+  if (!inQuotes && /^['"]/.test(rest)) throw new Unreadable("the command contains a quote of the form $'...'");
   const name = /^(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\}|[?#$!@*\-0-9])/.exec(rest);
   if (name !== null) {
     reader.at += 1 + name[0].length;
     return "";
   }
-  if (rest.startsWith("{")) throw new Unreadable("it expands a variable in a way that can run or set something");
+  if (rest.startsWith("{"))
+    throw new Unreadable("the command expands a variable in a way that can run or set something");
   reader.at++;
   return "$";
 }

@@ -27,9 +27,17 @@ test.each([
 });
 
 test.each([
-  ["is a prompt that runs something", "PS4='$X' bash -xc true", "programs run what the variable PS4 names"],
-  ["has a key only", "GIT_CONFIG_KEY_0=alias.x git x", "programs run what the variable GIT_CONFIG_KEY_0 names"],
-  ["has a value only", "GIT_CONFIG_VALUE_0=x git x", "programs run what the variable GIT_CONFIG_VALUE_0 names"],
+  ["is a prompt that runs something", "PS4='$X' bash -xc true", "programs run the file that the variable PS4 names"],
+  [
+    "has a key only",
+    "GIT_CONFIG_KEY_0=alias.x git x",
+    "programs run the file that the variable GIT_CONFIG_KEY_0 names",
+  ],
+  [
+    "has a value only",
+    "GIT_CONFIG_VALUE_0=x git x",
+    "programs run the file that the variable GIT_CONFIG_VALUE_0 names",
+  ],
   ["is no complete command", `PAGER='less "' git log`, "the command in the variable PAGER cannot be read: "],
 ])("a variable that %s cannot be read", (_what, line, problem) => {
   expect(read(line).problem).toContain(problem);

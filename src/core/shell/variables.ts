@@ -17,7 +17,8 @@ export function runByVariables(command: ShellCommand): CommandsInVariables {
     if (value === "" || HARMLESS_FILES.has(value ?? "")) continue;
     const line = lineIn(setting, settings);
     if (line === undefined) perhaps.push(...readAsCommands(value ?? ""));
-    else if (line === NOT_READABLE) return { inner, perhaps, problem: `programs run what the variable ${name} names` };
+    else if (line === NOT_READABLE)
+      return { inner, perhaps, problem: `programs run the file that the variable ${name} names` };
     else if (line !== "") {
       const parsed = parseShell(line);
       if ("problem" in parsed)
@@ -46,7 +47,7 @@ function settingsOf({ words: given, sets }: ShellCommand): readonly VariableSett
   if (program === "read" || program === "printf") {
     const named = (program === "read" ? args : afterV(args)).map(({ text = "" }) => text.replace(/^-v/, ""));
     const run = named.find(isRun);
-    return run === undefined ? sets : { problem: `programs run what the variable ${run} contains` };
+    return run === undefined ? sets : { problem: `programs run the content of the variable ${run} as a command` };
   }
   if (!SETTING.has(program)) return sets;
   const unknown = args.some((word) => word.text === undefined && settingIn(word) === undefined);

@@ -170,7 +170,7 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
   ssh: (args) => {
     const [host, ...rest] = afterOptions({ flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "BbcDeiJLlmpQRW" }, args) ?? [];
     return host === undefined || rest.length === 0
-      ? { problem: "a shell on another machine runs whatever it is given" }
+      ? { problem: "the command runs in a shell on another machine" }
       : opaque(joined(rest));
   },
   script: (args) => {

@@ -89,7 +89,7 @@ function cancelText({ run, path, name }: TopRow): string {
   const { state } = run;
   const open = [...state.nodes.values()].filter(({ status, kind }) => status === "running" && kind !== "join");
   if (path === "")
-    return `Cancel the run "${name}"? ${counted(open.length, "task")} under way will end; it cannot be resumed.`;
+    return `Cancel the run "${name}"? ${counted(open.length, "task")} under way will end; the run cannot be resumed.`;
   const helpers = open.filter((node) => isBelow(node.path, path)).length;
   const skipped =
     state.plan && !path.includes("/")
@@ -99,7 +99,7 @@ function cancelText({ run, path, name }: TopRow): string {
     ...(helpers > 0 ? [`${counted(helpers, "helper")} will end`] : []),
     ...(skipped.length > 0
       ? [
-          `skipped with it: ${skipped.slice(0, 4).join(", ")}${skipped.length > 4 ? ` and ${skipped.length - 4} more` : ""}`,
+          `skipped as a result: ${skipped.slice(0, 4).join(", ")}${skipped.length > 4 ? ` and ${skipped.length - 4} more` : ""}`,
         ]
       : []),
   ];

@@ -31,7 +31,7 @@ export type WorkerJobParts = Readonly<{
 export function jobsForWorkers(parts: WorkerJobParts): (call: Call, context: PerformContext) => Promise<Job | Outcome> {
   return async (call, { attended, parks }) => {
     const agent = parts.recorded(call) ?? agentOf(call.task, parts.roster);
-    if (!agent) return failed("BAD_INPUTS", `There is no agent "${call.task.agent ?? ""}".`);
+    if (!agent) return failed("BAD_INPUTS", `Unknown agent "${call.task.agent ?? ""}".`);
     const { workspace } = parts.settings;
     const rules = parks && { onLimit: parks.onLimit, onProviderFault: parks.onProviderFault };
     return {

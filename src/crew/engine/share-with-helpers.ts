@@ -63,7 +63,10 @@ export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: Shar
     tree = found;
     const files = await handedFiles(found);
     if ("unable" in files)
-      return failed("UNSUPPORTED", `The agents that "${path}" started cannot get its files: ${files.unable}.`);
+      return failed(
+        "UNSUPPORTED",
+        `The agents that "${path}" started cannot get the files of that task: ${files.unable}.`,
+      );
     await store.keep(call.run, path, JSON.stringify(files), "files");
     const { worktree, ...others } = parent;
     return { ...others, ...(found.isReachable && defined({ worktree })), filesOf: path };

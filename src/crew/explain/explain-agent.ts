@@ -241,7 +241,7 @@ function ruleOf({ name, allowed, denied, shut, rule, agent, server }: Decided): 
   if (lead !== undefined && !covers(agent.tools, name))
     return allowed ? `included with ${lead}` : `needs ${lead}, which the agent does not have`;
   if (agent.tools === undefined) return "no list of tools: everything but delegation";
-  if (!allowed && server) return `not in the list of tools; add ${wholeServer(server.name)} to let it in`;
+  if (!allowed && server) return `not in the list of tools; add ${wholeServer(server.name)} to allow it`;
   if (!allowed) return "not in the list of tools";
   return covers(agent.tools, name) ? "in the list of tools" : "included with a tool in the list";
 }

@@ -134,7 +134,7 @@ const firstClass = (classes: readonly WorkerClass[], job: Job): ChosenClass | un
 };
 
 const poisoned = ({ path }: Call): FailedOutcome =>
-  failed("CRASHED", `"${path}" ended ${POISON} workers, one after the other, without any progress.`, {
+  failed("CRASHED", `The task "${path}" crashed ${POISON} workers, one after the other, without any progress.`, {
     hint: "Check what the task does before you run it again: it may use up the memory of the worker. The task is not retried automatically.",
   });
 
@@ -200,7 +200,7 @@ async function parkUntilFit(
   const patience = AbortSignal.any([context.signal, AbortSignal.timeout(parts.placementTimeoutMs)]);
   if (await workerFits(parts, patience)) return true;
   await parts.table.stop(at);
-  return failed("NO_WORKER", `No worker can carry out the task: ${why}.`, { hint: HELPS, retryable: true });
+  return failed("NO_WORKER", `No worker can run the task: ${why}.`, { hint: HELPS, retryable: true });
 }
 
 /** Waits until there is a worker that can execute the job. Returns false when the signal aborted first. */

@@ -73,7 +73,7 @@ function keyIn(env: S3Options["env"], region: string): SigningKey {
   if (!id || !secret)
     throw new CrewError(
       "BAD_INPUT",
-      "SUBCREW_ARTIFACTS names a bucket, and there is no access key for it.",
+      "SUBCREW_ARTIFACTS names a bucket, but no access key for the bucket is set.",
       "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
     );
   return { id, secret, region, service: "s3", ...(session && { session }) };

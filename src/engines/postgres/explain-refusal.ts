@@ -19,7 +19,7 @@ export function explainRefusal(error: unknown, shown: string): unknown {
     return new CrewError(
       "ENGINE_UNREACHABLE",
       `The engine at ${shown} does not encrypt connections, and the address demands encryption (sslmode).`,
-      "Switch TLS on in the database, or leave sslmode out of the address.",
+      "Enable TLS in the database, or remove sslmode from the address.",
       { cause: error },
     );
   if (code.startsWith("28"))
@@ -32,7 +32,7 @@ export function explainRefusal(error: unknown, shown: string): unknown {
   if (code === "3D000")
     return new CrewError(
       "ENGINE_UNREACHABLE",
-      `There is no such database at ${shown}: ${said}.`,
+      `The database at ${shown} does not exist: ${said}.`,
       "Create the database (createdb NAME), then run `subcrew engine migrate`.",
       { cause: error },
     );

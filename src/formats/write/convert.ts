@@ -67,7 +67,7 @@ const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
   );
 
 const unknownDialect = (to: string): CrewError =>
-  new CrewError("BAD_INPUT", `There is no dialect "${to}".`, `Use one of: ${Object.keys(writers).join(", ")}.`);
+  new CrewError("BAD_INPUT", `Unknown dialect "${to}".`, `Use one of: ${Object.keys(writers).join(", ")}.`);
 
 /** Keys that have the same name in several programs but different contents. */
 const FOREIGN: ReadonlySet<string> = new Set(["mcpservers", "hooks"]);

@@ -45,7 +45,7 @@ export function readFrontmatter(text: string, { strict = false }: { readonly str
     if (again.ok && isRecord(again.value)) {
       const note = problem(
         "repaired",
-        `The YAML is broken (${read.reason}); it was read with its plain values quoted.`,
+        `The YAML is not valid (${read.reason}); it was read as if its plain values were in quotes.`,
         {
           ...where,
           hint: "Put the value in quotes.",
@@ -137,7 +137,7 @@ function byLines(
     return nothing(body, problem("bad-yaml", `The frontmatter cannot be read: ${reason}.`, where));
   const note = problem(
     "recovered",
-    `The YAML is broken (${reason}); only its plain "key: value" lines were read.`,
+    `The YAML is not valid (${reason}); only its plain "key: value" lines were read.`,
     where,
   );
   return { data, body, recovered: "lossy", problems: [note] };

@@ -20,7 +20,7 @@ export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
   if (wrongShape) return badAnswer("the answer does not have the expected structure", endpoint);
   if (/LoadAPIKey|LoadSetting/.test(String(name))) {
     const fault = faultOfStatus({ status: 401, headers: {}, body: wordsOf(error) }, endpoint);
-    return { ...fault, message: `There is no key for ${endpoint.provider}.` };
+    return { ...fault, message: `No key of ${endpoint.provider} was found.` };
   }
   if (typeof statusCode === "number") {
     const body = typeof responseBody === "string" && responseBody !== "" ? responseBody : wordsOf(error);

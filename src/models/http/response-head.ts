@@ -50,7 +50,7 @@ export function headEnd(bytes: Buffer, at: number): number {
 export function parseHead(text: string): ParsedHead {
   const lines = text.split("\n");
   const [, minor, status] = STATUS_LINE.exec(lines[0]!) ?? [];
-  if (status === undefined) throw new ResponseError("it begins with something else");
+  if (status === undefined) throw new ResponseError("it does not begin with an HTTP status line");
   const headers: Record<string, string> = {};
   let [codings, connection, last] = ["", "", ""];
   for (let at = 1; at < lines.length; at += 1) {
@@ -71,7 +71,8 @@ export function parseHead(text: string): ParsedHead {
     if (name === "transfer-encoding") codings += `,${value}`;
     else if (name === "connection") connection += `,${value}`;
     if (!Object.hasOwn(headers, name)) headers[name] = value;
-    else if (name === "content-length" && headers[name] !== value) throw new ResponseError("it has two lengths");
+    else if (name === "content-length" && headers[name] !== value)
+      throw new ResponseError("it has two content lengths");
   }
   return {
     status: Number(status),

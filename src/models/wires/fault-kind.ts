@@ -35,7 +35,7 @@ export const kinds: Readonly<Record<FaultKind, (endpoint: Pick<Endpoint, "provid
     }),
     credit: ({ provider }) => ({
       code: "MODEL_RATE_LIMIT",
-      hint: `There is no credit left at ${provider}: add some, or choose another model.`,
+      hint: `The credit at ${provider} is used up: add credit, or choose another model.`,
       retryable: false,
     }),
     rate: () => ({

@@ -60,7 +60,7 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
       const signed = signedFetch(how.fetch, credentials(place), { ...how, schemes: schemesOf(card) });
       const there = await connectAgent(card, signed).catch((error: unknown) => {
         if (isCrewError(error)) throw error;
-        const why = error instanceof TypeError ? "one of its fields has another type" : messageOf(error);
+        const why = error instanceof TypeError ? "one of its fields has the wrong type" : messageOf(error);
         const hint = "Only agents that support JSON-RPC or HTTP+JSON can be reached.";
         throw remoteFailure("REMOTE_CARD", `the agent card cannot be used: ${why}`, hint);
       });
@@ -103,7 +103,7 @@ async function validCard(found: unknown): Promise<AgentCard> {
     return await readCard(found);
   } catch (error) {
     if (isCrewError(error)) throw error;
-    const why = error instanceof TypeError ? "one of its fields has another type" : messageOf(error);
+    const why = error instanceof TypeError ? "one of its fields has the wrong type" : messageOf(error);
     throw remoteFailure("REMOTE_CARD", `the agent card is not valid: ${why}`, "Ask the operator of the remote agent.");
   }
 }

@@ -69,7 +69,7 @@ const STATUSES: readonly Readonly<{
     fits: (status) => status >= 500,
     code: "REMOTE_FAILED",
     what: "the server of the remote agent failed",
-    hint: "Ask the operator of the remote agent to look into it.",
+    hint: "Report the failure to the operator of the remote agent.",
     retryable: false,
   },
   {
@@ -111,7 +111,7 @@ export function remoteFault(error: unknown, { sent, name }: { sent: boolean; nam
   const code = protocolCode(error);
   if (isProtocolError(error) || isUnusableAnswer(error))
     return failed("REMOTE_FAILED", message, {
-      hint: HINTS[code ?? 0] ?? "Ask the operator of the remote agent to look into it.",
+      hint: HINTS[code ?? 0] ?? "Report the failure to the operator of the remote agent.",
     });
   if (sent && !neverConnected(error))
     return failed("REMOTE_LOST", message, {

@@ -39,7 +39,7 @@ export function createGate(
       throw remoteFailure(
         "DENIED",
         `nothing is sent to ${originOf(url)}: a rule forbids the network (deny ${NETWORK})`,
-        "Remove the rule to allow it.",
+        "Remove the rule to allow the request.",
       );
     const { agent, prompt } = assignment;
     const about = { url, agent: agent.name, prompt, ...defined({ signsInWith }) };
@@ -51,7 +51,7 @@ export function createGate(
     throw remoteFailure(
       "DENIED",
       text.replace(/ For the user: .*$/s, ""),
-      `Allow it with --allow '${REMOTE}(${originOf(url)}/*)'.`,
+      `Allow the request with --allow '${REMOTE}(${originOf(url)}/*)'.`,
     );
   };
   const verdict = (url: string): Verdict => verdictOn(sending, assignment, { subjects: [{ kind: "url", url }] });
@@ -64,7 +64,7 @@ export function createGate(
       granted.add(origin);
       const { decision, rule } = verdict(url); // approving a server does not lift a deny rule for a part of it
       if (decision === "deny")
-        throw remoteFailure("DENIED", `nothing is sent to ${url} (${rule})`, "Remove the rule to allow it.");
+        throw remoteFailure("DENIED", `nothing is sent to ${url} (${rule})`, "Remove the rule to allow the request.");
     },
     check: (url) => {
       const { decision, rule } = verdict(url);

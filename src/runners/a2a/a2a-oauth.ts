@@ -152,7 +152,7 @@ function inBrowser(
   if (!show)
     throw remoteFailure(
       "NEEDS_ANSWER",
-      "the agent needs a sign-in in a browser, and there is no terminal",
+      "the agent needs a sign-in in a browser, which is possible only from a terminal",
       "Run the agent once in a terminal.",
     );
   return signInWithBrowser({

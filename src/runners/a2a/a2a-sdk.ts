@@ -215,7 +215,7 @@ const KNOWN_ERRORS: ReadonlySet<string> = new Set(["RemoteFailure", "Refusal", "
 function wordsOf(error: unknown): string {
   if (error instanceof SyntaxError) return "it is not JSON";
   return error instanceof TypeError || error instanceof RangeError
-    ? "it has fields of other types or is nested too deeply"
+    ? "its fields have wrong types, or it is nested too deeply"
     : messageOf(error);
 }
 

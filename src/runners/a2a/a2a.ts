@@ -172,7 +172,7 @@ function createTalk(
       throw remoteFailure(
         "BUDGET",
         `The budget is used up: ${held.refused}.`,
-        "Allow more with --max-usd or --max-tokens.",
+        "Raise the limit with --max-usd or --max-tokens.",
       );
     try {
       if (text === undefined) answer = await there.get(ids.taskId ?? "", clock.signal);
@@ -182,7 +182,7 @@ function createTalk(
         throw remoteFailure(
           "REMOTE_FAILED",
           "the remote agent returned no answer",
-          "Ask the operator of the remote agent to look into it.",
+          "Report the failure to the operator of the remote agent.",
         );
       sent = false;
       ids = nextIds(ids, answer);
@@ -248,11 +248,13 @@ function createTalk(
       const refusal = turns >= limits.maxTurns && limits.enforce ? `${limits.maxTurns} turns` : undefined;
       if (refusal !== undefined)
         return failed("MAX_TURNS", `The task reached its limit (${refusal}) without a result.`, {
-          hint: "Allow more with --max-turns.",
+          hint: "Raise the limit with --max-turns.",
         });
       const used = next === undefined ? undefined : await context.budget.count("maxTurns");
       if (used)
-        return failed("BUDGET", `The budget is used up: ${used.refused}.`, { hint: "Allow more with --max-turns." });
+        return failed("BUDGET", `The budget is used up: ${used.refused}.`, {
+          hint: "Raise the limit with --max-turns.",
+        });
       const got = await exchange(client, next);
       const verdict = verdictOf(got, assignment, clean);
       if (verdict.is === "asks") {
@@ -323,7 +325,7 @@ function createTalk(
       });
       return stopped(
         failed("TIMEOUT", `The task reached its limit (${text}) without a result.`, {
-          hint: "Allow more with --max-time.",
+          hint: "Raise the limit with --max-time.",
           retryable: true,
         }),
       );

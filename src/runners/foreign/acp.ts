@@ -74,7 +74,7 @@ async function talkWith(
     () =>
       stop(
         failed("TIMEOUT", `${called} took longer than ${limits.maxTimeMs} ms.`, {
-          hint: "Allow more with --max-time.",
+          hint: "Raise the limit with --max-time.",
           retryable: true,
         }),
       ),

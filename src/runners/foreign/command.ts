@@ -136,7 +136,7 @@ const timeOf = ({ maxTimeMs, enforce }: Assignment["limits"]): number =>
 
 const outOfTime = (name: string, { maxTimeMs }: Assignment["limits"]): FailedOutcome =>
   failed("TIMEOUT", `${name} took longer than ${maxTimeMs} ms.`, {
-    hint: "Allow more with --max-time.",
+    hint: "Raise the limit with --max-time.",
     retryable: true,
   });
 

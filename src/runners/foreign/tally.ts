@@ -87,7 +87,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     if (open) return open;
     turn += 1;
     if (turn > maxTurns) {
-      const hint = "Allow more with --max-turns.";
+      const hint = "Raise the limit with --max-turns.";
       const fault = failed("MAX_TURNS", `${called} was stopped at its limit of ${maxTurns} turns.`, { hint });
       stop({ ...fault, limit: { kind: "turns", value: maxTurns } });
     }

@@ -75,7 +75,7 @@ export function keepLimits(
 }
 
 const HINTS = {
-  MEMORY: "Allow more with --max-memory.",
-  CPU: "Allow more with maxCpuSeconds in the task's resourceLimits.",
-  TIMEOUT: "Allow more with --max-time.",
+  MEMORY: "Raise the limit with --max-memory.",
+  CPU: "Raise the limit with maxCpuSeconds in the task's resourceLimits.",
+  TIMEOUT: "Raise the limit with --max-time.",
 } as const;

@@ -151,9 +151,9 @@ function crashed(
   const limit = maxMemoryMB === undefined ? "" : ` of ${maxMemoryMB} MB`;
   return outOfMemory
     ? failed("MEMORY", `The task ran out of memory${limit}: its ${called} ${how}.`, {
-        hint: "Allow more with --max-memory.",
+        hint: "Raise the limit with --max-memory.",
       })
-    : failed("CRASHED", `The ${called} of the task ${how} before it was done${words}`, { retryable: true });
+    : failed("CRASHED", `The ${called} of the task ${how} before the task was done${words}`, { retryable: true });
 }
 
 /**

@@ -37,7 +37,12 @@ export async function approve(
   // A command that would fail without the network is not run first: the person is asked at once.
   const verdict: Verdict =
     judged.decision === "allow" && offersNetwork
-      ? { decision: "ask", rule: NETWORK, why: "it needs the network, which commands do not have here", hint: "" }
+      ? {
+          decision: "ask",
+          rule: NETWORK,
+          why: "the command needs the network, which commands do not have here",
+          hint: "",
+        }
       : judged;
   if (verdict.decision === "allow") return { judged: located };
   if (verdict.decision === "deny") return refused(tool, verdict);

@@ -6,6 +6,6 @@ export async function folderProblem(path: string): Promise<string | undefined> {
     return (await stat(path)).isDirectory() ? undefined : "it is not a folder";
   } catch (error) {
     const code = error instanceof Error && "code" in error ? error.code : undefined;
-    return code === "EACCES" ? "you may not open it" : "there is no such folder";
+    return code === "EACCES" ? "you have no permission to open it" : "the folder does not exist";
   }
 }

@@ -8,7 +8,7 @@ import { endWith, type KnownOutcomes, waitFor } from "../../core/schedule/conseq
 export function endingWith(state: State, path: string): string {
   if (path.includes("/")) return ` ${hearsOfIt(state, path)}`;
   const ending = knownIn(state, (known) => endWith(known, path));
-  return ending.length === 0 ? "" : ` Skipped with it: ${taskNames(ending)}.`;
+  return ending.length === 0 ? "" : ` Skipped as a result: ${taskNames(ending)}.`;
 }
 
 /** The message about a paused task: it names the tasks that wait for the paused one. */
@@ -28,7 +28,7 @@ const MOST = 10;
 
 /** Builds the sentence that names the top-level node whose agent is notified of the end of the task. */
 function hearsOfIt({ plan }: State, path: string): string {
-  return plan ? `"${topNodeOf(plan, path)}", which started the task, is told.` : "";
+  return plan ? `"${topNodeOf(plan, path)}", which started the task, is notified.` : "";
 }
 
 function knownIn(state: State, ask: (known: KnownOutcomes) => string[]): string[] {

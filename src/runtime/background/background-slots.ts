@@ -27,7 +27,7 @@ export async function reserveSlot(store: RunStore, run: string, most: number): P
     throw new CrewError(
       "TOO_MANY_RUNS",
       `Maximum concurrent tasks (${most}) reached: ${working + starting} runs already run in the background.`,
-      "Wait for one of them (`subcrew ps`), or allow more with the setting background.maxRuns.",
+      "Wait until a run has ended (`subcrew ps`), or raise the setting background.maxRuns.",
     );
   }
 }

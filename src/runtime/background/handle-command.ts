@@ -39,7 +39,7 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
       return no(tried?.problems.join(" ") ?? (command.retryFailed ? notFailed : notPaused)(run.state, command.path));
     }
     case "kill":
-      if (command.pid !== process.pid) return no("Another process has taken over the run, so it was not killed.");
+      if (command.pid !== process.pid) return no("Another process has taken over the run. The run was not killed.");
       run.kill();
       return yes("The run is being killed.");
     case "charge": {
@@ -124,7 +124,7 @@ const notPaused = (state: State, path: string | undefined): string =>
 function notFailed(state: State, path: string | undefined): string {
   if (path === undefined) return "No task has failed.";
   if (state.plan?.nodes[path] === undefined)
-    return `"${path}" is not a task of the plan, so it cannot be tried again alone. Give the task that started it.`;
+    return `"${path}" is not a task of the plan, so it cannot be retried alone. Retry the task that started it.`;
   return `"${path}" has not failed: it ${stateOf(state, path)}.`;
 }
 
@@ -158,7 +158,7 @@ async function takeAnswer(
 }
 
 const notWaiting = (path: string, view: NodeView | undefined): string =>
-  `"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "somebody"} has already answered it` : ""}.`;
+  `"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "another person"} has already answered` : ""}.`;
 
 /** The reply to a command that arrived after the end of the run. */
 export function tooLate(command: RunCommand, state: State): string {

@@ -67,7 +67,9 @@ export async function readCassette(file: string): Promise<Cassette> {
     const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
     throw new CrewError(
       "BAD_FILE",
-      isMissing ? `There is no recording "${file}".` : `The recording ${file} cannot be read: ${messageOf(error)}.`,
+      isMissing
+        ? `The recording "${file}" does not exist.`
+        : `The recording ${file} cannot be read: ${messageOf(error)}.`,
       "Check the path, or make a recording with --record.",
     );
   });

@@ -55,7 +55,7 @@ function tapeOf(
   return {
     choice: async (wished, inWords) => {
       const known = cassette.choices.find((choice) => choice.wished === wished);
-      if (!known) drifted(`a model was chosen that the recording does not have: ${inWords}`);
+      if (!known) drifted(`the recording has no answers of the chosen model: ${inWords}`);
       return known ?? cassette.choices[0];
     },
     turn: async (task, asked) => {
@@ -189,7 +189,7 @@ function difference(recorded: RecordedRequest, now: RecordedRequest): string | u
   if (at < 0 && now.length === recorded.length) return undefined;
   const what = at === 0 ? "the system prompt or its tools" : `message ${at < 0 ? now.length : at}`;
   const [was, is] = at < 0 ? [recorded[now.length]?.begins, undefined] : [recorded[at]?.begins, now[at]?.begins];
-  return `${what} is ${JSON.stringify(is ?? "not there")}, and was ${JSON.stringify(was ?? "not there")}`;
+  return `${what} is now ${JSON.stringify(is ?? "missing")}, but was ${JSON.stringify(was ?? "missing")} in the recording`;
 }
 
 /** The recorded models, and the real ones, if available, for the time after the recording ends. */

@@ -72,10 +72,13 @@ async function stepFor(
   const now = await presentVersion(file);
   if (isSameVersion(now, before)) return { file, result: "same" };
   const isOurs = isSameVersion(now, after) || (isUncertain && versions.some((version) => isSameVersion(now, version)));
-  if (!isOurs) return refused(now.kind === "absent" ? "it was deleted since the run" : "it was changed since the run");
-  if (before.kind === "other") return refused("its content before the run is not known");
+  if (!isOurs)
+    return refused(now.kind === "absent" ? "the file was deleted after the run" : "the file was changed after the run");
+  if (before.kind === "other") return refused("the content before the run is unknown");
   if (before.kind === "file" && (!before.kept || (await options.versions.read(before.hash)) === undefined))
-    return refused(before.kept ? "its stored content is missing" : "its former content was too large to be stored");
+    return refused(
+      before.kept ? "the stored content is missing" : "the content before the run was too large to be stored",
+    );
   return { file, result: before.kind === "absent" ? "removed" : "restored" };
 }
 
@@ -86,7 +89,7 @@ async function restore({ file, before }: FileHistory, { versions, cwd }: UndoOpt
   const root = await rootOf(folderContains(cwd, file) ? cwd : dirname(file));
   const spot = await openContainedPath(root, file, { itself: true, make: before.kind !== "absent" });
   try {
-    if (spot.real !== file) throw new Error("its folder is a symbolic link now");
+    if (spot.real !== file) throw new Error("the folder of the file is a symbolic link now");
     await bringBack(spot, before, versions);
   } finally {
     await spot.close();
@@ -104,9 +107,9 @@ async function bringBack(spot: ContainedPath, before: FileVersion, versions: Fil
     await rm(spot.at(), { force: true });
     return symlink(before.target, spot.at());
   }
-  if (before.kind !== "file") throw new Error("its content before the run is not known");
+  if (before.kind !== "file") throw new Error("the content before the run is unknown");
   const content = await versions.read(before.hash);
-  if (content === undefined) throw new Error("its stored content is missing");
+  if (content === undefined) throw new Error("the stored content is missing");
   if (now !== undefined && !now.isFile()) await rm(spot.at(), { force: true });
   await replace(spot, content);
   if (before.mode !== undefined) await chmod(spot.at(), before.mode);
@@ -115,6 +118,6 @@ async function bringBack(spot: ContainedPath, before: FileVersion, versions: Fil
 /** Removes a folder that the run created, unless it contains other files. */
 async function removeFolder(spot: ContainedPath): Promise<void> {
   await rmdir(spot.at()).catch(() => {
-    throw new Error("the folder holds files that are not of this run");
+    throw new Error("the folder contains files that this run did not create");
   });
 }

@@ -93,7 +93,7 @@ test("budget is reserved, settled and revoked in the process of the run", async 
     },
     { budget },
   );
-  const refused = { refused: "the run may take 1 turns in all", limit: { kind: "turns", value: 1, run: true } };
+  const refused = { refused: "the run is limited to 1 turns in all", limit: { kind: "turns", value: 1, run: true } };
   expect(await hosted.outcome).toEqual(done(JSON.stringify([null, refused, 1_000, true])));
   expect(budget.spent().tokens).toBe(900);
 });

@@ -144,6 +144,6 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
   };
 }
 
-const NOBODY = { done: false, text: "There is no other agent to send a message to." };
+const NOBODY = { done: false, text: "No other agent is running that could receive a message." };
 
 type Asked = Readonly<{ id: number; signal: AbortSignal }>;

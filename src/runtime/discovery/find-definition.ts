@@ -14,7 +14,7 @@ export function findDefinition(discovery: Discovery, name: string): Definition {
   const known = [...agents, ...disabled, ...untrusted, ...shadowed.map((one) => one.found)];
   const close = nearestName(name, known);
   const hint = close === undefined ? "`subcrew agents --all` lists the known agents." : `Did you mean "${close}"?`;
-  throw new CrewError("UNKNOWN_AGENT", `There is no agent "${name}".`, hint);
+  throw new CrewError("UNKNOWN_AGENT", `Unknown agent "${name}".`, hint);
 }
 
 function stateOf({ agents, unlisted, untrusted, disabled }: Discovery, found: FoundAgent): Definition["state"] {
@@ -29,7 +29,7 @@ export function stateText({ found, state }: Definition): string | undefined {
     case "ready":
       return undefined;
     case "shadowed":
-      return `Another agent of the same name takes precedence; use ${found.agent.source?.kind ?? "inline"}:${found.name} to reach this one.`;
+      return `Another agent of the same name takes precedence; use ${found.agent.source?.kind ?? "inline"}:${found.name} to name this agent.`;
     case "untrusted":
       return `The agent cannot run: ${distrustText[found.distrust ?? "project"]}. See \`subcrew trust\`.`;
     case "disabled":

@@ -58,7 +58,8 @@ const hasPrompt = ({ instructions, remote }: { readonly instructions: string; re
  */
 function filesAt(path: string, dialects: Dialects, wanted: string | undefined): LintFile[] {
   const stats = statsOf(path);
-  if (stats === undefined) throw new CrewError("BAD_FILE", `There is no file or folder "${path}".`, "Check the path.");
+  if (stats === undefined)
+    throw new CrewError("BAD_FILE", `The file or folder "${path}" does not exist.`, "Check the path.");
   if (!stats.isDirectory()) return [lintFileAt(path, dialects, wanted)];
   const all = below(path);
   const known = all.flatMap((file) => knownFile(file, dialects));
@@ -101,7 +102,7 @@ const isSettings = (path: string, relative: string | undefined): boolean =>
 function dialectNamed(dialects: Dialects, id: string): Dialect {
   const dialect = Object.hasOwn(dialects, id) ? dialects[id] : undefined;
   if (dialect) return dialect;
-  throw new CrewError("BAD_INPUT", `There is no dialect "${id}".`, `Use one of: ${Object.keys(dialects).join(", ")}.`);
+  throw new CrewError("BAD_INPUT", `Unknown dialect "${id}".`, `Use one of: ${Object.keys(dialects).join(", ")}.`);
 }
 
 const SKIPPED: ReadonlySet<string> = new Set(["node_modules", ".git"]);

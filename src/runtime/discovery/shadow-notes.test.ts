@@ -14,7 +14,7 @@ test("a note names an agent that replaces an untrusted one of the project, with 
     untrusted: [{ ...found("project", "r.md"), distrust }],
   });
   expect(shadowNotes(plan("reviewer"), seen("project"))).toEqual([
-    'The agent "reviewer" of this project (r.md) is not trusted, so the bundled one is used. See it with `subcrew trust`.',
+    'The agent "reviewer" of this project (r.md) is not trusted, so the bundled agent is used. Review it with `subcrew trust`.',
   ]);
   expect(shadowNotes(plan("reviewer"), seen("changed"))[0]).toContain("changed since you trusted it");
   expect(shadowNotes(plan("explore"), seen("project"))).toEqual([]);

@@ -11,7 +11,7 @@ export function shadowNotes(
   for (const { found, by } of shadowed) {
     const [theirs, ours] = [by.agent.source, found.agent.source];
     if (!used.has(by.name) || theirs?.kind !== "project" || ours?.kind === "project" || notes.has(by.name)) continue;
-    const whose = ours?.kind === "bundled" ? "the bundled one" : `that of ${found.file ?? "the user"}`;
+    const whose = ours?.kind === "bundled" ? "the bundled agent" : `the agent of ${found.file ?? "the user"}`;
     notes.set(
       by.name,
       `The agent "${by.name}" of this project (${by.file ?? "its files"}) is used instead of ${whose}.`,
@@ -21,11 +21,11 @@ export function shadowNotes(
     const instead = used.has(name) && !notes.has(name) ? agents.find((one) => one.name === name) : undefined;
     if (!instead) continue;
     const whose =
-      instead.agent.source?.kind === "bundled" ? "the bundled one" : `that of ${instead.file ?? "the user"}`;
+      instead.agent.source?.kind === "bundled" ? "the bundled agent" : `the agent of ${instead.file ?? "the user"}`;
     const why = distrust === "changed" ? "changed since you trusted it" : "is not trusted";
     notes.set(
       name,
-      `The agent "${name}" of this project (${file}) ${why}, so ${whose} is used. See it with \`subcrew trust\`.`,
+      `The agent "${name}" of this project (${file}) ${why}, so ${whose} is used. Review it with \`subcrew trust\`.`,
     );
   }
   return [...notes.values()];

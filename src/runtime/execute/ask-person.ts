@@ -58,7 +58,7 @@ export function createAskPerson({
         run.emit(path, {
           type: "warning",
           code: "NEEDS_ANSWER",
-          text: `${path} asked about a call: ${patience.text}.`,
+          text: `${path} asked for permission for a call: ${patience.text}.`,
         });
       if (given) run.emit(path, { type: "gate.answered", answer: given, call });
       return given;

@@ -103,7 +103,7 @@ test("a request that exceeds the depth, the list of agents or the budget, or has
   ]);
   expect(await faults(two, { parameters: { budget: { maxSpawns: 1 } } })).toEqual([
     "BUDGET",
-    '"lead" may not start more agents: the run may take 1 agents started by agents.',
+    '"lead" may not start more agents: the run is limited to 1 agents started by agents.',
   ]);
   expect(await faults({ mode: "nonsense" }, { parameters: {} })).toMatchObject(["AGENT_REPORTED", expect.anything()]);
 });

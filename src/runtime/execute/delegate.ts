@@ -131,7 +131,7 @@ export function createDelegation({
       const refusal = await scope.run.budget.count("maxSpawns");
       if (refusal)
         return failed("BUDGET", `"${path}" may not start more agents: ${refusal.refused}.`, {
-          hint: "Allow more with --max-spawns.",
+          hint: "Raise the limit with --max-spawns.",
         });
     }
     return plan;

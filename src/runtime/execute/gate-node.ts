@@ -18,7 +18,7 @@ export async function runGate(node: GateNode, context: NodeContext): Promise<Out
     run.emit(path, { type: "gate.opened", question: fillIn(node, context) });
     if (run.parameters.unattended) {
       return failed("NEEDS_ANSWER", `"${path}" needs an approval, and nobody is available to give it.`, {
-        hint: "Run it in a terminal and answer there, or approve in advance with --yes.",
+        hint: "Run the task in a terminal and answer there, or approve in advance with --yes.",
       });
     }
     const patience = answerTimeoutOf(run, signal);
@@ -26,7 +26,7 @@ export async function runGate(node: GateNode, context: NodeContext): Promise<Out
     patience.release();
     if (!answer && !signal.aborted)
       return failed("NEEDS_ANSWER", `"${path}" waited for an approval: ${patience.text}.`, {
-        hint: "Allow more time with --answer-timeout, then resume it with --retry-failed.",
+        hint: "Allow more time with --answer-timeout, then resume the run with --retry-failed.",
       });
     if (!answer) return { status: "cancelled", reason: reasonOf(signal) };
     run.emit(path, { type: "gate.answered", answer });

@@ -66,7 +66,7 @@ async function repeat(
     const why =
       verdict.is === "unknown"
         ? `the review failed (${verdict.why})`
-        : `${n} ${n === 1 ? "round" : "rounds"} of review did not approve it`;
+        : `${n} ${n === 1 ? "round" : "rounds"} of review did not approve the work`;
     if (node.exhausted === "fail")
       return {
         ...failed("NOT_APPROVED", `"${path}" was not approved: ${why}.`, {

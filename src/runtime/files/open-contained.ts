@@ -183,8 +183,8 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "does not exist",
   ENOTDIR: "does not exist: a part of the path is a file, not a folder",
   ENAMETOOLONG: "is too long for a path",
-  EACCES: "may not be read by this user",
-  EPERM: "may not be read by this user",
+  EACCES: "cannot be read: permission denied",
+  EPERM: "cannot be read: permission denied",
   EMFILE: "could not be opened: too many files are open, try again",
 };
 
@@ -208,7 +208,7 @@ export function strayLink(path: string): OpenRefusal {
 }
 
 function closed(path: string): OpenRefusal {
-  return refusal("DENIED", `${quoted(path)} may not be read: a rule forbids it, or it holds secrets`);
+  return refusal("DENIED", `${quoted(path)} may not be read: a rule forbids reading it, or it may hold secrets`);
 }
 
 export function special(path: string): OpenRefusal {

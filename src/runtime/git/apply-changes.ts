@@ -75,7 +75,7 @@ export async function settleChanges(proposal: Proposal, working: Working): Promi
       const each = conflicts.map(
         (file) => `${sanitize(file)}: ${because(done.conflicts[file]!, appliedBy.get(key(file)))}`,
       );
-      const why = each.length > 0 ? each.join("; ") : `git said: ${sanitize(done.reason)}`;
+      const why = each.length > 0 ? each.join("; ") : `git reported: ${sanitize(done.reason)}`;
       const versions = await keepVersions(conflicts, proposal);
       const message = `The changes of "${call.path}" to ${what} conflict with the workspace, so none of them was applied - ${why}.`;
       const rest = files.filter((file) => !conflicts.includes(file));
@@ -161,7 +161,7 @@ function applyCommand(
 const asPattern = (file: string): string => file.replace(/[*?[\]\\]/g, "\\$&");
 
 function because(words: string, other: string | undefined): string {
-  return other === undefined ? sanitize(words) : `"${other}" changed it, too, and its changes were applied`;
+  return other === undefined ? sanitize(words) : `"${other}" changed the same file, and those changes were applied`;
 }
 
 /** Why changes are kept as a patch; `undefined` when they may be applied. */

@@ -63,7 +63,7 @@ export function changesBringer(
     if (call.filesOf !== undefined && outcome.status === "ok" && !isDenied && !context.signal.aborted) {
       if (own !== undefined) await store.share(call.run, attemptPath(call), "patch");
       await inTurn(() => handToTaskAbove(call, call.filesOf!, store));
-      const text = `The changes of "${call.path}" were returned to the task that started it, and come back with the changes of that task.`;
+      const text = `The changes of "${call.path}" were returned to the task that started it, and are applied together with the changes of that task.`;
       context.emit({ type: "note", text });
       return { ...outcome, changes: { ...kept, applied: true } };
     }

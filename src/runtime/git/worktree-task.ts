@@ -220,7 +220,7 @@ async function originOf(call: Call, cwd: string, home: string | undefined): Prom
     failed("UNSUPPORTED", `"${call.path}" cannot run in its own worktree: ${why}.`, { hint });
   const wanted = resolve(cwd, call.task.cwd ?? ".");
   const top = call.worktree?.of ?? (await topOf(await realpath(wanted).catch(() => wanted)));
-  const none = "Work inside a git repository, or leave out the isolation.";
+  const none = "Run the task in a git repository, or leave out `isolation`.";
   if (top === undefined) return cannot(`${wanted} is not in a git repository`, none);
   const { worktree } = call;
   const origin = await openOrigin(top, worktree && { folder: worktree.top, gitDir: worktree.gitDir }, home);
@@ -254,7 +254,7 @@ async function opened(
   }
   await removeWorktree(folder);
   const text = `"${call.path}" cannot run in its own worktree: ${origin.top}: ${made.unable}.`;
-  return failed("UNSUPPORTED", text, { hint: "Commit something first, or leave out the isolation." });
+  return failed("UNSUPPORTED", text, { hint: "Make a first commit, or leave out `isolation`." });
 }
 
 /** The attempt number of a worktree that collects the changes for a contender (a competing node of a race). */

@@ -120,14 +120,14 @@ describe("a call that is not allowed never reaches its tool", () => {
       answer: {
         id: "c1",
         name: "lok",
-        text: 'There is no tool "lok". Did you mean "look"?',
+        text: 'Unknown tool "lok". Did you mean "look"?',
         error: true,
         denied: true,
       },
       types: ["tool.denied"],
     });
     const hidden = await refused(call({}, "lok"), { agent: { tools: ["other"] } });
-    expect(hidden.answer.text).toBe('There is no tool "lok".');
+    expect(hidden.answer.text).toBe('Unknown tool "lok".');
   });
 
   test("when the agent may not use the tool", async () => {
@@ -264,7 +264,7 @@ test("the model reads the tail of a long result and the path of the full output,
   const { context, facts } = contextOf();
   const { text } = await callTool(call(), assignment, context);
   expect(facts.at(-1)).toMatchObject({ type: "tool.ended", files: ["/outputs/run_test/worker.look-1.md"] });
-  expect(text.split("\n")[0]).toBe("[the beginning was cut; all of it is in /outputs/run_test/worker.look-1.md]");
+  expect(text.split("\n")[0]).toBe("[the beginning was cut; the full output is in /outputs/run_test/worker.look-1.md]");
   expect(text.endsWith("line\nkey [redacted]\nlast line")).toBe(true);
   expect(text).not.toContain("first line");
   expect(text.length).toBeLessThan(whole.length);
@@ -371,7 +371,7 @@ describe("a result", () => {
     expect(ended.files).toEqual(["/outputs/x.md"]);
     expect((await resultOf("x")).ended).not.toHaveProperty("files");
     const long = await resultOf({ text: "line\n".repeat(20_000), file: "/outputs/x.md" });
-    expect(long.answer.text).toMatch(/^\[the beginning was cut; all of it is in \/outputs\/x\.md\]\n/);
+    expect(long.answer.text).toMatch(/^\[the beginning was cut; the full output is in \/outputs\/x\.md\]\n/);
   });
 
   test("that is short without its secrets is shown whole if all of it could be searched", async () => {

@@ -56,7 +56,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     );
     return deny(
       "no such tool",
-      `There is no tool "${call.name}".${close === undefined ? "" : ` Did you mean "${close}"?`}`,
+      `Unknown tool "${call.name}".${close === undefined ? "" : ` Did you mean "${close}"?`}`,
     );
   }
   const { allowed, rule } = permit(rights, tool.name);
@@ -130,7 +130,7 @@ async function fitting(
   const text = cutOutsideKey(looked, looked.length - end.length, REDACTED);
   const file = kept ?? (await keepLong?.(tool, whole));
   if (file !== undefined) tell(file);
-  return `[the beginning was cut${file === undefined ? "" : `; all of it is in ${file}`}]\n${text}`;
+  return `[the beginning was cut${file === undefined ? "" : `; the full output is in ${file}`}]\n${text}`;
 }
 
 /** Length of the tail that is searched for secrets. */

@@ -110,7 +110,7 @@ describe("the budget of the run", () => {
     expect(opened.ran).toEqual(["a"]);
     expect(read(opened).map(({ text }) => text)).toEqual([
       "saw a",
-      "Not carried out: the run may take 1 tool calls in all.",
+      "Not carried out: the run is limited to 1 tool calls in all.",
     ]);
   });
 

@@ -40,8 +40,8 @@ describe("a result with a schema", () => {
     ["under another name", { answer: { n: 1 } }, { problem: 'the argument "result" is missing', empty: false }],
     ["as the arguments themselves", { n: 1 }, { problem: 'the argument "result" is missing', empty: false }],
     ["the wrong type", { result: { n: "1" } }, { problem: "n must be a number", empty: false, value: { n: "1" } }],
-    ["nothing", { result: null }, { problem: "there is no result", empty: true }],
-    ["an empty text", { result: " " }, { problem: "there is no result", empty: true }],
+    ["nothing", { result: null }, { problem: "the result is missing", empty: true }],
+    ["an empty text", { result: " " }, { problem: "the result is missing", empty: true }],
     ["an error", { result: { error: "cannot" } }, { gaveUp: "cannot" }],
   ])("%s", (_what, input, wanted) => {
     expect(finishWith(input, checked)).toEqual(wanted);

@@ -62,7 +62,7 @@ export function finishWith(input: unknown, assignment: Finishing): FinishAttempt
   }
   if (error !== undefined) return { gaveUp: error };
   const empty = problem === "" || isBlank(result);
-  return empty ? { problem: "there is no result", empty } : { problem, empty, value };
+  return empty ? { problem: "the result is missing", empty } : { problem, empty, value };
 }
 
 /** True for an empty text, which is not a result even if the schema allows it. */

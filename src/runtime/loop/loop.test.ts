@@ -75,7 +75,7 @@ describe("a limit of turns", () => {
     const { outcome, model, facts } = await play([look("a", "So far so good."), look("b"), "too late"], agent);
     expect(outcome).toMatchObject({
       status: "failed",
-      fault: { code: "MAX_TURNS", hint: "Allow more with --max-turns.", retryable: false },
+      fault: { code: "MAX_TURNS", hint: "Raise the limit with --max-turns.", retryable: false },
       output: "So far so good.",
       limit: { kind: "turns", value: 1 },
     });
@@ -215,8 +215,7 @@ describe("a budget that refuses a turn", () => {
     expect(tokens.outcome).toMatchObject({
       status: "failed",
       fault: {
-        message:
-          "The first request of this task does not fit in what is left of the limit of 5 tokens for the whole run.",
+        message: "The first request of this task needs more than the rest of the limit of 5 tokens for the whole run.",
       },
       limit: { kind: "tokens", value: 5 },
     });
@@ -303,7 +302,7 @@ test("a task is warned once that it is near its limit of turns, and its conversa
   );
   const near = (told: readonly Fact[]) => told.flatMap((one) => (one.type === "warning" ? [[one.code, one.text]] : []));
   const text = (taken: number, of: number): string =>
-    `The task has taken ${taken} turns and may take ${of} turns; then the agent returns the result it has so far. Allow more with --max-turns.`;
+    `The task has taken ${taken} turns and may take ${of} turns; then the agent returns the result it has so far. Raise the limit with --max-turns.`;
   expect(near(facts)).toEqual([["LIMIT_NEAR", text(18, 20)]]);
   expect(remembered).toHaveLength(1);
   const ten = await play([...turns.slice(0, 9), "Done."], { limits: { maxTurns: 10 } });
@@ -320,14 +319,14 @@ describe("a budget that is used up after some turns", () => {
     expect(facts).toContainEqual({
       type: "limit.reached",
       limit: "MAX_TURNS",
-      text: "The budget is used up: the run may take 1 turns in all.",
+      text: "The budget is used up: the run is limited to 1 turns in all.",
       enforced: true,
       reached: limit,
     });
     const failing = await play([look("a", "So far."), look("b")], {}, { budget: budget() });
     expect(failing.outcome).toMatchObject({
       status: "failed",
-      fault: { code: "MAX_TURNS", hint: "Allow more with --max-run-turns.", retryable: false },
+      fault: { code: "MAX_TURNS", hint: "Raise the limit with --max-run-turns.", retryable: false },
       output: "So far.",
     });
   });

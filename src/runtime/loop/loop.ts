@@ -209,7 +209,7 @@ function createWatch(
 
 /** Says that a task is near one of its limits, and what helps. */
 function nearLimit(used: string, kind: "turns" | "time", value: number): Extract<Fact, { type: "warning" }> {
-  const text = `${used} and may take ${limitText({ kind, value })}; then the agent returns the result it has so far. Allow more with ${limitFlag({ kind, value })}.`;
+  const text = `${used} and may take ${limitText({ kind, value })}; then the agent returns the result it has so far. Raise the limit with ${limitFlag({ kind, value })}.`;
   return { type: "warning", code: "LIMIT_NEAR", text };
 }
 
@@ -234,9 +234,9 @@ function unpriced({ model }: Assignment): FailedOutcome {
 function notBegun({ code, limit }: Reached): Outcome {
   const text =
     limit.kind === "usd" || limit.kind === "tokens"
-      ? `The first request of this task does not fit in what is left of the limit of ${limitText(limit)}.`
+      ? `The first request of this task needs more than the rest of the limit of ${limitText(limit)}.`
       : `The run reached its limit of ${limitText(limit)} before this task began.`;
-  return { ...failed(code, text, { hint: `Allow more with ${limitFlag(limit)}.` }), limit };
+  return { ...failed(code, text, { hint: `Raise the limit with ${limitFlag(limit)}.` }), limit };
 }
 
 type Closing = Readonly<{ assignment: Assignment; context: PerformContext; taken?: UnfinishedTurn }>;
@@ -257,7 +257,7 @@ async function grace(
   if (context.signal.aborted) return withPartial({ status: "cancelled", reason: reasonOf(context.signal) }, partial);
   const reply = "calls" in turn ? await talk.answer(turn, context.signal, taken?.known) : undefined;
   if (reply?.is === "over" && "output" in reply.finish) return { status: "ok", ...reply.finish, limit };
-  const hint = `Allow more with ${limitFlag(limit)}.`;
+  const hint = `Raise the limit with ${limitFlag(limit)}.`;
   const fault = failed(code, `The task reached its limit of ${limitText(limit)} without a result.`, {
     hint,
     retryable: code === "TIMEOUT",

@@ -48,8 +48,8 @@ export async function parkForBudget(
     waitsFor: "budget" as const,
     helps:
       limit.cap === undefined
-        ? `Allow more: \`subcrew resume ${call.run} ${limitFlag(limit)} ...\`.`
-        : `Allow more with ${limitFlag(limit)}, then \`subcrew resume ${call.run}\`.`,
+        ? `Raise the limit: \`subcrew resume ${call.run} ${limitFlag(limit)} ...\`.`
+        : `Raise the limit with ${limitFlag(limit)}, then \`subcrew resume ${call.run}\`.`,
     ...defined({ until, nextTry: until }),
   };
   const goesOn = await parks.park(why, async (signal) => {

@@ -33,7 +33,7 @@ function settingsFile(file: string): string {
   if (text !== undefined) return text;
   throw new CrewError(
     "BAD_INPUT",
-    `"${file}" holds no certificates.`,
+    `"${file}" contains no certificates.`,
     "Give `network.caFile` the path of a readable PEM file.",
   );
 }

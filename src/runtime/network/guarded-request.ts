@@ -324,7 +324,7 @@ const lowerCased = (headers: WebHeaders): WebHeaders =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOTFOUND: "no such host is known",
+  ENOTFOUND: "the host name is unknown",
   EAI_AGAIN: "its name could not be resolved right now",
   ECONNREFUSED: "it does not accept connections",
   ECONNRESET: "it closed the connection",

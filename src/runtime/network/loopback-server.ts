@@ -44,7 +44,7 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
         new CrewError(
           "BAD_INPUT",
           `Cannot listen on ${host}:${port}: ${messageOf(cause)}.`,
-          "Choose another --port, or leave it out for a free one.",
+          "Choose another --port, or leave out --port to use a free port.",
           { cause },
         ),
       ),
@@ -121,7 +121,7 @@ function checkToken(token: string): void {
   throw new CrewError(
     "BAD_INPUT",
     `A token must have at least ${SHORTEST_TOKEN} characters and no spaces.`,
-    "Leave it out to have one generated, or create one with `openssl rand -hex 32`.",
+    "Leave out the token to have one generated, or create a token with `openssl rand -hex 32`.",
   );
 }
 

@@ -157,7 +157,7 @@ test.each([
     "failed",
     { status: "failed", fault },
     false,
-    ["failed", "Add --allow-failed to continue from there, or --retry-failed to retry it."],
+    ["failed", "Add --allow-failed to continue the task, or --retry-failed to retry it."],
   ],
   ["skipped", { status: "skipped", reason: "no" }, true, ["was skipped", "Start the work as a new task."]],
   ["skipped", { status: "skipped", reason: "no" }, false, ["was skipped", "Start the work as a new task."]],
@@ -200,7 +200,7 @@ test("a task can be continued for seven days and five times, or as the settings 
 test("an unknown run is reported as unknown; any other problem with its records is reported as it is", async () => {
   await expect(continuing(whole, { run: "run_none" })).rejects.toMatchObject({
     code: "UNKNOWN_RUN",
-    message: 'Session not found: there is no run "run_none".',
+    message: 'Session not found: the run "run_none" does not exist.',
   });
   const newer = [{ ...started({ a: task() }, "a"), format: 999 }];
   await expect(continuing(newer)).rejects.not.toMatchObject({ message: expect.stringContaining("Session not found") });

@@ -84,7 +84,7 @@ export type ContinuedTask = Readonly<{ plan: Plan; continues: string; continued:
 function notFound(run: string): (error: unknown) => never {
   return (error) => {
     throw isCrewError(error) && error.code === "UNKNOWN_RUN"
-      ? new CrewError(error.code, `Session not found: there is no run "${run}".`, error.hint)
+      ? new CrewError(error.code, `Session not found: the run "${run}" does not exist.`, error.hint)
       : error;
   };
 }
@@ -129,7 +129,7 @@ function checkEnded({ run, status }: State, { path, outcome }: NodeView, allowFa
     "NOT_RESUMABLE",
     `Can only resume COMPLETED or cancelled tasks, and "${run}/${path}" ${outcome.status === "failed" ? "failed" : "was skipped"}.`,
     outcome.status === "failed"
-      ? "Add --allow-failed to continue from there, or --retry-failed to retry it."
+      ? "Add --allow-failed to continue the task, or --retry-failed to retry it."
       : "Start the work as a new task.",
   );
 }

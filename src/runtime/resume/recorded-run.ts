@@ -32,5 +32,5 @@ export function unknownTask({ run, nodes, plan }: State, path: string): CrewErro
     return nodes.get(each)?.label ?? (node?.kind === "task" ? node.task.label : undefined);
   };
   const known = paths.map((each) => typedPath(each, labelOf(each)));
-  return new CrewError("UNKNOWN_RUN", `"${run}" has no task "${path}".`, suggestion(path, known, "It has"));
+  return new CrewError("UNKNOWN_RUN", `"${run}" has no task "${path}".`, suggestion(path, known, "Tasks of the run"));
 }

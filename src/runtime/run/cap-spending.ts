@@ -20,7 +20,7 @@ const LOOK_EVERY_MS = 200;
 /** A budget that also enforces the spending caps for all runs: a reached cap acts like a limit of the run. */
 export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpending): Budget {
   const refusal = (limit: ReachedLimit): BudgetRefusal => ({
-    refused: `${limitText(limit)} has no room for it`,
+    refused: `the request does not fit in the limit of ${limitText(limit)}`,
     limit,
     ...(limit.cap === "day" && { until: nextDay(clock()) }),
   });

@@ -222,7 +222,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     paused() === undefined ? pauses.resume(path) : [];
   const retryTask = async (path: string): Promise<string | undefined> => {
     const top = state.plan && topNodeOf(state.plan, path);
-    if (top === undefined || state.plan?.nodes[top] === undefined) return `There is no task "${path}".`;
+    if (top === undefined || state.plan?.nodes[top] === undefined) return `The task "${path}" does not exist.`;
     if (paused() !== undefined || over || !growing) return "The run is about to end.";
     await journal.durable();
     const again = withDependents(state.plan, top);
@@ -423,7 +423,7 @@ function under({ ceiling, model, policy, depth, conversation }: NonNullable<Star
 /** The outcome of a run whose time is up: its result so far, or a failure. */
 function timedOut(outcome: Outcome, { text, limit }: Pick<RunClock, "text" | "limit">): Outcome {
   if (outcome.status === "ok") return { ...withoutSpent(outcome), limit };
-  const fault = failed("TIMEOUT", `Stopped: ${text}.`, { hint: "Allow more with --max-run-time." });
+  const fault = failed("TIMEOUT", `Stopped: ${text}.`, { hint: "Raise the limit with --max-run-time." });
   const output = "output" in outcome ? outcome.output : undefined;
   return { ...fault, limit, ...defined({ output }) };
 }

@@ -76,7 +76,7 @@ export function loadConfig({ cwd, home, state, env, trust, read }: LoadConfigOpt
   };
   const warnings = settled.ignored.map((path) => {
     const line = readings.get("project")?.lineOf(path);
-    return `${project!.file}${line === undefined ? "" : `:${line}`}: a project cannot set "${path.join(".")}", so it is left out.`;
+    return `${project!.file}${line === undefined ? "" : `:${line}`}: a project cannot set "${path.join(".")}", so this setting is ignored.`;
   });
   return { ...settled, files: files.map(({ text: _text, ...file }) => file), placeOf, warnings };
 }

@@ -150,7 +150,7 @@ function missing(run: string, error: unknown): unknown {
 }
 
 const unknown = (run: string): CrewError =>
-  new CrewError("UNKNOWN_RUN", `There is no run "${run}".`, "`subcrew runs` lists the runs.");
+  new CrewError("UNKNOWN_RUN", `The run "${run}" does not exist.`, "`subcrew runs` lists the runs.");
 
 async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true }).catch(() => []);

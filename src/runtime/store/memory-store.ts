@@ -54,7 +54,7 @@ export function createMemoryStore(clock: () => number = Date.now): RunStore {
     if (known && known.events.length > 0) return known;
     throw new CrewError(
       "UNKNOWN_RUN",
-      `There is no run "${run}".`,
+      `The run "${run}" does not exist.`,
       "A run without a home folder exists only until its process ends.",
     );
   };

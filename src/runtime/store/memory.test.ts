@@ -160,7 +160,7 @@ test("keys that differ only in case are different notes", async () => {
 
 test("MEM-03: the size of a note is limited", async () => {
   const memory = fresh();
-  await expect(append(memory, "a", "x".repeat(MAX_ENTRY_BYTES + 1))).rejects.toThrow("64000 bytes at most");
+  await expect(append(memory, "a", "x".repeat(MAX_ENTRY_BYTES + 1))).rejects.toThrow("at most 64000 bytes");
   expect(await memory.read("project", "a")).toBeUndefined();
 });
 

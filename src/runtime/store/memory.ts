@@ -96,7 +96,7 @@ async function makeRoom(folder: string): Promise<void> {
   const made = await mkdir(folder, { recursive: true, mode: 0o700 });
   if (made === undefined || (await readdir(dirname(folder))).length <= MAX_ENTRIES) return;
   await rmdir(folder).catch(() => {});
-  throw new Error(`there are ${MAX_ENTRIES} notes already: change one of them`);
+  throw new Error(`the maximum of ${MAX_ENTRIES} notes is reached: change an existing note`);
 }
 
 /** A safe file name for a key: harmless letters and a hash. A key is a name and never a path. */
@@ -106,7 +106,7 @@ function nameFor(key: string): string {
     throw new Error("a key must not hold control or invisible characters");
   if (/^\s|\s$/.test(key)) throw new Error("a key must not begin or end with a space");
   if (/^\.+$|[/\\]/.test(key) && key.split(/[/\\]/).some((step) => /^\.*$/.test(step))) {
-    throw new Error("a key must not have empty parts or the parts . and .., unlike a path");
+    throw new Error("a key is not a path: it must not have empty parts or the parts . and ..");
   }
   return `${key
     .toLowerCase()
@@ -199,7 +199,7 @@ async function exchange({ folder, key, change, origin, clock, signal }: Exchange
     const text = change(now);
     const bytes = Buffer.byteLength(text);
     if (bytes > MAX_ENTRY_BYTES)
-      throw new Error(`a note holds ${MAX_ENTRY_BYTES} bytes at most, and this would be ${bytes}`);
+      throw new Error(`a note can have at most ${MAX_ENTRY_BYTES} bytes, and this note would have ${bytes}`);
     if (!now) await makeRoom(folder);
     const origins = [origin, ...(now?.origins ?? []).filter(({ by }) => by !== origin.by)].slice(0, MAX_ORIGINS);
     const about = { key, at: new Date(clock()).toISOString(), origins };

@@ -103,8 +103,8 @@ function busy(folder: string, { pid, host }: Partial<RunOwner> = {}): CrewError 
   if (host !== undefined)
     return new CrewError(
       "RUN_BUSY",
-      `The machine "${host}" works on the run in ${folder} (process ${pid}), according to the last record.`,
-      `Stop the run there. If "${host}" no longer works on it, take the run over with \`subcrew resume RUN --force\`.`,
+      `The run in ${folder} runs on the machine "${host}" (process ${pid}), according to the last record.`,
+      `Stop the run on that machine. If "${host}" no longer runs it, take the run over with \`subcrew resume RUN --force\`.`,
     );
   const who = pid === undefined ? "Another process" : `Another process (${pid})`;
   return new CrewError(

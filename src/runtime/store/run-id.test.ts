@@ -19,6 +19,6 @@ test("a run that is named `last` is reached by its name", async () => {
 test("`last` without any run is refused", async () => {
   await expect(runNamed(store({}), "last")).rejects.toMatchObject({
     code: "UNKNOWN_RUN",
-    hint: "There are no runs yet.",
+    hint: "No runs yet.",
   });
 });

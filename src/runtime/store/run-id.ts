@@ -33,8 +33,8 @@ export async function runNamed(store: Pick<RunStore, "list" | "first">, word: st
     );
   throw new CrewError(
     "UNKNOWN_RUN",
-    `There is no run "${word}".`,
-    all.length > 0 ? `The newest run is ${all[0]}.` : "There are no runs yet.",
+    `The run "${word}" does not exist.`,
+    all.length > 0 ? `The newest run is ${all[0]}.` : "No runs yet.",
   );
 }
 

@@ -30,7 +30,7 @@ export function assignAgent({ call, world }: Pick<AssignRequest, "call" | "world
   const name = agentNameOf(task, world.roster);
   const definition = agentOf(task, world.roster);
   if (!definition)
-    return failed("DENIED", `There is no agent "${name}".`, { hint: "`subcrew agents` lists the known agents." });
+    return failed("DENIED", `Unknown agent "${name}".`, { hint: "`subcrew agents` lists the known agents." });
   const planMode = world.access?.policyFor({ name }, call.policy).level === "plan";
   const whole = effectiveAgent(definition, call, world.settings.schemaPrecedence);
   const bounded = bindDelegation(whole, world);

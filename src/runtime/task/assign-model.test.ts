@@ -147,7 +147,7 @@ test("a fork runs on the model of the conversation, and reports settings that ha
 test("a fork is refused if its model is gone, if the settings require another one, or if it runs in another program", async () => {
   const gone = { depth: 1, fork: forkOf(["look"], { model: "fourth" }) };
   expect(await refusalOf({ models }, {}, gone)).toBe(
-    'MODEL_UNKNOWN: The model fourth, on which "run_test/lead" runs, is not available for a fork of it.',
+    'MODEL_UNKNOWN: The model fourth of "run_test/lead" is not available, so "run_test/lead" cannot be forked.',
   );
   const required = (...model: readonly string[]): WorldParts => ({ models, agent: { model, modelRequired: true } });
   expect(await refusalOf(required("first", "third"), {}, forked)).toBe(

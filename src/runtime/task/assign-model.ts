@@ -117,7 +117,7 @@ async function forkedModel(
   const options = { binding: "parent", retry: task.retry === undefined } as const;
   const model = await world.models.choose([{ by: "parent", names: ref }], options);
   if ("misses" in model)
-    return failed("MODEL_UNKNOWN", `The model ${ref}, on which "${from}" runs, is not available for a fork of it.`, {
+    return failed("MODEL_UNKNOWN", `The model ${ref} of "${from}" is not available, so "${from}" cannot be forked.`, {
       hint: "Leave out `fork`.",
     });
   if (agent.modelRequired && ![agent.model].flat().includes(ref))
@@ -125,7 +125,7 @@ async function forkedModel(
       "UNSUPPORTED",
       `"${agent.name}" has to run on ${[agent.model].flat().join(", ")}, and a fork of "${from}" runs on ${ref}.`,
       {
-        hint: "Leave out `fork`, or the model of this agent in the settings.",
+        hint: "Leave out `fork`, or remove the model of this agent from the settings.",
       },
     );
   const unused = (["model", "thinking"] as const).filter((key) => task[key] !== undefined);

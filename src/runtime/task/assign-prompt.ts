@@ -54,8 +54,8 @@ export async function assignPrompt(
       code: "SCHEMA_UNUSED",
       text:
         agent.output === definition.output
-          ? `${name} has an output schema of its own, so the one of the task is not used.`
-          : `The task has an output schema, so the one of ${name} is not used.`,
+          ? `${name} has its own output schema, so the schema of the task is not used.`
+          : `The task has an output schema, so the schema of ${name} is not used.`,
     });
   const validate = schema && (await checkFor(world.validator, schema));
   if (validate && "broken" in validate)

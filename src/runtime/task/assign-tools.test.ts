@@ -85,7 +85,7 @@ describe("tools", () => {
     };
     const ceiling = ["look"];
     const both = { agent: { tools: ["look", "change"] } };
-    const lost = [["change"], "the parent of worker may not use it"];
+    const lost = [["change"], "the parent of worker may not use the tool"];
     expect(await reducedBy(both, { depth: 1, ceiling })).toEqual([lost]);
     expect(await reducedBy({}, { depth: 1, ceiling })).toEqual([lost]);
     expect(await reducedBy({ agent: { tools: ["look"] } }, { depth: 1, ceiling })).toEqual([]);
@@ -336,7 +336,7 @@ describe("access", () => {
   test("a folder that does not exist, or is a file, is refused with the reason", async () => {
     const settings = { cwd: tempFolder({ "a.txt": "" }), env: {} };
     expect(await refusalOf({ settings }, { cwd: "none" })).toBe(
-      'BAD_INPUTS: "worker" cannot work in "none": there is no such folder.',
+      'BAD_INPUTS: "worker" cannot work in "none": the folder does not exist.',
     );
     expect(await refusalOf({ settings }, { cwd: "a.txt" })).toBe(
       'BAD_INPUTS: "worker" cannot work in "a.txt": it is not a folder.',

@@ -48,7 +48,7 @@ describe("agent", () => {
   });
 
   test("an agent that does not exist and an input that is missing are refused", async () => {
-    expect(await refusalOf({}, { agent: "nobody" })).toBe('DENIED: There is no agent "nobody".');
+    expect(await refusalOf({}, { agent: "nobody" })).toBe('DENIED: Unknown agent "nobody".');
     expect(await refusalOf({ agent })).toBe('BAD_INPUTS: "worker" cannot start: the input file is missing.');
   });
 
@@ -229,11 +229,11 @@ describe("prompt", () => {
       (await reportedIn(worldOf(parts), task)).facts.map((fact) => fact.type === "warning" && [fact.code, fact.text]);
     const agent = { output: own };
     expect(await told({ agent }, { schema: given })).toEqual([
-      ["SCHEMA_UNUSED", "worker has an output schema of its own, so the one of the task is not used."],
+      ["SCHEMA_UNUSED", "worker has its own output schema, so the schema of the task is not used."],
     ]);
     const settings = { cwd: tempFolder(), env: {}, schemaPrecedence: "call" } as const;
     expect(await told({ agent, settings }, { schema: given })).toEqual([
-      ["SCHEMA_UNUSED", "The task has an output schema, so the one of worker is not used."],
+      ["SCHEMA_UNUSED", "The task has an output schema, so the schema of worker is not used."],
     ]);
     for (const [parts, task] of [
       [{ agent }, {}],

@@ -51,7 +51,7 @@ async function recordedPoint(
   const talk = await world.earlier?.talkOf(from, turn);
   const agent = talk?.agent;
   if (!talk || !agent)
-    return failed("BAD_INPUTS", `There is no conversation of "${from}" to start from.`, {
+    return failed("BAD_INPUTS", `"${from}" has no conversation to start from.`, {
       hint: "See `subcrew runs` and `subcrew status RUN` for the existing tasks.",
     });
   const above = talk.forked && (await recordedPoint(talk.forked, world));

@@ -21,7 +21,7 @@ export const sendMessage = defineTool({
   async run({ to, message }, { send }) {
     const receipt = (await send?.(to, message)) ?? {
       done: false,
-      text: "There is no other agent to send a message to.",
+      text: "No other agent is running that could receive a message.",
     };
     return { text: receipt.text, error: !receipt.done };
   },

@@ -44,8 +44,8 @@ function listed(all: readonly Skill[]): string {
 function unknown(name: string, all: readonly Skill[]): ToolResult {
   const names = all.map((one) => one.name);
   const close = nearest(name, names);
-  const hint = close === undefined ? `Skills are: ${names.join(", ") || "none"}.` : `Did you mean "${close}"?`;
-  return { text: `There is no skill "${name}". ${hint}`, error: true };
+  const hint = close === undefined ? `Known skills: ${names.join(", ") || "none"}.` : `Did you mean "${close}"?`;
+  return { text: `Unknown skill "${name}". ${hint}`, error: true };
 }
 
 /** Running a skill in another agent is delegation and needs the permission for it. */

@@ -36,7 +36,7 @@ export const taskList = (parts: ToolParts = {}): Tool =>
     does: "read",
     timeoutMs: 30_000,
     async run({ status, limit = LIMIT }) {
-      if (!parts.history) return { text: "No runs are stored here, so there are no earlier tasks.", error: true };
+      if (!parts.history) return { text: "No runs are stored here, so no earlier tasks are known.", error: true };
       const runs = (await parts.history.list(limit)).filter(
         ({ life }) => status === undefined || statusOf[life] === status,
       );

@@ -22,7 +22,7 @@ export const taskReplay = (parts: ToolParts = {}): Tool =>
     does: "read",
     timeoutMs: 30_000,
     async run({ id }) {
-      if (!parts.history) return { text: "No runs are stored here, so there are no earlier tasks.", error: true };
+      if (!parts.history) return { text: "No runs are stored here, so no earlier tasks are known.", error: true };
       const [run = "", ...rest] = id.split("/");
       const path = rest.join("/");
       const events = await parts.history.events(run);

@@ -15,7 +15,7 @@ test("a todo list grows, changes and is shown after each call", async () => {
   await call({ action: "update", id: 2, status: "dropped", title: "write" });
   expect(await call({ action: "complete", id: 3 })).toEqual("1. [x] look\n2. [-] write\n3. [x] test\nAll done.");
   expect(await call({ action: "set", items: [{ title: "anew" }] })).toEqual("1. [ ] anew\n1 of 1 open.");
-  await expect(call({ action: "complete", id: 2 })).rejects.toThrow("there is no entry 2: the list has 1");
+  await expect(call({ action: "complete", id: 2 })).rejects.toThrow("the list has no entry 2: its last entry is 1");
   await expect(call({ action: "complete" })).rejects.toThrow("name the entry");
   await expect(call({ action: "add" })).rejects.toThrow("say what to add");
   await expect(call({ action: "update", id: 1 })).rejects.toThrow("say what to change");

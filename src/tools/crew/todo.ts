@@ -67,7 +67,9 @@ function entriesIn({ items = [], title, status }: Wanted): Todo[] {
 function entryOf(todos: readonly Todo[], { id }: Wanted): Todo {
   const entry = id === undefined ? undefined : todos[id - 1];
   if (entry) return entry;
-  throw new Error(id === undefined ? "name the entry: `id`" : `there is no entry ${id}: the list has ${todos.length}`);
+  throw new Error(
+    id === undefined ? "name the entry: `id`" : `the list has no entry ${id}: its last entry is ${todos.length}`,
+  );
 }
 
 const MARKS: Readonly<Record<TodoStatus, string>> = {

@@ -53,7 +53,7 @@ test("a text that does not occur is reported with the nearest lines", async () =
     'failed: oldText is not in "a.txt". The most similar lines:\nline 1: function add(a, b) {\nline 5: function sub(a, b) {\nRead the file and copy the text exactly',
   );
   expect(await edit(cwd, { oldText: "function sub(a, b) {\nreturn a - b;\n}", newText: "x" })).toBe(
-    'failed: oldText is not in "a.txt". At line 5 there is text that differs only in whitespace or line endings: read the file and copy it exactly',
+    'failed: oldText is not in "a.txt". The text at line 5 differs only in whitespace or line endings: read the file and copy it exactly',
   );
   expect(await edit(cwd, { oldText: "nothing of the kind", newText: "x" })).toBe(
     'failed: oldText is not in "a.txt", and neither is similar text: read the file first',
@@ -80,7 +80,7 @@ test("binary files, folders, missing files and edits that change nothing are ref
   expect(await edit(cwd, { path: "a.tx", oldText: "a", newText: "b" })).toContain(
     "Similar names in the working folder: a.txt",
   );
-  expect(await edit(cwd, { oldText: "one", newText: "one" })).toContain("there is nothing to change");
+  expect(await edit(cwd, { oldText: "one", newText: "one" })).toContain("nothing would change");
 });
 
 test("a file that another process changed since it was read must be read again before it is edited", async () => {

@@ -39,7 +39,8 @@ export const editFile = defineTool({
         throw new Error(
           `${quoted(path)} has ${opened.stats.size} bytes: files larger than ${MOST_BYTES} are not edited`,
         );
-      if (await isBinary(opened.handle)) throw new Error(`${quoted(path)} is a binary file: there is no text to edit`);
+      if (await isBinary(opened.handle))
+        throw new Error(`${quoted(path)} is a binary file: only text files can be edited`);
       before = await opened.handle.readFile("utf8");
     } finally {
       await opened.handle.close();
@@ -64,7 +65,7 @@ export const editFile = defineTool({
 });
 
 function edited(text: string, { path, oldText, newText, replaceAll = false }: z.infer<typeof input>): string {
-  if (oldText === newText) throw new Error("oldText and newText are the same: there is nothing to change");
+  if (oldText === newText) throw new Error("oldText and newText are the same: nothing would change");
   const exact = placesOf(text, oldText);
   // If the file has CRLF line endings, the passage is matched with them, and they are kept.
   const carriage = exact.length === 0 && text.includes("\r\n") && !oldText.includes("\r");

@@ -29,7 +29,7 @@ export function missingText(text: string, wanted: string, file: string): string 
     .filter((line, at, all) => line !== "" || (at > 0 && at < all.length - 1));
   const alike = startsOf(lines, sought);
   if (alike.length > 0) {
-    return `oldText is not in ${file}. At line ${alike.slice(0, MOST_SHOWN).join(", ")} there is text that differs only in whitespace or line endings: read the file and copy it exactly`;
+    return `oldText is not in ${file}. The text at line ${alike.slice(0, MOST_SHOWN).join(", ")} differs only in whitespace or line endings: read the file and copy it exactly`;
   }
   const first = sought.find((line) => line.length > 2) ?? bare(wanted);
   const near = lines

@@ -54,12 +54,12 @@ test("a byte order mark is not shown, and an empty file is reported", async () =
 });
 
 test.each([
-  ["logo.png", '"logo.png" is a binary file of 3 bytes: there is no text to read'],
+  ["logo.png", '"logo.png" is a binary file of 3 bytes: only text files can be read'],
   ["src", '"src" is a folder: use list_files to see what is in it'],
   ["src/mian.ts", '"src/mian.ts" does not exist. Similar names in "src": main.ts'],
   ["src/main.js", '"src/main.js" does not exist. Similar names in "src": main.ts, main.test.ts'],
   ["scr/main.ts", '"scr/main.ts" does not exist. Similar names in the working folder: src'],
-  ["zzz", '"zzz" does not exist. In the working folder there are: logo.png, out@, src/'],
+  ["zzz", '"zzz" does not exist. Entries of the working folder: logo.png, out@, src/'],
   ["../x", '"../x" is outside of the working folder: use a path inside it'],
   ["out/x", '"out/x" is a symbolic link that is broken or points outside of the working folder'],
   ["a\0b", '"a␀b" contains a NUL character, which no file name can have'],

@@ -37,7 +37,7 @@ export const readFile = defineTool({
         throw new Error(`${quoted(wanted.path)} is a folder: use list_files to see what is in it`);
       if (await isBinary(opened.handle)) {
         throw new Error(
-          `${quoted(wanted.path)} is a binary file of ${opened.stats.size} bytes: there is no text to read`,
+          `${quoted(wanted.path)} is a binary file of ${opened.stats.size} bytes: only text files can be read`,
         );
       }
       context.access?.seen.set(opened.real, lookOf(opened.stats));

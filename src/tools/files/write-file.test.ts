@@ -39,7 +39,7 @@ test("a failed write leaves the old content and no temporary file", async () => 
   const cwd = tempFolder({ "a.txt": "old", "f/x": "x" });
   expect(await failure(callTool(writeFile, cwd, { path: "f", content: "x" }))).toBe('"f" is a folder');
   expect(await failure(callTool(writeFile, cwd, { path: "a.txt/b", content: "x" }))).toContain(
-    "a part of the path is a file",
+    "a part of the path is a file, not a folder",
   );
   expect(await failure(callTool(writeFile, cwd, { path: ".", content: "x" }))).toBe('"." is the working folder itself');
   expect(await failure(callTool(writeFile, cwd, { path: ".git/hooks/x", content: "x" }))).toContain(

@@ -105,7 +105,7 @@ export function serversOf({ mcpServers: own, source }: Agent, users: McpServers)
 function unique(tools: readonly Tool[], say: (text: string) => void): readonly Tool[] {
   const names = new Map<string, Tool>();
   for (const tool of tools) {
-    if (names.has(tool.name)) say(`There are two MCP tools "${tool.name}"; the second is left out.`);
+    if (names.has(tool.name)) say(`Two MCP tools have the name "${tool.name}"; the second is left out.`);
     else names.set(tool.name, tool);
   }
   return [...names.values()];

@@ -105,6 +105,6 @@ function programAt(command: string, path: string, cwd: string): string {
     .split(delimiter)
     .map((folder) => join(folder, command))
     .find(isProgram);
-  if (found === undefined) throw new Error(`there is no program "${command}"`);
+  if (found === undefined) throw new Error(`the program "${command}" was not found`);
   return found;
 }

@@ -16,6 +16,6 @@ export const memoryList = (parts: ToolParts = {}): Tool =>
     timeoutMs: 10_000,
     async run({ scope: where = "project" }) {
       const notes = await memoryOf(parts).list(where);
-      return notes.length === 0 ? "[there are no notes yet]" : notes.map(about).join("\n");
+      return notes.length === 0 ? "[no notes yet]" : notes.map(about).join("\n");
     },
   });

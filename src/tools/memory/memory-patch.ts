@@ -22,7 +22,7 @@ export const memoryPatch = (parts: ToolParts = {}): Tool =>
     timeoutMs: 20_000,
     async run({ key: name, old, new: next, scope: where = "project" }, context) {
       const patch = (now: { text: string } | undefined): string => {
-        if (!now) throw new Error(`there is no note "${name}"`);
+        if (!now) throw new Error(`the note "${name}" does not exist`);
         const at = now.text.indexOf(old);
         if (at < 0) throw new Error(`the text is not in "${name}": read the note and copy the piece exactly`);
         if (now.text.includes(old, at + 1))

@@ -25,7 +25,7 @@ export const memoryRead = (parts: ToolParts = {}): Tool =>
         (await memory.list(where)).map((info) => info.key),
       );
       return {
-        text: `There is no note "${name}".${close === undefined ? "" : ` Did you mean "${close}"?`}`,
+        text: `The note "${name}" does not exist.${close === undefined ? "" : ` Did you mean "${close}"?`}`,
         error: true,
       };
     },

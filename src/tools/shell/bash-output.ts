@@ -27,7 +27,7 @@ export const bashOutput = defineTool({
     const command = started.find((each) => each.id === id);
     if (!command)
       throw new Error(
-        `there is no command "${id}"${started.length > 0 ? `: known commands are ${started.map((each) => each.id).join(", ")}` : ""}`,
+        `no background command has the id "${id}"${started.length > 0 ? `: known commands are ${started.map((each) => each.id).join(", ")}` : ""}`,
       );
     const news = command.news();
     const result = command.result();

@@ -17,7 +17,7 @@ export const killShell = defineTool({
     const command = started.find((each) => each.id === id);
     if (!command)
       throw new Error(
-        `there is no command "${id}"${started.length > 0 ? `: known commands are ${started.map((each) => each.id).join(", ")}` : ""}`,
+        `no background command has the id "${id}"${started.length > 0 ? `: known commands are ${started.map((each) => each.id).join(", ")}` : ""}`,
       );
     if (command.result() !== undefined) return `${id} had already ended.`;
     await command.kill();

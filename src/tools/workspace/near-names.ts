@@ -24,7 +24,7 @@ async function hint(root: string | Root, path: string): Promise<string> {
     const place = folder === "." ? "the working folder" : `"${printableName(folder)}"`;
     if (near.length > 0) return `Similar names in ${place}: ${near.map(printableName).join(", ")}`;
     const more = names.length > MOST ? `, and ${names.length - MOST} more` : "";
-    return `In ${place} there are: ${names.slice(0, MOST).map(printableName).join(", ")}${more}`;
+    return `Entries of ${place}: ${names.slice(0, MOST).map(printableName).join(", ")}${more}`;
   }
 }
 

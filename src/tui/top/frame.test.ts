@@ -201,16 +201,16 @@ test("cancelling names what else ends, and needs a second key", () => {
   const asked = press(rows, viewOf(oneRun, { selected: "run_1/build" }), key("x"), 10);
   expect(asked.act).toBeUndefined();
   expect(draw(oneRun, asked.view, 160).at(-1)).toBe(
-    'Cancel "build"? Also 1 helper will end; skipped with it: notes, ask. [y] yes, any other key: no',
+    'Cancel "build"? Also 1 helper will end; skipped as a result: notes, ask. [y] yes, any other key: no',
   );
   // The keys are shown at any width.
   expect(draw(oneRun, asked.view, 80).slice(-2)).toEqual([
-    'Cancel "build"? Also 1 helper will end; skipped with it: notes, ask.',
+    'Cancel "build"? Also 1 helper will end; skipped as a result: notes, ask.',
     "[y] yes, any other key: no",
   ]);
   expect(draw(oneRun, asked.view, 40).slice(-2)).toEqual([
     'Cancel "build"? Also 1 helper will end;',
-    "skipped w... [y] yes, any other key: no",
+    "skipped a... [y] yes, any other key: no",
   ]);
   expect(press(rows, asked.view, key("y"), 10).act).toEqual({ do: "command", words: ["cancel", "run_1/build"] });
   expect(press(rows, asked.view, key("n"), 10).act).toBeUndefined();

@@ -160,7 +160,7 @@ test("of two concurrent prompts one is refused, and closing the connection leave
   );
   const first = await Promise.race(refused);
   expect(first.error?.message).toBe(
-    "The previous message of this session is still being worked on. Cancel that message, or wait until it is answered.",
+    "The previous message of this session has not been answered yet. Wait for the answer, or cancel the previous message.",
   );
   child.stdin.end();
   expect(await ended).toEqual({ code: 0, stderr: "" });

@@ -80,7 +80,7 @@ const chip = (text: string) => page.locator(".run-head .chip", { hasText: text }
 
 test("an empty list of runs says how to start one", async (context) => {
   if (missing !== undefined) context.skip(missing);
-  await page.getByText("There are no runs yet").waitFor();
+  await page.getByText("No runs yet").waitFor();
   expect(await page.locator(".empty code").textContent()).toContain("subcrew run explore");
 });
 

@@ -23,7 +23,7 @@ test("in an unattended run, a call that needs approval is refused, and the messa
     ["http_get", "mode default"],
   ]);
   expect(denied[0]!.text).toBe(
-    "DENIED: write_file was not carried out: it changes files, and nobody is available to ask (mode default). For the user: Allow it with --allow 'write_file(a.txt)', or accept all edits with --permission-mode acceptEdits.",
+    "DENIED: write_file was not carried out: the call changes files, and nobody is available to ask (mode default). For the user: Allow the call with --allow 'write_file(a.txt)', or accept all edits with --permission-mode acceptEdits.",
   );
   expect(denied[1]!.text).toContain("--allow 'bash(npm test)'");
   expect(denied[2]!.text).toContain("--allow 'http_get(https://example.com/*)'");
@@ -68,7 +68,7 @@ test("only the approved call is executed, and a question shows all of it", async
   expect(questions[0]).toContain("\\u{1b}[2K\\r\\u{202e}\\u{200b}x[5000 blanks]rm -rf");
   expect(questions[0]).toContain("y".repeat(20_000));
   expect(questions[0]).toContain(
-    "worker wants to use write_file (it changes files):\n  path: a.txt\n  content (25020 characters):\n    | line\n    | ",
+    "worker wants to use write_file (the call changes files):\n  path: a.txt\n  content (25020 characters):\n    | line\n    | ",
   );
 });
 
@@ -201,9 +201,9 @@ test("TOOL-07, TOOL-10: with delegation: ceiling, the limits of a parent apply t
   await run;
   expect(denied).toEqual([
     "lead/helper: write_file: mode default",
-    "lead/helper: bash: the parent of helper may not use it",
+    "lead/helper: bash: the parent of helper may not use the tool",
     "lead/helper/deepest: write_file: mode default",
-    "lead/helper/deepest: bash: the parent of deepest may not use it",
+    "lead/helper/deepest: bash: the parent of deepest may not use the tool",
   ]);
 });
 
@@ -259,7 +259,7 @@ test("four refusals without effect: a forbidden tool, an unknown one, a forbidde
     ["delete_file", "tools of helper"],
     ["no_such_tool", "no such tool"],
     ["Bash", "tools of helper"],
-    ["write_file", "the parent of helper may not use it"],
+    ["write_file", "the parent of helper may not use the tool"],
   ]);
   const results = model.requests[5]!.messages.flatMap((message) => (message.role === "tool" ? message.results : []));
   expect(results.map(({ error }) => error)).toEqual([true, true, true, true]);
@@ -366,7 +366,7 @@ test("a command that needs the network needs approval, and gets the network only
     [true, false],
   ]);
   expect(ended[2]!.text).toContain("commands have no network here");
-  expect(questions.map((text) => /allow it with network/.test(text))).toEqual([true, true, true]);
+  expect(questions.map((text) => /unless you allow network access/.test(text))).toEqual([true, true, true]);
   expect(events.filter((event) => event.type === "gate.opened" && event.offersNetwork)).toHaveLength(3);
 });
 

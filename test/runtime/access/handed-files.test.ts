@@ -15,7 +15,7 @@ const batch = (...ids: readonly string[]): Script =>
 
 /** The last file that was named to the model. */
 const toldIn = (request: ModelRequest): string =>
-  [...JSON.stringify(request.messages).matchAll(/(?:full output:|all of it is in) ([^\]\s]+)\]/g)].at(-1)?.[1] ??
+  [...JSON.stringify(request.messages).matchAll(/(?:full output:|full output is in) ([^\]\s]+)\]/g)].at(-1)?.[1] ??
   "none";
 
 const read = (path: (told: string) => string): Script => {

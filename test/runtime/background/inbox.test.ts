@@ -71,7 +71,7 @@ test("the first answer wins on all channels, and the second one is told who answ
   await run;
   expect(late).toEqual({
     done: false,
-    text: '"ok" does not wait for an answer; the terminal has already answered it.',
+    text: '"ok" does not wait for an answer; the terminal has already answered.',
   });
   expect(run.state.nodes.get("ok")).toMatchObject({ status: "ok" });
 });
@@ -86,7 +86,7 @@ test("an answer after the end of the run is refused with this reason, and is not
   const options = { waitMs: 200_000, signal: never };
   expect(await other.kept.tell(run.id, { do: "answer", path, answer: { approve: false } }, options)).toEqual({
     done: false,
-    text: '"ok" does not wait for an answer; the terminal has already answered it.',
+    text: '"ok" does not wait for an answer; the terminal has already answered.',
   });
   expect(await other.kept.tell(run.id, { do: "cancel", reason: "enough" }, options)).toEqual({
     done: false,

@@ -150,9 +150,9 @@ test("undo refuses a file that was changed since the run, and restores the other
     "made/d.txt": "removed",
   });
   expect(undone.map(({ why }) => why).filter(Boolean)).toEqual([
-    "it was changed since the run",
-    "it was deleted since the run",
-    "the folder holds files that are not of this run",
+    "the file was changed after the run",
+    "the file was deleted after the run",
+    "the folder contains files that this run did not create",
   ]);
   expect([read("a.txt"), read("c.txt"), read("made/other.txt")]).toEqual(["mine", "before", "mine"]);
 });

@@ -75,8 +75,8 @@ test("files outside of known folders are read in subcrew's own dialect, or in th
   expect(lintPaths([join(root, "mine")], dialects, "claude").problems.map(({ code }) => code)).toContain(
     "missing-name",
   );
-  expect(() => lintPaths([join(root, "mine")], dialects, "cloude")).toThrow('There is no dialect "cloude"');
-  expect(() => lintPaths([join(root, "nothing")], dialects)).toThrow("There is no");
+  expect(() => lintPaths([join(root, "mine")], dialects, "cloude")).toThrow('Unknown dialect "cloude"');
+  expect(() => lintPaths([join(root, "nothing")], dialects)).toThrow("does not exist");
 });
 
 test("all files that are found are checked, also untrusted and invalid ones, and so are bases", async () => {

@@ -257,7 +257,7 @@ describe("loops", () => {
     });
     expect(seen.executed.outcomeOf("build")).toMatchObject({ status: "ok", output: "build.3/work" });
     expect(seen.state.warnings).toEqual([
-      '"build" was not approved: 3 rounds of review did not approve it. Its last version was accepted anyway.',
+      '"build" was not approved: 3 rounds of review did not approve the work. Its last version was accepted anyway.',
     ]);
   });
 
@@ -509,9 +509,13 @@ describe("plan changes", () => {
     [
       "a node that has started",
       { updateDependencies: { a: [] } },
-      'Node "a" has already started, so what it needs cannot change.',
+      'Node "a" has already started, so its dependencies cannot change.',
     ],
-    ["a node that does not exist", { markFailed: { z: "?" } }, 'There is no node "z" to cancel.'],
+    [
+      "a node that does not exist",
+      { markFailed: { z: "?" } },
+      'The node "z" cannot be cancelled: the plan has no such node.',
+    ],
     [
       "a loop without a node that decides",
       { newTasks: { l: { kind: "loop", body: plan({ w: task("w") }), until: "x", max: 1, exhausted: "accept" } } },

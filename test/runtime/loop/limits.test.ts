@@ -128,7 +128,7 @@ test("the limits of a task are 100 turns and 30 minutes; the first turn states t
   expect(near).toMatchObject([
     {
       path: "bound",
-      text: "The task has taken 9 turns and may take 10 turns; then the agent returns the result it has so far. Allow more with --max-turns.",
+      text: "The task has taken 9 turns and may take 10 turns; then the agent returns the result it has so far. Raise the limit with --max-turns.",
     },
   ]);
 });
@@ -159,7 +159,8 @@ test("LIM-04: a long result is cut between two characters, with a marker, and al
   const text = `${"a".repeat(60_000)}${"😀".repeat(15_000)}`;
   await play({ home: tempFolder(), models: { m: model }, tools: [tool("look", () => text)] });
   const [told] = model.requests[1]!.messages.flatMap((one) => (one.role === "tool" ? one.results : []));
-  const [, file = "", shown = ""] = /^\[the beginning was cut; all of it is in (\S+)\]\n([^]*)$/.exec(told!.text) ?? [];
+  const [, file = "", shown = ""] =
+    /^\[the beginning was cut; the full output is in (\S+)\]\n([^]*)$/.exec(told!.text) ?? [];
   expect(shown).toBe("😀".repeat(12_800));
   expect(readFileSync(file, "utf8").trimEnd()).toBe(text);
 });

@@ -215,7 +215,7 @@ test("a budget of turns and tool calls covers the whole run", async () => {
   expect(result.status).toBe("ok");
   expect(result).toMatchObject({ limit: { kind: "toolCalls", value: 2, run: true } });
   const told = requests[1]?.messages.at(-2);
-  expect(told?.role === "tool" && told.results[2]?.text).toMatch(/Not carried out: the run may take 2 tool calls/);
+  expect(told?.role === "tool" && told.results[2]?.text).toMatch(/Not carried out: the run is limited to 2 tool calls/);
 });
 
 test("a limit in dollars needs a price", async () => {

@@ -62,7 +62,7 @@ test.each([
   [
     "bytes",
     `${"a".repeat(30_000)}${"é".repeat(30_000)}`,
-    /^\[the beginning was cut; all of it is in \S+\]\né{25600}$/u,
+    /^\[the beginning was cut; the full output is in \S+\]\né{25600}$/u,
   ],
   ["lines", Array.from({ length: 2_500 }, (_, n) => `line ${n}`).join("\n"), /^\[.*\]\nline 500\n[^]*line 2499$/],
 ])(

@@ -84,9 +84,9 @@ test("the schema of a call may be JTD or a zod schema, too", async () => {
 const titled = (title: string): Record<string, unknown> => ({ type: "object", title });
 
 test.each([
-  [undefined, "A", /the one of the task is not used/],
-  ["agent", "A", /the one of the task is not used/],
-  ["call", "C", /the one of worker is not used/],
+  [undefined, "A", /the schema of the task is not used/],
+  ["agent", "A", /the schema of the task is not used/],
+  ["call", "C", /the schema of worker is not used/],
 ] as const)(
   "with schemaPrecedence %s the schema that is used is %s, and the other is named",
   async (first, title, told) => {

@@ -461,7 +461,7 @@ describe("NET-09: a proxy is used when the user configures one", () => {
       expect(asked).toEqual(["CONNECT secure.test:443"]);
       await expect(ask({}, {})).rejects.toThrow(/certificate/);
       asked.length = 0;
-      await expect(ask(rules, { ...env, NO_PROXY: "secure.test" })).rejects.toThrow("no such host");
+      await expect(ask(rules, { ...env, NO_PROXY: "secure.test" })).rejects.toThrow("the host name is unknown");
       expect(asked).toEqual([]);
     },
   );

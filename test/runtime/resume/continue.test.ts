@@ -138,7 +138,7 @@ test("a run that does not exist cannot be continued, and the error names it", as
   const crew = crewOf(scripted(), home());
   await expect(crew.continuing({ run: "run_nope", prompt: "More.", allowFailed: false })).rejects.toMatchObject({
     code: "UNKNOWN_RUN",
-    message: 'Session not found: there is no run "run_nope".',
+    message: 'Session not found: the run "run_nope" does not exist.',
   });
 });
 

@@ -64,5 +64,5 @@ test("with delegation: ceiling, a helper that outlives a message has no more rig
   await until(() => ended.length === 1);
   const denied: string[] = [];
   for await (const event of ended[0]!) if (event.type === "tool.denied") denied.push(event.rule);
-  expect(denied).toEqual(["the parent of slow may not use it"]);
+  expect(denied).toEqual(["the parent of slow may not use the tool"]);
 });

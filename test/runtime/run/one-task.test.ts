@@ -243,7 +243,7 @@ test("a task of an idle run is cancelled for good, and its dependants are skippe
   await at(run, [(event) => event.type === "turn.started" && run.state.nodes.size === 2, () => run.pause("later")]);
   expect(await first.crew.kept.cancelTask(run.id, "a", "not wanted")).toEqual({
     done: true,
-    text: '"a" is cancelled. Skipped with it: c.',
+    text: '"a" is cancelled. Skipped as a result: c.',
   });
   expect((await first.crew.kept.look(run.id)).life).toBe("paused");
   expect(await first.crew.kept.cancelTask(run.id, "a", "again")).toEqual({
@@ -283,7 +283,7 @@ test("the answer to a command lists the tasks that wait for a paused task, are s
     { done: true, text: '"a" is paused already.' },
     { done: false, text: '"b" is not paused: it is running.' },
     { done: true, text: "Resuming: a." },
-    { done: true, text: '"b" is being cancelled. Skipped with it: d.' },
+    { done: true, text: '"b" is being cancelled. Skipped as a result: d.' },
   ]);
   expect(await run).toMatchObject({ status: "failed", nodes: { c: { status: "ok" }, d: { status: "skipped" } } });
 });
@@ -303,7 +303,11 @@ test("a failed task is retried while the rest of its run continues, and the task
     finish("b is done");
   };
   await at(run, [ended("c"), () => void retry()]);
-  expect(told).toEqual([{ done: true, text: "Retrying: a." }, '"b" has not failed.', 'There is no task "nothing".']);
+  expect(told).toEqual([
+    { done: true, text: "Retrying: a." },
+    '"b" has not failed.',
+    'The task "nothing" does not exist.',
+  ]);
   const { status, nodes } = await run;
   expect({ status, nodes }).toMatchObject({
     status: "ok",
@@ -369,7 +373,7 @@ test("each of two failed dependencies can be retried alone; a task that needs bo
     { done: false, text: '"d" has not failed: it is running.' },
     {
       done: false,
-      text: '"c/x" is not a task of the plan, so it cannot be tried again alone. Give the task that started it.',
+      text: '"c/x" is not a task of the plan, so it cannot be retried alone. Retry the task that started it.',
     },
     { done: true, text: "Retrying: b." },
   ]);

@@ -110,7 +110,7 @@ test("at a limit of the run tasks park before their next turn, without a last on
   expect(events.find(({ type }) => type === "node.parked")).toMatchObject({
     waitsFor: "budget",
     why: "The run reached its limit of 2 turns for the whole run.",
-    helps: `Allow more: \`subcrew resume ${run.id} --max-run-turns ...\`.`,
+    helps: `Raise the limit: \`subcrew resume ${run.id} --max-run-turns ...\`.`,
   });
   expect(typesOf(events)).not.toContain("limit.reached");
 

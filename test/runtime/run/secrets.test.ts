@@ -123,7 +123,7 @@ describe("SEC-03: a key is shown nowhere", () => {
     const { seen, events } = await everything([{ calls: [{ name: "bash", input: { command } }] }, "done"], {
       options: { cwd, permissions: { mode: "bypass", sandbox: "off" } },
     });
-    expect(JSON.stringify(events)).toMatch(/all of it is in [^"]*commands/);
+    expect(JSON.stringify(events)).toMatch(/the full output is in [^"]*commands/);
     expect(seen.some((text) => text.length > 800_000 && text.includes("[redacted]"))).toBe(true);
     expect(seen.flatMap(leaks)).toEqual([]);
   });

@@ -49,9 +49,8 @@ test("runs of several crews share the daily cap, and the message names the cap a
   const { fault, limit } = await tight.run(single);
   expect(fault).toMatchObject({
     code: "BUDGET",
-    message:
-      "The first request of this task does not fit in what is left of the limit of 250 tokens a day for all runs.",
-    hint: "Allow more with the setting spending.perDay.maxTokens.",
+    message: "The first request of this task needs more than the rest of the limit of 250 tokens a day for all runs.",
+    hint: "Raise the limit with the setting spending.perDay.maxTokens.",
   });
   expect(limit).toEqual({ kind: "tokens", value: 250, run: true, cap: "day" });
   expect(tokens(home)).toBe(200);

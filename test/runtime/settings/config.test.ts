@@ -61,7 +61,7 @@ describe("the settings of a project", () => {
     const crew = createCrew({ cwd: work, env: { HOME: join(root, "home") }, config: true });
     expect(crew.settings.config).toEqual({ concurrency: 1 });
     expect(crew.settings.warnings).toEqual([
-      `${join(work, ".subcrew/config.yaml")}:2: a project cannot set "model", so it is left out.`,
+      `${join(work, ".subcrew/config.yaml")}:2: a project cannot set "model", so this setting is ignored.`,
     ]);
   });
 });

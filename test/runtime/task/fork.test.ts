@@ -154,7 +154,7 @@ test("a task that a person adds to a team cannot fork, because no agent starts i
       } catch (error) {
         refusal = error;
       }
-  expect(refusal).toMatchObject({ code: "BAD_INPUT", message: expect.stringContaining("no agent starts it") });
+  expect(refusal).toMatchObject({ code: "BAD_INPUT", message: expect.stringContaining("no agent starts the task") });
   expect((await run).status).toBe("ok");
 });
 
@@ -223,7 +223,7 @@ test.each([
   const server = await provider([]);
   await expect(crewAt(server, "openai-chat/gpt-4o").run(input)).rejects.toMatchObject({
     code: "BAD_INPUT",
-    message: expect.stringContaining("no agent starts it, so there is no conversation to fork"),
+    message: expect.stringContaining("no agent starts the task, so no conversation can be forked"),
   });
   expect(server.requests).toHaveLength(0);
 });
@@ -426,7 +426,7 @@ describe("from a task of an earlier run", () => {
       status: "failed",
       fault: {
         code: "BAD_INPUTS",
-        message: 'There is no conversation of "run_000000000000/lead" to start from.',
+        message: '"run_000000000000/lead" has no conversation to start from.',
       },
     });
   });

@@ -132,7 +132,7 @@ export function RunsPage(): JSX.Element {
       {!loaded.value ? (
         <p class="dim wait">Reading the runs …</p>
       ) : all.length === 0 ? (
-        <Empty title="There are no runs yet">
+        <Empty title="No runs yet">
           <p>A run is the work of one or several agents. Start a run here, or in a terminal:</p>
           <Command line={'subcrew run explore "What does this project do?"'} />
           <p>

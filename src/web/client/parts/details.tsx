@@ -142,7 +142,7 @@ export function WarningsView({ run, path, seq }: Props): JSX.Element {
     <Waiting of={details.value}>
       {({ warnings }) =>
         warnings.length === 0 ? (
-          <p class="dim">There are no warnings.</p>
+          <p class="dim">No warnings.</p>
         ) : (
           <ul class="warnings">
             {warnings.map((text) => (
@@ -193,11 +193,7 @@ export function ChangesView({ run, path, seq }: Props): JSX.Element {
                   {changedSince ? " · changed again since" : ""}
                 </span>
               </summary>
-              {diff === undefined ? (
-                <p class="dim">{note ?? "There is no text to compare."}</p>
-              ) : (
-                <DiffView text={diff} />
-              )}
+              {diff === undefined ? <p class="dim">{note ?? "No text to compare."}</p> : <DiffView text={diff} />}
             </details>
           ))}
         </>

@@ -70,7 +70,7 @@ test("subcrew a2a serves agents; a task that ran when it was killed continues wi
 
 test.each([
   ["no agent named", [], "No agent given"],
-  ["an unknown name", ["--agents", "nobody"], 'There is no agent "nobody"'],
+  ["an unknown name", ["--agents", "nobody"], 'Unknown agent "nobody"'],
   ["an address of another machine", ["--agents", "explore", "--host", "203.0.113.1"], "Cannot listen on 203.0.113.1"],
 ])("subcrew a2a with %s is refused, and nothing is served", async (_, args, words) => {
   const { code, stderr } = await place().run(["a2a", ...args]);

@@ -84,7 +84,7 @@ describe("subcrew agents", () => {
   test("an unknown subcommand is refused with the nearest one", async () => {
     expect(await project().run(["agents", "explian"])).toMatchObject({
       code: 2,
-      stderr: 'subcrew: There is no command "explian".\n  Did you mean `subcrew agents explain`?\n',
+      stderr: 'subcrew: Unknown command "explian".\n  Did you mean `subcrew agents explain`?\n',
     });
   });
 });
@@ -230,7 +230,7 @@ describe("subcrew agents convert", () => {
   test.each([
     ["no dialect", ["agents", "convert", "x.md"], "No target dialect given."],
     ["a typo", ["agents", "convert", "x.md", "--to", "cluade"], 'Did you mean "claude"?'],
-    ["no file", ["agents", "convert", "x.md", "--to", "claude"], 'There is no file "x.md".'],
+    ["no file", ["agents", "convert", "x.md", "--to", "claude"], 'The file "x.md" does not exist.'],
   ])("%s is reported as a mistake of the caller", async (_, args, message) => {
     expect(await place().run(args)).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining(message) });
   });
@@ -303,7 +303,7 @@ describe("subcrew trust", () => {
     const look = await there.run(["trust"]);
     expect(look).toMatchObject({
       code: 3,
-      stderr: expect.stringContaining("There is no terminal on which you could confirm"),
+      stderr: expect.stringContaining("Trusting a project needs a confirmation in a terminal"),
     });
     expect(look.stdout).toMatch(/^ {2}new +agent critic +\.claude\/agents\/critic\.md\n +tools: every tool$/m);
     expect(existsSync(join(there.home, "state/trust.json"))).toBe(false);

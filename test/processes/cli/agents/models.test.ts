@@ -13,7 +13,7 @@ test("without a key the default is the offline model, and the missing key is nam
   expect(usual).toMatchObject({ model: "offline" });
   expect(tiers).toContainEqual({
     name: "fast",
-    because: "ANTHROPIC_API_KEY is not set, nor any other usable key",
+    because: "ANTHROPIC_API_KEY is not set, and no other usable key was found",
   });
   expect(providers.filter(({ usable }) => usable).map(({ name }) => name)).toEqual(["ollama", "lmstudio", "vllm"]);
 });

@@ -77,7 +77,7 @@ const plans: readonly Row[] = [
   plan(
     "an agent that does not exist",
     { nodes: { a: task({ task: { agent: "explor", prompt: "x" } }) }, output: "a" },
-    'There is no agent "explor", named by node "a".',
+    'Unknown agent "explor", named by node "a".',
     'Did you mean "explore"?',
   ),
   plan(
@@ -127,7 +127,7 @@ const plans: readonly Row[] = [
     "a list where an object belongs",
     { nodes: [task()], output: "a" },
     '"nodes" of the plan has to be an object, not a list.',
-    "Give it an object.",
+    "Give an object.",
   ),
   plan(
     "a kind that does not exist",
@@ -166,7 +166,7 @@ const plans: readonly Row[] = [
     "a key twice in YAML",
     ["run", "--plan", "plan.yaml"],
     '"plan.yaml" has the key "a" twice (line 3).',
-    "Give each key another name.",
+    "Give each key a unique name.",
     {
       files: {
         "plan.yaml":
@@ -178,7 +178,7 @@ const plans: readonly Row[] = [
     "a key twice in JSON",
     ["run", "--plan", "plan.json"],
     '"plan.json" has the key "a" twice (line 1).',
-    "Give each key another name.",
+    "Give each key a unique name.",
     {
       files: { "plan.json": '{"nodes": {"a": {"kind": "task"}, "a": {"kind": "task"}}, "output": "a"}' },
     },
@@ -201,7 +201,7 @@ const inputs: readonly Row[] = [
   input(
     "a mode that does not exist",
     { mode: "paralel", tasks: [] },
-    'There is no mode "paralel".',
+    'Unknown mode "paralel".',
     'Did you mean "parallel"?',
   ),
   input(
@@ -244,14 +244,14 @@ const inputs: readonly Row[] = [
   input(
     "an assignee who is not in the team",
     { team: { members: [{ role: "writer" }], tasks: [{ id: "a", task: "x", assignee: "writr" }] } },
-    'Task "a" is assigned to "writr", who is not in the team.',
+    'Task "a" is assigned to "writr", which is not a role of the team.',
     'Did you mean "writer"?',
   ),
   input(
     "a reviewer who is not in the team",
     { team: { members: [{ role: "writer" }], tasks: [{ id: "a", task: "x", review: { reviewer: "boss" } }] } },
-    'The review of task "a" is assigned to "boss", who is not in the team.',
-    "Members are: writer.",
+    'The review of task "a" is assigned to "boss", which is not a role of the team.',
+    "Known roles: writer.",
   ),
   input(
     "a role twice",
@@ -262,7 +262,7 @@ const inputs: readonly Row[] = [
   input(
     "a member with an agent that does not exist",
     { team: { members: [{ role: "a", agent: "genral" }], tasks: [{ id: "x", task: "x", assignee: "a" }] } },
-    'There is no agent "genral", named by node "x".',
+    'Unknown agent "genral", named by node "x".',
     'Did you mean "general"?',
   ),
   input(
@@ -294,31 +294,31 @@ const inputs: readonly Row[] = [
 ];
 
 const lines: readonly Row[] = [
-  line("a typo in a command", ["paralell", "x"], 'There is no command "paralell".', "Did you mean `subcrew parallel`?"),
+  line("a typo in a command", ["paralell", "x"], 'Unknown command "paralell".', "Did you mean `subcrew parallel`?"),
   line(
     "a command that is like no other",
     ["orchestrate"],
-    'There is no command "orchestrate".',
+    'Unknown command "orchestrate".',
     "See `subcrew --help` for all commands.",
   ),
   line(
     "a typo in a flag",
     ["run", "explore", "x", "--modle", "y"],
-    'There is no flag "--modle".',
+    'Unknown flag "--modle".',
     'Did you mean "--model"?',
   ),
   line(
     "a flag before the command",
     ["--json", "run", "explore", "x"],
-    'There is no flag "--json".',
+    'Unknown flag "--json".',
     "Flags come after the command, as in `subcrew run --json ...`.",
     { code: 2 },
   ),
   line(
     "a prompt that looks like a flag",
     ["run", "explore", "-what is this"],
-    'There is no flag "-what is this".',
-    "See `subcrew run --help`. A text that begins with a dash comes after `--`.",
+    'Unknown flag "-what is this".',
+    "See `subcrew run --help`. Put `--` before a text that begins with a dash.",
   ),
   line(
     "a flag without its value",
@@ -350,12 +350,7 @@ const lines: readonly Row[] = [
     "The prompt is missing.",
     'Give the prompt after the agent, as in `subcrew run explore "..."`, or - to read the prompt from standard input.',
   ),
-  line(
-    "an agent that does not exist",
-    ["run", "exlpore", "x"],
-    'There is no agent "exlpore".',
-    'Did you mean "explore"?',
-  ),
+  line("an agent that does not exist", ["run", "exlpore", "x"], 'Unknown agent "exlpore".', 'Did you mean "explore"?'),
   line(
     "a model that does not exist",
     ["run", "explore", "x", "--model", "nemo"],
@@ -366,7 +361,7 @@ const lines: readonly Row[] = [
     "a retry that is none",
     ["run", "explore", "x", "--retry", "often"],
     '--retry cannot be "often".',
-    "Give the number of tries and the first wait, as in --retry 3x500ms.",
+    "Give the number of attempts and the first wait, as in --retry 3x500ms.",
   ),
   line(
     "a time that is none",
@@ -395,7 +390,7 @@ const lines: readonly Row[] = [
   line(
     "a tool that does not exist",
     ["run", "explore", "x", "--tools", "raed_file"],
-    'There is no tool "raed_file".',
+    'Unknown tool "raed_file".',
     'Did you mean "read_file"?',
   ),
   line(
@@ -407,8 +402,8 @@ const lines: readonly Row[] = [
   line(
     "a file that is missing",
     ["run", "--input", "nope.yaml"],
-    'There is no file "nope.yaml".',
-    "Check the path; it starts from the folder you are in.",
+    'The file "nope.yaml" does not exist.',
+    "Check the path; it is relative to the current folder.",
   ),
   line("a file that is a folder", ["run", "--input", "."], '"." is a folder.', "Name a file in this folder."),
   line(
@@ -469,7 +464,7 @@ const lines: readonly Row[] = [
   line(
     "a placeholder that refers to nothing, when that counts",
     ["chain", "explore=use {task:nope}", "--strict"],
-    'The prompt of "explore" contains {task:nope}, which is not a task it can refer to.',
+    'The prompt of "explore" contains {task:nope}, which does not refer to another task.',
     "Correct the placeholder, or run without --strict.",
   ),
   line(
@@ -504,7 +499,7 @@ const lines: readonly Row[] = [
     "a schema for a whole plan",
     ["run", "--plan", "plan.json", "--schema", "schema.json"],
     "--schema cannot be used for a plan.",
-    "Put a `schema` in the file, at the task that it is meant for.",
+    "Set `schema` at a task in the file instead.",
     {
       files: { "schema.json": "{}", "plan.json": JSON.stringify({ nodes: { a: task() }, output: "a" }) },
     },
@@ -518,14 +513,14 @@ const lines: readonly Row[] = [
   line(
     "a folder that is missing",
     ["run", "explore", "x", "--cwd", "nowhere"],
-    '--cwd: there is no folder "nowhere".',
-    "Check the path; it starts from the folder you are in.",
+    '--cwd: the folder "nowhere" does not exist.',
+    "Check the path; it is relative to the current folder.",
   ),
   line(
     "a context file that is missing",
     ["run", "explore", "x", "--context-file", "nope.md"],
-    '--context-file: there is no file "nope.md".',
-    "Check the path; it starts from the folder you are in.",
+    '--context-file: the file "nope.md" does not exist.',
+    "Check the path; it is relative to the current folder.",
   ),
   line(
     "a context file from elsewhere",
@@ -542,16 +537,16 @@ const lines: readonly Row[] = [
   line(
     "a plan of a mode that does not exist",
     ["plan", "chian", "explore=x"],
-    'There is no command "chian".',
+    'Unknown command "chian".',
     "Did you mean `subcrew plan chain`?",
   ),
   line(
     "an error code that does not exist",
     ["help", "UNKNOWN_RUNN"],
-    'There is no error code "UNKNOWN_RUNN".',
+    'Unknown error code "UNKNOWN_RUNN".',
     "Did you mean `subcrew help UNKNOWN_RUN`?",
   ),
-  line("a run that does not exist", ["resume", "run_nope"], 'There is no run "run_nope".', "There are no runs yet."),
+  line("a run that does not exist", ["resume", "run_nope"], 'The run "run_nope" does not exist.', "No runs yet."),
   line(
     "no run to resume",
     ["resume"],

@@ -231,7 +231,7 @@ test("--max-turns ends a task that does not finish, with exit code 4", async () 
     "2",
   ]);
   expect(code).toBe(4);
-  expect(stderr).toContain("Allow more with --max-turns.");
+  expect(stderr).toContain("Raise the limit with --max-turns.");
 });
 
 test("--strict makes a placeholder without a target an error; without it there is a warning", async () => {

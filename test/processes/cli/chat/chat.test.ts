@@ -136,7 +136,7 @@ describe("without a terminal", () => {
     });
     const [id] = lines[1]!.split(" ");
     expect(found.stderr).toContain(`The next message continues ${id}.`);
-    expect(found.stderr).toContain("no conversation of this project has these words");
+    expect(found.stderr).toContain("matches no run and no conversation of this project");
     const shown = await at.run(["chat", ...scripts(at, ["Yes."]), "--resume", "a poem"], { input: "More?\n" });
     const [run = ""] = [...shown.stderr.matchAll(/run_[a-z0-9]{12}/g)].map(([id]) => id).slice(-1);
     const journal = readFileSync(join(at.home, "state/runs", run, "journal.jsonl"), "utf8");
@@ -153,7 +153,7 @@ describe("without a terminal", () => {
     expect(stderr).toContain("Removed: allow bash(npm test *)");
     expect((await at.run(["permissions"])).stdout).toBe("1  allow  bash(ls *)\n");
     const missing = await at.run(["permissions", "remove", "7"]);
-    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('There is no approved rule "7".')]);
+    expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('No approved rule matches "7".')]);
   });
 
   test("the limit of continuations does not apply to a person who chats", async () => {
@@ -192,9 +192,9 @@ describe("without a terminal", () => {
   });
 
   test.each([
-    ["/costs", 'There is no command "/costs".', "Did you mean /cost?"],
+    ["/costs", 'Unknown command "/costs".', "Did you mean /cost?"],
     ["/inbox perhaps", '"/inbox" has no subcommand "perhaps".', "answer, allow, deny, export"],
-    ["/resume nothing", 'There is no run "nothing", and no conversation', ""],
+    ["/resume nothing", '"nothing" matches no run and no conversation', ""],
   ])("%s is reported, and no message is lost", async (line, what, hint) => {
     const at = place(files);
     const { stdout, stderr } = await at.run(["chat", ...scripts(at, ["Still here."])], { input: `${line}\nHello?\n` });

@@ -73,7 +73,7 @@ describe("subcrew --engine", () => {
     ])
       expect((await there!.run([...args, "--engine", url])).stdout).toContain("Which files are here?");
     expect((await there!.run(["result", id, "--engine", url])).stdout).toContain("offline model");
-    expect((await here!.run(["ps", "--all"])).stderr).toContain("There are no runs yet.");
+    expect((await here!.run(["ps", "--all"])).stderr).toContain("No runs yet.");
   });
 
   test("a background run on the engine can be waited for from another machine", async () => {

@@ -86,7 +86,7 @@ test("a failure is a result, too, and a mistake is JSON on stderr", async () => 
   expect(JSON.parse(wrong.stderr)).toEqual({
     type: "error",
     code: "UNKNOWN_AGENT",
-    message: 'There is no agent "explor".',
+    message: 'Unknown agent "explor".',
     hint: 'Did you mean "explore"?',
   });
 });

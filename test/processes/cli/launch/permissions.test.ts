@@ -51,7 +51,7 @@ test.each([
 
 test.each([
   [["--permission-mode", "yolo"], 2, "--permission-mode cannot be"],
-  [["--allow", "wrte_file"], 2, "names no known tool"],
+  [["--allow", "wrte_file"], 2, "does not name a known tool"],
   [["--sandbox", "maybe"], 2, "sandbox"],
 ])("%j is refused with exit code %s", async (args, code, words) => {
   const ended = await play([write], args);

@@ -106,13 +106,10 @@ describe.concurrent("subcrew mcp", () => {
   });
 
   test.for<[string[], string]>([
-    [["mcp", "serve"], 'There is no command "serve"'],
+    [["mcp", "serve"], 'Unknown command "serve"'],
     [["mcp", "--port", "7777"], "require --http"],
-    [["mcp", "--setup", "emacs"], 'no setup instructions for a program called "emacs"'],
-    [
-      ["mcp", "trust", "nobody"],
-      'There is no MCP server "nobody".\n  No MCP servers are configured: `subcrew mcp import`',
-    ],
+    [["mcp", "--setup", "emacs"], 'No setup instructions for "emacs"'],
+    [["mcp", "trust", "nobody"], 'Unknown MCP server "nobody".\n  No MCP servers are configured: `subcrew mcp import`'],
     [["mcp", "import", "emacs"], "neither a known program nor a file"],
   ])("%j is refused with an explanation", async ([args, text]) => {
     const { stderr, code } = await place().run(args);

@@ -83,7 +83,7 @@ test("login --no-browser only prints the address; Ctrl-C stops waiting, and noth
 
 test.for<[string[], string]>([
   [["mcp", "login"], "No MCP server given"],
-  [["mcp", "login", "dosc"], 'There is no MCP server "dosc"'],
+  [["mcp", "login", "dosc"], 'Unknown MCP server "dosc"'],
   [["mcp", "logout", "program"], 'Cannot log in to "program": the server is a local program'],
 ])("%j is refused with an explanation", async ([args, text]) => {
   const { run, env } = place();

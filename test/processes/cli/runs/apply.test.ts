@@ -92,5 +92,5 @@ test("a run without stored changes says so", async () => {
   const { stderr } = await there.run(["run", "general", "Go.", "--model", "scripted:turns.json"]);
   const id = /run_[a-z0-9]{12}/.exec(stderr)![0];
   const { code, stderr: said } = await there.run(["apply", id]);
-  expect([code, said]).toEqual([2, expect.stringContaining(`"${id}" kept no changes that could be applied.`)]);
+  expect([code, said]).toEqual([2, expect.stringContaining(`"${id}" has no stored changes to apply.`)]);
 });

@@ -467,7 +467,7 @@ describe.concurrent("watching a run", () => {
     const screen = opened(terminal(tmux.path, there, ["attach", id], { columns: 120, rows: 40 }));
     await screen.until("Approve?");
     screen.keys("maybe", "Enter");
-    await screen.until("That is not an answer to this question.");
+    await screen.until("This question does not accept that answer.");
     screen.keys("y", "Enter");
     await screen.until("[exit 0]");
     expect(screen.history()).toContain("The answer was accepted.");
@@ -537,7 +537,7 @@ describe.concurrent("deleting runs", () => {
 
   test("ps without any run, and status of an unknown name", async () => {
     const there = fresh({});
-    expect((await there.run(["ps"])).stderr).toBe("There are no runs yet.\n");
+    expect((await there.run(["ps"])).stderr).toBe("No runs yet.\n");
     expect((await there.run(["status", "nothing"])).code).toBe(2);
     expect((await there.run(["status"])).code).toBe(2);
   });

@@ -56,7 +56,7 @@ test("a background run parks on a quota; every command shows it, and resume cont
   served = true;
   const resumed = await here.run(["resume", id], { env: on(server) });
   expect(resumed).toMatchObject({ code: 0, stdout: "Hello.\n" });
-  expect(resumed.stderr).toContain("leaves the run to this one");
+  expect(resumed.stderr).toContain("hands the run over to this one");
   expect(server.requests).toHaveLength(2);
 });
 
@@ -81,7 +81,9 @@ test("a run that is parked at its limit continues when the limit is raised", asy
   const here = place();
   const id = await parked(here, on(server), "--max-run-turns", "1");
   expect(server.requests).toHaveLength(1);
-  expect((await here.run(["status", id])).stdout).toContain(`Allow more: \`subcrew resume ${id} --max-run-turns ...\``);
+  expect((await here.run(["status", id])).stdout).toContain(
+    `Raise the limit: \`subcrew resume ${id} --max-run-turns ...\``,
+  );
   const resumed = await here.run(["resume", id, "--max-run-turns", "5"], { env: on(server) });
   expect(resumed).toMatchObject({ code: 0, stdout: "Done.\n" });
   expect(server.requests).toHaveLength(2);
@@ -110,7 +112,9 @@ test("resume takes over a run with one parked and one running task", async () =>
   await watching.ended;
   served = true;
   const resumed = await here.run(["resume", id], { env });
-  expect(resumed.stderr).toContain(`Tasks of ${id} wait in another process, which now leaves the run to this one.`);
+  expect(resumed.stderr).toContain(
+    `Tasks of ${id} wait in another process. That process now hands the run over to this one.`,
+  );
   expect(resumed.code).toBe(0);
   expect(resumed.stdout).toMatch(/North\.[^]*South\./);
   expect(server.requests).toHaveLength(4);

@@ -107,7 +107,7 @@ describe("in a terminal", () => {
     const asked = await open.until(/^>$/m);
     expect(asked).toContain("the whole page");
     open.keys("perhaps", "Enter");
-    await open.until("That is not an answer to this question.");
+    await open.until("This question does not accept that answer.");
     open.keys("n shorter please", "Enter");
     await open.until(/page\.1\/approval +rejected by a person: shorter please/);
     await open.until(/shorter please[^]*the whole page[^]*\n>\n/);
@@ -213,7 +213,7 @@ describe("in a terminal", () => {
     const id = (await there.run(args)).stdout.trim();
     await there.run(["wait", id, "--until", "question"]);
     const wrong = await there.run(["inbox", "allow", id, "--always"]);
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("This is an approval, which holds once")]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("An approval is valid once")]);
     open = terminal(tmux.path, there, ["inbox"]);
     await open.until(/approval, .* ago\) {2}Approve this plan\?[^]*1 of 1: [^]*the whole page[^]*\n>$/);
     open.keys("perhaps", "Enter");

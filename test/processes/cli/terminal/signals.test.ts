@@ -121,7 +121,7 @@ test("a time limit ends the run with exit code 4", async () => {
     "1s",
   ]);
   expect(code).toBe(4);
-  expect(stderr).toContain("Allow more with --max-time.");
+  expect(stderr).toContain("Raise the limit with --max-time.");
   expect(ms).toBeLessThan(200_000); // the model answers after ten minutes
 });
 

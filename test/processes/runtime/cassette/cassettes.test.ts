@@ -69,7 +69,7 @@ describe("subcrew run --replay", () => {
     ]);
     expect(other.code).toBe(1);
     expect(other.stderr).toContain(
-      '"general" sent its model a different request: message 1 is "something else", and was "what is it?"',
+      '"general" sent its model a different request: message 1 is now "something else", but was "what is it?" in the recording',
     );
     expect(memory(at)).toBe(false);
   });
@@ -90,7 +90,7 @@ describe("subcrew run --replay", () => {
   });
 
   test.for([
-    [["--replay", "nowhere.json"], 'There is no recording "nowhere.json"'],
+    [["--replay", "nowhere.json"], 'The recording "nowhere.json" does not exist'],
     [["--replay", "a.json"], "recording"],
     [["--record", "x", "--replay", "y"], "cannot be combined"],
     [["--replay-until", "2"], "requires --replay"],

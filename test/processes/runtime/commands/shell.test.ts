@@ -85,7 +85,7 @@ describe("where bubblewrap works", () => {
     const command = "touch one\n\u001b]0;x\u0007# \u202e hidden\ntouch two";
     const { questions, cwd } = await play([bash(command)], { answer: () => ({ approve: true }) });
     expect(questions).toEqual([
-      "worker wants to use bash (it runs a program):\n  command:\n    | touch one\n    | \\u{1b}]0;x\\u{7}# \\u{202e} hidden\n    | touch two\nsandbox: full (bubblewrap: files, network, processes)",
+      "worker wants to use bash (the call runs a program):\n  command:\n    | touch one\n    | \\u{1b}]0;x\\u{7}# \\u{202e} hidden\n    | touch two\nsandbox: full (bubblewrap: files, network, processes)",
     ]);
     expect(readdirSync(cwd).toSorted()).toEqual(["one", "two"]);
   });
@@ -266,7 +266,7 @@ describe("where bubblewrap works", () => {
 
   test("the long output of a command is cut for the model and stored for the person", async () => {
     const { ended } = await play([bash("seq 1 300000")], { permissions: { mode: "bypass" } });
-    const file = /all of it is in (\S+)\]/.exec(ended[0]!.text)?.[1];
+    const file = /the full output is in (\S+)\]/.exec(ended[0]!.text)?.[1];
     expect(ended[0]!.text.endsWith("299999\n300000")).toBe(true);
     expect(readFileSync(file ?? "", "utf8").split("\n").length).toBe(300_001);
   });

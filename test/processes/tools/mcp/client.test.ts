@@ -257,7 +257,7 @@ describe.concurrent("MCP servers", () => {
     const played = await play(["done"], { mcpServers });
     expect(played.status).toBe("ok");
     expect(warnings(played)).toEqual([
-      expect.stringMatching(/"fix".*there is no program "no-such-program-at-all"/),
+      expect.stringMatching(/"fix".*the program "no-such-program-at-all" was not found/),
       expect.stringMatching(/"odd".*the program ended with 3: no licence/s),
     ]);
   });
@@ -312,7 +312,7 @@ describe.concurrent("MCP servers", () => {
   test("a long output is cut, and a file contains all of it", async () => {
     const { texts } = await play([call("mcp__fix__big"), "done"], { ...allowed, mcpServers: { fix: known.server } });
     expect(texts[0]!.length).toBeLessThan(60_000);
-    const file = /^\[the beginning was cut; all of it is in (.+)\]$/m.exec(texts[0]!)?.[1] ?? "";
+    const file = /^\[the beginning was cut; the full output is in (.+)\]$/m.exec(texts[0]!)?.[1] ?? "";
     expect(readFileSync(file, "utf8")).toHaveLength(200_000);
   });
 
