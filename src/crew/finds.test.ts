@@ -6,7 +6,7 @@ import { tempFolder } from "../../test/support/temp-folder.ts";
 
 const agentFile = (name: string): string => `---\nname: ${name}\ndescription: d\n---\nWork.`;
 
-test("a file written before a request for the agents is found, even in the same turn of the event loop", async () => {
+test("an agent file that was written just before a search is found, even in the same turn of the event loop", async () => {
   const cwd = tempFolder({ ".omp/agents/early.md": agentFile("early") });
   const crew = projectCrew(cwd, { models: {} });
   const names = async (): Promise<string[]> => (await crew.agents()).agents.map(({ name }) => name);
@@ -21,7 +21,7 @@ test("a file written before a request for the agents is found, even in the same 
   expect(await third).toContain("later");
 });
 
-test("several requests for the agents in one turn of the event loop cause one search", async () => {
+test("several searches for agents in one turn of the event loop share one scan", async () => {
   const crew = projectCrew(tempFolder(), { models: {} });
   const [first, second] = await Promise.all([crew.agents(), crew.agents()]);
   expect(second).toBe(first);

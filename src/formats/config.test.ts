@@ -5,7 +5,7 @@ test("an empty file sets nothing", () => {
   for (const text of ["", "# later\n", "\ufeff\r\n"]) expect(readConfig(text)).toMatchObject({ config: {} });
 });
 
-test("each value knows its line", () => {
+test("each parsed value has its line number", () => {
   const text =
     "model: x\n# about agents\nagents:\n  scout:\n    model: y\n    limits: { maxTurns: 3 }\n  a.b: { enabled: false }\n";
   const read = readConfig(text);
@@ -34,6 +34,6 @@ test.each([
   ["a duplicate key", "model: a\nmodel: b\n"],
   ["a list", "- model\n"],
   ["a bomb", `a: &a [x,x]\nb: &b [${"*a,".repeat(40)}]\n`],
-])("%s is a fault, not an exception", (_, text) => {
+])("%s is reported as a fault and throws nothing", (_, text) => {
   expect(readConfig(text)).toHaveProperty("faults");
 });

@@ -24,7 +24,7 @@ test.each<[RunStatus, string, string[]]>([
   expect(Object.keys(shown).filter((key) => ["inputRequests", "error", "result"].includes(key))).toEqual(fields);
 });
 
-test("a task that stopped says why, and was never changed before it began", () => {
+test("a stopped task states the reason, and its last change is not before its start", () => {
   expect(task("paused")).toMatchObject({
     statusMessage: "the run is paused; its owner can resume it",
     error: { message: "the run is paused; its owner can resume it" },

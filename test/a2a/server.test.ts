@@ -417,7 +417,7 @@ describe("access control", () => {
     });
   });
 
-  test("the tasks of one caller do not use up the places of another", async () => {
+  test("the tasks of one caller do not use up the task limit of another caller", async () => {
     const crew = workerCrew([
       { text: "never", delayMs: 600_000 },
       { text: "never", delayMs: 600_000 },

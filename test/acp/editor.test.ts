@@ -172,7 +172,7 @@ test("a session is loaded by another process, with its earlier messages", async 
   await expect(unknown).rejects.toMatchObject({ code: -32002 });
 });
 
-test("mistakes are reported in a sentence", async () => {
+test("mistakes of the editor are reported in a sentence", async () => {
   const { agent, cwd } = await editor([]);
   const prompt = [{ type: "text" as const, text: "x" }];
   await expect(agent.request("session/prompt", { sessionId: "none", prompt })).rejects.toMatchObject({ code: -32002 });

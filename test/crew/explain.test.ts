@@ -54,7 +54,7 @@ function place(): { crew: Crew; root: string } {
 const kidOf = async (crew: Crew): Promise<FoundAgent> =>
   (await crew.agents()).agents.find(({ name }) => name === "kid")!;
 
-test("an agent that extends another, with overrides by settings and by the call: every line is right", async () => {
+test("an agent that extends another, with overrides by settings and by the call: every explained line is correct", async () => {
   const { crew, root } = place();
   const call = {
     model: "offline",

@@ -35,7 +35,7 @@ test("a nested run below a task that may not start agents is refused, and nothin
   expect(await crew.runs()).toEqual([]);
 });
 
-test("a value set by another program has no effect, and the smaller of two depths counts", () => {
+test("a parent-run variable set by another program has no effect, and the smaller of two depth limits counts", () => {
   for (const text of [undefined, "", "1", "run_a/lead", "1/1", "-1/2 run_a/lead", "1/x run_a/b"])
     expect(readRunAbove(text)).toBeUndefined();
   expect([smallerDepth(undefined, -1), smallerDepth(3, 1), smallerDepth(-1, 2), smallerDepth(1, 4)]).toEqual([
@@ -47,7 +47,7 @@ test("a value set by another program has no effect, and the smaller of two depth
 });
 
 test.runIf(process.platform === "linux")(
-  "the variable is found in a parent process above a program that strips the environment",
+  "the variable of the parent run is found even if a program in between strips the environment",
   () => {
     const file = new URL("../../dist/runtime/commands/ancestor-variable.js", import.meta.url).href;
     const look = `import(${JSON.stringify(file)}).then(({ ancestorVariable }) => console.log(ancestorVariable("OF_ABOVE")))`;
@@ -154,7 +154,7 @@ const looks = (tokens: number): Script => ({
 const sum = (results: readonly (Result | string)[], of: (result: Result) => number): number =>
   results.reduce((all, each) => all + (typeof each === "string" ? 0 : of(each)), 0);
 
-test("concurrent runs below a task share the rest of its budget, to the last turn, token and agent", async () => {
+test("concurrent nested runs share the remaining budget of their parent task exactly: turns, tokens and agents", async () => {
   const below = [looks(100), looks(100), looks(100), looks(100), said(0)];
   const turns = await nested([started, said(0)], { below, atOnce: 2, budget: { maxTurns: 6 } });
   expect(turns.results).toMatchObject([{ limit: { kind: "turns", value: 6 } }, { limit: { kind: "turns", value: 6 } }]);

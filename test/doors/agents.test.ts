@@ -85,7 +85,7 @@ test("agents given as JSON are read as Claude Code reads them, or with our own k
   expect(readInlineAgents("{").problems[0]?.code).toBe("bad-json");
 });
 
-test("a module's agents are loaded when it is named", async () => {
+test("the agents of a module are loaded when the module is named", async () => {
   const dir = tempFolder({
     "agents.mjs":
       'export const one = { name: "one", description: "d", instructions: "i" };\nexport default [one, { name: "two", description: "d", instructions: "i" }];\nexport const n = 1;\n',

@@ -160,7 +160,7 @@ describe("a database: many processes", () => {
     await (await next.open(RUN, quiet)).close(); // a living owner would refuse this
   });
 
-  test("a person can kill a run at any moment of a takeover: its process is told without a write, and no process continues it unasked", async () => {
+  test("a person can kill a run at any moment of a takeover: its process is notified without a database write, and no process resumes the run by itself", async () => {
     const [leaving, next, person] = [storeOf(), storeOf(), storeOf()];
     const lost: string[] = [];
     const open = async (store: PostgresStore): Promise<void> => {
@@ -221,7 +221,7 @@ describe("a database: many processes", () => {
     await third.close();
   });
 
-  test("a process that leaves and returns at once is not missing, however slow its sign-off is", async () => {
+  test("a process that signs off and returns at once does not count as dead, however slow the sign-off is", async () => {
     const one = database();
     const slow: Database = {
       ...one,

@@ -44,7 +44,7 @@ test("FUZZ-07: no secret remains, in any spelling and any pieces", () => secrets
 test("FUZZ-07: no private key remains, in any case, with any escapes, in any pieces", () =>
   keysAreGone({ numRuns: 400, seed }));
 
-test("a broken property is found", () => {
+test("the fuzzer finds a property that is broken on purpose", () => {
   expect(() => filesAreRead({ numRuns: 1, seed }, () => expect(1).toBe(2))).toThrow();
 });
 

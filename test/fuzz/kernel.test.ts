@@ -23,7 +23,7 @@ describe("FUZZ-02: paths", () => {
     expect([read > 0, refused > 0]).toEqual([true, true]);
   });
 
-  test("that are opened also exist where only the workspace exists", async (ctx) => {
+  test("that are opened also exist in a sandbox that contains only the workspace", async (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     const opened = await pathsStayInside({ folder: tempFolder(), bwrap: bwrap.path }, { numRuns: 15, seed: seed + 1 });
     expect(opened).toBeGreaterThan(30);
@@ -47,7 +47,7 @@ describe("FUZZ-04: commands", () => {
     expect(firstThatChanges(judged, { folder: tempFolder, bwrap: bwrap.path })).toBeUndefined();
   });
 
-  test("that write, connect or start something are noticed", (ctx) => {
+  test("that write, connect or start something are detected", (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     if (strace.missing !== undefined) return ctx.skip(strace.missing);
     const at = { folder: tempFolder(), bwrap: bwrap.path, strace: strace.path };
@@ -76,7 +76,7 @@ describe("FUZZ-09: rules for commands that end in *", () => {
     rulesOnlyRead(pairs, { folder: tempFolder, bwrap: bwrap.path });
   });
 
-  test("are tested in a way that finds a command that writes", (ctx) => {
+  test("are tested with a check that detects a command that writes", (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     // A command that is stopped before it writes changes nothing: on a busy machine one took longer than a second.
     const at = { folder: tempFolder, bwrap: bwrap.path, seconds: 60 };

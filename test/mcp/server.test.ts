@@ -157,7 +157,7 @@ test("hints say which tools are read-only and which use a model", async () => {
   expect(each).toMatchObject({ explore: { readOnlyHint: true }, writer: works });
 });
 
-test("a delegation tool that is called like a tool of the server keeps its name, and the server's is subcrew_parallel", async () => {
+test("when a delegation tool has the name of a server tool, it keeps the name, and the server tool becomes subcrew_parallel", async () => {
   const crew = crewOf({ a: ["one", "two"] });
   const { client } = await session(crew, "auto", { delegation: openDelegation(crew, { as: ["parallel"] }) });
   const names = (await client.listTools()).tools.map(({ name }) => name);

@@ -110,7 +110,7 @@ describe("signing in", () => {
     },
   );
 
-  test("outside of the prefix there is nothing, also with the cookie", async () => {
+  test("outside of the secret prefix every address is unknown, even with the cookie", async () => {
     for (const path of ["/", "/app.js", "/api/hello", `/${secrets.prefix}x/`, `/${secrets.prefix}`])
       expect((await ask(path, { headers: { cookie } })).status, path).toBe(404);
   });

@@ -37,7 +37,7 @@ test("a value inside a one-line mapping is changed in place", () => {
   );
 });
 
-test("an empty file, one that is only comments, and one without a last line break", () => {
+test("a setting is written to an empty file, to a file of comments, and to a file without a final newline", () => {
   expect(withSetting("", ["agents", "x", "enabled"], false)).toBe("agents:\n  x:\n    enabled: false\n");
   const commented = withSetting("# mine\n", ["agents", "x", "enabled"], false);
   expect(commented).toContain("# mine");

@@ -17,7 +17,7 @@ describe("--port", () => {
   });
 });
 
-test("a count is a whole number from 1, and a span is longer than nothing", () => {
+test("a count must be a whole number of at least 1, and a duration must be longer than zero", () => {
   const [number, span] = [count("--many"), spanOf("--wait", "5m")];
   expect([number("1"), number(" 4 "), span("1ms"), span("2s")]).toEqual([1, 4, 1, 2_000]);
   for (const bad of [() => number("0"), () => number("1.5"), () => span("0s"), () => span("x")])

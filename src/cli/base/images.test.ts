@@ -32,7 +32,7 @@ describe("images that a text mentions", () => {
     expect([...new Set(found.refused.map((file) => file.slice(file.lastIndexOf("/") + 1)))]).toEqual(refused);
   });
 
-  test("a text from the terminal attaches no image of a secret place, also through a link", async () => {
+  test("a typed text does not attach an image from a secret folder, not even through a symbolic link", async () => {
     const { cwd, outer } = pictures();
     vi.stubEnv("HOME", outer);
     mkdirSync(join(outer, ".ssh"));
@@ -49,7 +49,7 @@ describe("images that a text mentions", () => {
     });
   });
 
-  test("an image that an option names is attached wherever it is", async () => {
+  test("an image that an option names is attached from any folder", async () => {
     const { cwd, outer } = pictures();
     const files = [join(outer, "out.png")];
     const { images } = await imagesFor("@a.png", { cwd, files, origin: "pipe" });

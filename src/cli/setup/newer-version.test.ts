@@ -14,7 +14,7 @@ test.each([
   expect(isNewer(latest, than)).toBe(newer);
 });
 
-test("the npm registry is that of the variable, else that of the user's .npmrc, else the public one", () => {
+test("the npm registry comes from the environment variable, else from the user's .npmrc, else it is the public registry", () => {
   const home = tempFolder({ ".npmrc": "# mine\nregistry = https://npm.example/${TEAM}/\n" });
   const none = { npm_config_globalconfig: "/nowhere" };
   expect(registryOf(home, { ...none, TEAM: "blue" })).toBe("https://npm.example/blue/");

@@ -27,13 +27,13 @@ test("the question about overwriting a file shows a diff, and one about a new fi
   expect(askedDiff(call("write_file", { path: "b.txt", content: "one\n" }), cwd)).toBeUndefined();
 });
 
-test("an edit whose old text is not in the file, or whose folder is unknown, is shown with the texts of the call", () => {
+test("the question about an edit shows the texts of the call if the old text is not in the file or the folder is unknown", () => {
   const cwd = tempFolder({ "a.txt": text });
   const edit = call("edit_file", { path: "a.txt", oldText: "nothing", newText: "something" });
   for (const folder of [cwd, ""]) expect(askedDiff(edit, folder)).toContain("-nothing\n+something");
 });
 
-test("a call with fields that a diff does not show is shown as it is", () => {
+test("a call with fields that a diff cannot show is shown unchanged", () => {
   const cwd = tempFolder({ "a.txt": "one\n" });
   expect(askedDiff(call("upload", { path: "a.txt", content: "two\n", to: "elsewhere" }), cwd)).toBeUndefined();
   expect(askedDiff(call("patch", { path: "a.txt", oldText: "one", newText: "2", after: "run" }), cwd)).toBeUndefined();

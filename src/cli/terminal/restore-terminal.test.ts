@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { restoreOnEnd } from "./restore-terminal.ts";
 
-test("signals for faults of the processor are not handled, because the instruction would fault again for ever", () => {
+test("signals for processor faults are not handled, because the faulting instruction would repeat for ever", () => {
   const withdraw = restoreOnEnd(() => {});
   const handled = (["SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL"] as const).filter(
     (name) => process.listenerCount(name) > 0,

@@ -10,7 +10,7 @@ afterEach(() => {
   for (const thread of readdirSync("/proc/self/task")) setPriority(Number(thread), 0);
 });
 
-test("without a signal, nothing handles signals any more after the end", () => {
+test("after a run without a signal, no signal handler is left", () => {
   const before = listeners();
   const signals = onSignals({ pause: () => {} });
   expect(listeners()).toBe(before + 1);
@@ -18,7 +18,7 @@ test("without a signal, nothing handles signals any more after the end", () => {
   expect([listeners(), signals.code()]).toEqual([before, undefined]);
 });
 
-test("after a signal, a second one is handled until the process ends", () => {
+test("after a first signal, a second signal is handled until the process ends", () => {
   const earlier = process.listeners("SIGINT");
   const reasons: string[] = [];
   const signals = onSignals({ pause: (reason) => void reasons.push(reason) });

@@ -11,7 +11,7 @@ test.each<[child: string[] | undefined, base: string[] | undefined, both: string
   [undefined, undefined, undefined],
 ])("child tools %j and base tools %j give %j", (child, base, both) => expect(unionOfTools(child, base)).toEqual(both));
 
-test("restrictions of the base apply to the child, and the child's own fields win otherwise", () => {
+test("restrictions of the base agent apply to the child; all other fields of the child take precedence", () => {
   const base = {
     model: "m",
     thinking: "low",
@@ -40,7 +40,7 @@ describe("the base of an agent that extends another", () => {
     ...(base === undefined ? {} : { extends: base }),
   });
 
-  test("the base is the definition with the highest precedence; an agent that extends its own name gets the next one", () => {
+  test("the base is the definition with the highest precedence; an agent that extends its own name uses the next definition", () => {
     const [strong, weak, kid] = [heir("a", "a"), heir("a"), heir("kid", "a")] as const;
     const lines = lineages([strong, weak, kid]);
     expect(lines.get(strong)).toEqual({ base: weak });
@@ -52,7 +52,7 @@ describe("the base of an agent that extends another", () => {
     expect(lineages([project, user, kid]).get(kid)).toEqual({ base: user });
   });
 
-  test("every agent in a cycle or below one fails, and no other agent does", () => {
+  test("every agent in an inheritance cycle, or below one, fails; no other agent does", () => {
     const [a, b, c, fine] = [heir("a", "b"), heir("b", "a"), heir("c", "a"), heir("fine")] as const;
     const lines = lineages([a, b, c, fine]);
     expect([a, b, c].map((one) => lines.get(one))).toEqual(

@@ -15,7 +15,7 @@ test("empty settings change nothing", () => {
   expect(applySettings(agent, { settings: { other: { model: "m" } } }).agent).toBe(agent);
 });
 
-test("the user's settings replace the fields of the file, and denied tools are combined", () => {
+test("the user's settings replace the fields of the agent file, and denied tools are combined", () => {
   const settings = { a: { model: "fast", tools: ["glob"], disallowedTools: ["bash"], limits: { maxTurns: 50 } } };
   const { agent: made, origins } = applySettings({ ...agent, disallowedTools: ["http_get"] }, { settings });
   expect(made).toMatchObject({

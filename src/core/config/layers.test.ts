@@ -12,8 +12,8 @@ test("environment variables win over the project's settings, and the project's o
   expect(Object.fromEntries(origins)).toEqual({ model: "environment", concurrency: "project", disabled: "project" });
 });
 
-describe("a project's settings can only restrict", () => {
-  test("keys that would grant something are ignored and reported", () => {
+describe("a project's settings can only restrict permissions", () => {
+  test("settings of a project that would grant a permission are ignored and reported", () => {
     const project = {
       model: "theirs",
       providers: { anthropic: { baseURL: "https://evil.example" } },

@@ -40,7 +40,7 @@ describe("a model name resolves to one model", () => {
   });
 });
 
-test("the first available model of a list is chosen, and the rest are fallbacks", () => {
+test("the first available model of a list is chosen, and the others are fallbacks", () => {
   expect(chosen("openai/gpt-5, anthropic/claude-x, nonsense, ollama/y")).toEqual(["anthropic/claude-x", "ollama/y"]);
   expect(chosen(["google/g", "mine"])).toEqual(["mine"]);
 });
@@ -49,7 +49,7 @@ test("a tier is one model, not a list to try", () => {
   expect(chosen("fast")).toHaveLength(1);
 });
 
-test("the model of the call wins over the agent's, that over the parent's, and that over the default", () => {
+test("the model of the call takes precedence over the agent's, then the parent's, then the default", () => {
   const call: ModelWish = { by: "call", names: "ollama/call" };
   const agent: ModelWish = { by: "agent", names: "ollama/agent" };
   const parent: ModelWish = { by: "parent", names: "ollama/parent" };
@@ -69,7 +69,7 @@ test("an unavailable model is skipped with a warning that gives the reason", () 
   expect(warnings).toEqual(["the agent asks for openai/gpt-5: no key."]);
 });
 
-test("a model that the user requires and that is unavailable fails the choice", () => {
+test("the choice fails if the user requires a model that is unavailable", () => {
   const { candidates, misses } = chooseModel([{ by: "call", names: "openai/gpt-5" }], catalogue, "call");
   expect(candidates).toEqual([]);
   expect(misses).toEqual([{ name: "openai/gpt-5", code: "MISSING_KEY", because: "no key", hint: "export it" }]);
@@ -84,7 +84,7 @@ test.each([
   ]);
 });
 
-test("a thinking suffix is kept through aliases, and the outermost one wins", () => {
+test("a thinking suffix of a model name is kept through aliases, and the outermost suffix wins", () => {
   const first = (names: string, where = catalogue) => chooseModel([{ by: "agent", names }], where).candidates[0];
   expect(first("fast:low")).toMatchObject({ name: "anthropic/claude-haiku-4-5", thinking: "low" });
   expect(first("fast:low", { ...catalogue, tiers: { fast: "ollama/q:high" } })).toMatchObject({
@@ -112,7 +112,7 @@ test("the default model is the fallback for a model that does not exist", () => 
   expect(candidates).toMatchObject([{ name: "anthropic/claude-x" }, { name: "offline", spare: true }]);
 });
 
-test("an agent file alone does not choose a local server that was not confirmed; a person does", () => {
+test("an agent file alone cannot choose an unconfirmed local server; a person can", () => {
   const where: Catalogue = {
     ...catalogue,
     provider: (name) =>

@@ -7,6 +7,6 @@ test.each<[Outcome, string]>([
   [{ status: "cancelled", reason: "not needed" }, "cancelled: not needed"],
   [{ status: "skipped", because: "build" }, "skipped because build did not succeed"],
   [failed("CRASHED", "It broke.", { hint: "Try again." }), "failed: It broke.\nTry again."],
-])("the text about the outcome %j states its ending once", (outcome, text) => {
+])("the text about the outcome %j states once how the task ended", (outcome, text) => {
   expect(outputText(outcome)).toBe(text);
 });

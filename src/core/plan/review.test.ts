@@ -14,7 +14,7 @@ test.each([
   "verdict: correct\nbut REVISION_NEEDED",
   '{"approved": 0}',
   '{"comment": "approved before"}',
-])("%j is not an approval", (output) => {
+])("the text %j is not an approval", (output) => {
   expect(parseReview(output)).toEqual({ approved: false, feedback: output });
 });
 
@@ -22,11 +22,11 @@ test("a rejection in an earlier sentence does not override the final approval", 
   expect(parseReview("The old one was not good. This one is approved.").approved).toBe(true);
 });
 
-test("only the closing words count, so an approval quoted far above does not", () => {
+test("only the closing words count: an approval that is quoted far above is ignored", () => {
   expect(parseReview(`approved was the wish.\n${"x ".repeat(150)}`).approved).toBe(false);
 });
 
-test("the verdict of a review is in its last line, whatever blank lines and line ends follow", () => {
+test("the verdict of a review is read from its last line, whatever blank lines and line ends follow", () => {
   expect(parseReview("fine\r\n  APPROVED \r\n\n")).toEqual({ approved: true, feedback: "fine" });
   expect(parseReview("approved? no.\nREVISION_NEEDED\n")).toEqual({ approved: false, feedback: "approved? no." });
 });
@@ -176,7 +176,7 @@ const approvals = [
   `No changes requested.`,
 ];
 
-test.each(approvals)("%j is an approval", (output) => {
+test.each(approvals)("the text %j is an approval", (output) => {
   expect(parseReview(output).approved).toBe(true);
 });
 
@@ -293,14 +293,14 @@ const refusals = [
   '```json\n{"approved": true}\n```\nOn reflection:\n```json\n{"approved": false}\n```',
 ];
 
-test.each(refusals)("%j is not taken for an approval", (output) => {
+test.each(refusals)("the text %j is not mistaken for an approval", (output) => {
   expect(parseReview(output).approved).toBe(false);
 });
 
 test.each([
   ["APPROVED", "All tests pass, and I read every file. ".repeat(10)],
   ["**Approved.**", "The names are good. ".repeat(20)],
-])("a verdict on the first line counts above a long explanation", (verdict, explanation) => {
+])("a verdict on the first line counts, even above a long explanation", (verdict, explanation) => {
   expect(parseReview(`${verdict}\n\n${explanation}`).approved).toBe(true);
   expect(parseReview(`${verdict}\n\n${explanation}\n\nREVISION_NEEDED`).approved).toBe(false);
   expect(parseReview(`> ${verdict}\n\n${explanation}`).approved).toBe(false);

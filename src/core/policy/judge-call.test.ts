@@ -23,7 +23,7 @@ const free = (rules: Readonly<{ allow?: string[]; ask?: string[]; deny?: string[
 const withFile = (policy: Policy, name: string, ...rules: AgentRule[]): Policy =>
   narrow(policy, { name, rules: [rules] });
 
-test("when several agent files apply, one that denies decides, and a mode that denies wins over a file that asks", () => {
+test("when several agent files apply, a denial in one of them decides, and a mode that denies wins over a file that asks", () => {
   const asking = withFile(free(), "outer", { tool: "write_file", says: "ask" });
   const denying = withFile(asking, "inner", { tool: "write_file", says: "deny" });
   expect(judgeCall(denying, write("a"))).toMatchObject({ decision: "deny", rule: "rules of inner" });
@@ -31,7 +31,7 @@ test("when several agent files apply, one that denies decides, and a mode that d
   expect(judgeCall(planning, write("a"))).toMatchObject({ decision: "deny", rule: "mode plan" });
 });
 
-test("a rule of an agent file that asks about some calls also asks about a call whose argument is unknown", () => {
+test("an ask rule for some calls in an agent file also applies to a call whose argument is unknown", () => {
   const asking = withFile(free(), "a", { tool: "write_file", pattern: "src/**", says: "ask" });
   expect(judgeCall(asking, call("write_file", "write")).decision).toBe("ask");
   const allowing = withFile(
@@ -43,7 +43,7 @@ test("a rule of an agent file that asks about some calls also asks about a call 
   expect(judgeCall(allowing, call("write_file", "write")).decision).toBe("deny");
 });
 
-test("the refusal of an agent file says what the agent may do, if anything", () => {
+test("the refusal of an agent file names the calls that the agent may make, if any", () => {
   const why = (...rules: AgentRule[]): string => judgeCall(withFile(free(), "a", ...rules), write("x")).why;
   const deny: AgentRule = { tool: "write_file", says: "deny" };
   expect(why(deny)).toBe("the file of a forbids the call");
@@ -52,7 +52,7 @@ test("the refusal of an agent file says what the agent may do, if anything", () 
   );
 });
 
-test("a deny rule for one tool that reads or changes files applies to all of that kind, and to no other tool", () => {
+test("a deny rule for one tool that reads or changes files applies to all such tools, and to no other tool", () => {
   const policy = free({ deny: ["grep_files(private/**)", "edit_file(dist/**)"] });
   const said = (asked: CallToJudge): string => judgeCall(policy, asked).decision;
   expect([said(read("private/a")), said(write("dist/a"))]).toEqual(["deny", "deny"]);
@@ -60,7 +60,7 @@ test("a deny rule for one tool that reads or changes files applies to all of tha
   expect(said(call("render", "exec", placed("dist/a", true), placed("private/a", false)))).toBe("allow");
 });
 
-test("a task with a lease may change only the files in it, and read all", () => {
+test("a task with a lease may change only the leased files, and may read all files", () => {
   const policy = withLease(withLease(free(), { of: "lead", globs: ["docs/**"] }), { of: "worker", globs: ["**/*.md"] });
   const said = (asked: CallToJudge): Pick<Verdict, "decision" | "rule"> => judgeCall(policy, asked);
   expect(said(write("docs/a.md")).decision).toBe("allow");
@@ -70,7 +70,7 @@ test("a task with a lease may change only the files in it, and read all", () => 
   expect(said(call("list_agents", "none", { kind: "name", name: "all" })).decision).toBe("allow");
 });
 
-test("a hint about a secret file names its real path, and one about a protected file the path in the call", () => {
+test("the hint about a secret file names its real path; the hint about a protected file names the path of the call", () => {
   const linked = { kind: "path", places: ["link", ".env"], change: false } as const;
   const secret: LocatedSubject = { ...linked, closed: { kind: "secret", name: ".env" } };
   expect(judgeCall(free(), call("read_file", "read", secret)).hint).toBe(
@@ -82,14 +82,14 @@ test("a hint about a secret file names its real path, and one about a protected 
   );
 });
 
-test("the hint for a call without a subject names the tool, and one for an invalid URL the text of the URL", () => {
+test("the hint for a call without a subject names the tool; the hint for an invalid URL repeats the URL", () => {
   const hint = (asked: CallToJudge): string => judgeCall(createPolicy("default"), asked).hint;
   expect(hint(call("bash", "exec"))).toBe("Allow the call with --allow 'bash'.");
   const url: LocatedSubject = { kind: "url", url: "no url" };
   expect(hint(call("web_fetch", "net", url))).toBe("Allow the call with --allow 'web_fetch(no url/*)'.");
 });
 
-test("a rule opens a secret path when it names a secret place or exactly this path", () => {
+test("a rule allows a secret path only if it names a secret place or exactly this path", () => {
   const opened = (rule: string, place: string): boolean =>
     isOpened(free({ allow: [rule] }), "read_file", { place, closed: { kind: "secret", name: place } });
   expect(opened("read_file(**/.env)", "app/.env")).toBe(true);
@@ -126,12 +126,12 @@ test("a tool is unavailable when the last rule about all its calls denies them a
   ]);
 });
 
-test("an exact rule lifts the protection of its own path only", () => {
+test("a rule with an exact path lifts the protection of that path only", () => {
   const exact = { ...free(), allow: [{ tool: "write_file", pattern: ".git/**", exact: true } as const] };
   expect([lifts(exact, ".git"), lifts(free({ allow: ["write_file(.git/**)"] }), ".git")]).toEqual([false, true]);
 });
 
-test("the patterns that forbid reading are listed once, and a rule without one is not among them", () => {
+test("patterns that forbid reading are listed once; rules without a pattern are not listed", () => {
   const policy = free({ deny: ["read_file(a)", "grep_files(a)", "glob(b)", "list_files", "write_file(c)"] });
   expect(readBanPatterns(policy)).toEqual(["a", "b"]);
 });

@@ -22,7 +22,7 @@ const wrapped = (times: number): string => `${"nice ".repeat(times)}ls`;
 const withFile = (policy: Policy, name: string, ...rules: AgentRule[]): Policy =>
   narrow(policy, { name, rules: [rules] });
 
-test("when several agent files apply, one that denies decides, and a mode that denies wins over a file that asks", () => {
+test("when several agent files apply, a denial in one of them decides, and a mode that denies wins over a file that asks", () => {
   const asking = withFile(policyWith({ mode: "bypass" }), "outer", { tool: "bash", says: "ask" });
   const denying = withFile(asking, "inner", { tool: "bash", pattern: "make *", says: "deny" });
   expect(judged(denying, "make all")).toMatchObject({ decision: "deny", rule: "rules of inner" });
@@ -30,7 +30,7 @@ test("when several agent files apply, one that denies decides, and a mode that d
   expect(judged(planning, "make all")).toMatchObject({ decision: "deny", rule: "mode plan" });
 });
 
-test("an agent file that allows some commands does not allow another one behind a wrapper", () => {
+test("an agent file that allows some commands does not allow another command behind a wrapper program", () => {
   const rules: AgentRule[] = [
     { tool: "bash", says: "deny" },
     { tool: "bash", pattern: "git *", says: "allow" },
@@ -42,7 +42,7 @@ test("an agent file that allows some commands does not allow another one behind 
   ]);
 });
 
-test("a rule that asks applies to the command that it names and to lines that cannot be parsed", () => {
+test("an ask rule applies to the command that it names and to command lines that cannot be parsed", () => {
   const rules = { mode: "bypass", ask: ["bash(git push *)"] } as const;
   const said = (command: string): Pick<Verdict, "decision" | "rule"> => {
     const { decision, rule } = judged(policyWith({ ...rules, ask: [...rules.ask] }), command);
@@ -60,7 +60,7 @@ test("a deny rule for an exact text applies to this text only", () => {
   ]);
 });
 
-test("a task with a lease runs no commands without a sandbox, and the refusal names the lease", () => {
+test("without a sandbox, a task with a lease runs no commands, and the refusal names the lease", () => {
   const policy = withLease(policyWith({ mode: "bypass" }), { of: "worker", globs: ["docs/**"] });
   expect(judged(policy, "make all", sandboxed).decision).toBe("allow");
   expect(judged(policy, "make all", waived)).toEqual({
@@ -71,13 +71,13 @@ test("a task with a lease runs no commands without a sandbox, and the refusal na
   });
 });
 
-test("a call that does not say how commands run is judged as one without a sandbox", () => {
+test("a call that does not state how commands run is judged as if no sandbox existed", () => {
   const subjects = [{ kind: "command", command: "make all" }] as const;
   const call = { tool: "bash", does: "exec", effect: "write", subjects } as const;
   expect(judge(policyWith({ mode: "bypass" }), call)).toMatchObject({ decision: "ask", rule: "sandbox" });
 });
 
-test("a command may be wrapped ten times", () => {
+test("a command is recognised behind up to ten wrapper programs", () => {
   const policy = policyWith({ mode: "bypass", deny: ["bash(rm *)"] });
   expect(judged(policy, wrapped(10)).decision).toBe("allow");
   expect(judged(policy, wrapped(11))).toMatchObject({
@@ -86,7 +86,7 @@ test("a command may be wrapped ten times", () => {
   });
 });
 
-test("a value that some program may run is searched for denied commands, ten wrappers deep", () => {
+test("a value that a program may execute is searched for denied commands, up to ten wrappers deep", () => {
   const nice = (times: number): string => "nice ".repeat(times);
   const policy = policyWith({ mode: "bypass", deny: ["bash(rm *)"] });
   const why = (command: string): string => judged(policy, command).why;
@@ -95,13 +95,13 @@ test("a value that some program may run is searched for denied commands, ten wra
   expect(why(`${nice(9)}sh -c "X='rm a' make"`)).toBe("a rule forbids the command");
 });
 
-test("the folders of up to four cd commands are known", () => {
+test("the working folder is tracked through up to four cd commands", () => {
   const rules: Rules = { mode: "acceptEdits", allow: ["bash(cd *)", "bash(echo *)"] };
   const after = (...folders: string[]): string => `${folders.map((each) => `cd ${each}; `).join("")}echo x > f`;
   expect(decisions(rules, [after("a", "b", "c", "d"), after("a", "b", "c", "d", "e")])).toEqual(["allow", "ask"]);
 });
 
-test("a cd that fails, or that applies only inside of parentheses, leaves the folder before it", () => {
+test("after a cd that fails, or that applies only inside of parentheses, the previous folder still counts", () => {
   const rules: Rules = { mode: "bypass", deny: ["write_file(top/f)"] };
   expect(decisions(rules, ["cd top; (cd sub); echo x > f", "cd other; (cd sub); echo x > f"], sandboxed)).toEqual([
     "deny",
@@ -109,7 +109,7 @@ test("a cd that fails, or that applies only inside of parentheses, leaves the fo
   ]);
 });
 
-test("a line without a command is not allowed by itself, and a variable that only changes the display needs no rule", () => {
+test("a command line without a command is not allowed automatically; a variable that only changes the display needs no rule", () => {
   expect(decisions({ allow: ["bash(make *)"] }, ["# nothing", "sh -c ''", "LANG=C; make all"])).toEqual([
     "ask",
     "ask",
@@ -126,14 +126,17 @@ test.each([
   [["exec sort -o *"], "exec sort -o b"],
   [["xargs *", "wc *"], "xargs wc -l"],
   [["xargs nice *", "wc *"], "xargs nice wc -l"],
-])("a command behind a wrapper needs its own rule or its words in the rule: %j allow %s", (rules, command) => {
-  const allow = rules.map((rule) => `bash(${rule})`);
-  expect(decisions({ allow }, [command])).toEqual(["allow"]);
-  expect(decisions({ allow: allow.slice(1) }, [command])).toEqual(["ask"]);
-  expect(decisions({ allow: allow.slice(0, -1) }, [command])).toEqual(["ask"]);
-});
+])(
+  "a command behind a wrapper needs its own rule, or a rule that includes its words: %j allow %s",
+  (rules, command) => {
+    const allow = rules.map((rule) => `bash(${rule})`);
+    expect(decisions({ allow }, [command])).toEqual(["allow"]);
+    expect(decisions({ allow: allow.slice(1) }, [command])).toEqual(["ask"]);
+    expect(decisions({ allow: allow.slice(0, -1) }, [command])).toEqual(["ask"]);
+  },
+);
 
-test("a rule with the words of a text that a shell evaluates does not allow the command in it", () => {
+test("a rule that contains the text for `sh -c` does not allow the command inside of that text", () => {
   expect(decisions({ allow: ["bash(eval rm *)"] }, ["eval rm x"])).toEqual(["ask"]);
   expect(decisions({ allow: ["bash(eval *)", "bash(rm *)"] }, ["eval rm x"])).toEqual(["allow"]);
 });
@@ -160,7 +163,7 @@ test("a refused redirection says whether the command would read or write the fil
   }
 });
 
-test("the verdict names the rule that allows the last command with a rule", () => {
+test("the verdict names the rule of the last command that a rule allows", () => {
   const policy = policyWith({ mode: "acceptEdits", allow: ["bash(make *)", "bash(npm *)"] });
   expect(["make a", "npm a; make b", "(npm a) > f", "LANG=C"].map((command) => judged(policy, command).rule)).toEqual([
     "allow bash(make *)",

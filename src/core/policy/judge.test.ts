@@ -30,7 +30,7 @@ const rules = (allow: readonly string[], ask: readonly string[] = [], deny: read
   deny: parseRules(deny),
 });
 
-test("a rule that denies wins over one that asks, that over one that allows, and that over the mode", () => {
+test("deny rules win over ask rules, ask rules over allow rules, and rules over the permission mode", () => {
   const call = write("src/a.ts");
   const said = (...given: Parameters<typeof rules>): unknown => {
     const { decision, rule } = judge(createPolicy("default", rules(...given)), call);
@@ -45,7 +45,7 @@ test("a rule that denies wins over one that asks, that over one that allows, and
   ]);
 });
 
-test("of several subjects of a call the strictest verdict counts, in any order", () => {
+test("when a call has several subjects, the strictest verdict counts, in any order", () => {
   const policy = createPolicy("default", rules(["write_file(src/**)"], [], ["write_file(dist/**)"]));
   expect(judge(policy, write("src/a", "src/b")).decision).toBe("allow");
   expect(judge(policy, write("src/a", "docs/b", "src/c")).decision).toBe("ask");
@@ -53,7 +53,7 @@ test("of several subjects of a call the strictest verdict counts, in any order",
   expect(judge(policy, write("dist/c", "src/a")).decision).toBe("deny");
 });
 
-test("a call that runs a command and changes a file is judged by both", () => {
+test("a call that runs a command and changes a file must pass the checks for both", () => {
   const policy = createPolicy("bypass", rules([], [], ["write_file(dist/**)", "bash(rm *)"]));
   const call = (command: string, path: string): string =>
     judge(policy, { ...bash(command, placed(path, true)), does: "write" }).decision;
@@ -70,7 +70,7 @@ test("a command line is allowed only when each of its commands is", () => {
   ]);
 });
 
-test("a file after > is judged in every folder that a cd before it can lead to", () => {
+test("a file after > is judged for every folder that an earlier cd can lead to", () => {
   const decide = (mode: Parameters<typeof createPolicy>[0], command: string, deny: readonly string[] = []): string =>
     judge(createPolicy(mode, rules(["bash(cd *)", "bash(echo *)"], [], deny)), bash(command)).decision;
   const inFolder = "cd sub && echo x > f";
@@ -130,7 +130,7 @@ test("the hint of a question names the narrowest rule that allows the call", () 
   expect(hint(note)).toContain("--allow 'remember(notes)'");
 });
 
-test("a file that is executed later needs a rule that names it, in every mode", () => {
+test("a file that is executed later can be changed only with a rule that names it, in every mode", () => {
   const said = (allow: readonly string[], path: string): string =>
     judge(createPolicy("bypass", rules(allow)), write(path)).decision;
   const hook = ".git/hooks/pre-commit";
@@ -152,7 +152,7 @@ test("an agent that may write nothing is told so, and one that may write some fi
   });
 });
 
-test("the state folder is closed to every rule, and a secret place to all but those that name it", () => {
+test("no rule opens the state folder, and only a rule that names a secret place opens that place", () => {
   const said = (allow: readonly string[], kind: "state" | "secret"): unknown => {
     const subject = { ...placed(".env", false), closed: { kind, name: ".env" } } as LocatedSubject;
     const call: CallToJudge = { tool: "read_file", does: "read", effect: "read", subjects: [subject] };

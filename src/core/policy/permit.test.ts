@@ -9,7 +9,7 @@ test("an agent that lists no tools may use every tool except delegation", () => 
   expect(permit({ name: "a" }, "task").rule).toBe("a lists no tools, so all but delegation are allowed");
 });
 
-test("a list allows what it names and what its patterns cover, and an empty list allows nothing", () => {
+test("a tool list allows the tools that it names and those that its patterns cover; an empty list allows none", () => {
   const rights = { name: "a", tools: ["read_file", "github__*"] };
   expect(allowed(rights, "read_file", "github__search", "gitlab__search", "write_file")).toEqual([
     true,
@@ -22,7 +22,7 @@ test("a list allows what it names and what its patterns cover, and an empty list
   expect(allowed({ name: "a", tools: ["*"] }, "read_file", "task")).toEqual([true, false]);
 });
 
-test("a tool that is listed with a pattern may be used, and one that is denied with a pattern, too", () => {
+test("a tool listed with a pattern is available, and so is a tool denied only for a pattern", () => {
   expect(allowed({ name: "a", tools: ["bash(git log *)", "github__*(x)"] }, "bash", "github__search", "git")).toEqual([
     true,
     true,
@@ -42,14 +42,14 @@ test("the allowed tools are listed in order, with the permissions that they need
   expect(allowedTools(rights, fewer)).toMatchObject({ tools: ["read_file"], rights: ["read_file"] });
 });
 
-test("the same rights are judged once for each tool, and once for the same tools", () => {
+test("permissions are computed once for each tool, and once for each set of tools", () => {
   const rights: Rights = { name: "a", tools: ["read_file"] };
   const tools = new Map([["read_file", {}]]);
   expect(permit(rights, "read_file")).toBe(permit(rights, "read_file"));
   expect(allowedTools(rights, tools)).toBe(allowedTools(rights, tools));
 });
 
-test("the parent, the policy and disallowedTools can each remove a tool that the agent lists, and the first of them is named", () => {
+test("the parent, the policy and disallowedTools can each remove a listed tool, and the reason names the first of them", () => {
   const rights: Rights = { name: "a", tools: ["bash"], disallowedTools: ["bash"] };
   expect(permit(rights, "bash")).toEqual({ allowed: false, rule: "disallowedTools of a" });
   const barred: Rights = { ...rights, barred: { bash: "mode plan" } };
@@ -76,7 +76,7 @@ test("an agent that lists no tools may use the delegation tools that its task ha
   expect(allowed({ name: "a", delegation: ["spawn_agent"] }, "spawn_agent", "task")).toEqual([true, false]);
 });
 
-test("only an agent that may run commands may read their output and end them", () => {
+test("only an agent that may run commands may read the output of commands and stop them", () => {
   const companions = ["bash_output", "kill_shell"];
   expect(allowed({ name: "a", tools: ["bash"] }, ...companions)).toEqual([true, true]);
   expect(allowed({ name: "a", tools: ["read_file"] }, ...companions)).toEqual([false, false]);
@@ -95,7 +95,7 @@ test("a tool named like an inherited property of objects is judged like any othe
     });
 });
 
-test("the finish tool is known under each of its names and no other", () => {
+test("the finish tool is recognised under each of its names, and under no other name", () => {
   expect(["complete_task", "submit_result", "yield", "finish", ""].map(isFinishTool)).toEqual([
     true,
     true,

@@ -57,7 +57,7 @@ const isWithin = (inner: Policy, outer: Policy): boolean => {
   return Object.keys(one).every((key) => order.indexOf(one[key]!) <= order.indexOf(other[key]!));
 };
 
-test("an agent file never widens the permissions around it", () => {
+test("an agent file never adds permissions", () => {
   for (const mode of policyModes) {
     for (const permission of [...policyModes, "auto"] as const) {
       expect([
@@ -77,7 +77,7 @@ test("an agent file never widens the permissions around it", () => {
   }
 });
 
-test("a tool list with patterns restricts, unless it also names the tool, and every level counts", () => {
+test("a tool list with patterns restricts a tool, unless it also lists the tool without a pattern; every level of agents counts", () => {
   const one = narrow(createPolicy("bypass"), { name: "a", tools: ["write_file(src/**)", "read_file"] });
   const two = narrow(one, { name: "b", tools: ["write_file(**/*.ts)", "bash(git *)", "bash"] });
   const write = (policy: Policy, path: string): string =>
@@ -94,7 +94,7 @@ test("a tool list with patterns restricts, unless it also names the tool, and ev
   expect([write(banned, "src/a"), write(banned, "b")]).toEqual(["deny", "allow"]);
 });
 
-test("rules of an agent's file: the last one that matches counts, and none of them widens", () => {
+test("in an agent file the last matching rule counts, and no rule adds permissions", () => {
   const shell = { sandboxed: true, waived: false, roots: ["/w"] };
   const bash = (policy: Policy, command: string): string =>
     judge(policy, { tool: "bash", does: "exec", effect: "write", shell, subjects: [{ kind: "command", command }] })
@@ -164,7 +164,7 @@ test("a resumed run has only permissions that are both recorded and allowed now"
   expect(intersect(createPolicy("plan"), createPolicy("dontAsk"))).toMatchObject({ level: "plan", asks: false });
 });
 
-test("a tool that can never be used is not shown; one that depends on its arguments is", () => {
+test("a tool that can never be used is hidden; a tool that depends on its arguments is shown", () => {
   const plan = createPolicy("plan");
   expect(barred(plan, { tool: "bash", does: "exec", effect: "write" })).toBe("mode plan");
   expect(barred(plan, { tool: "read_file", does: "read", effect: "read" })).toBeUndefined();
@@ -213,7 +213,7 @@ test("only a rule that names a protected path allows it", () => {
   ]).toEqual([false, false, false, false]);
 });
 
-test("unreadable paths are known in advance, and nothing is scanned when no rule forbids reading", () => {
+test("unreadable paths are computed in advance, and nothing is scanned when no rule forbids reading", () => {
   expect(readBans(createPolicy("default"))).toBeUndefined();
   const bans = readBans(
     createPolicy("default", { deny: parseRules(["read_file(secrets/**)", "grep_files(*.pem)", "write_file(x)"]) }),
@@ -249,12 +249,12 @@ test("settings and flags are combined; an unreadable rule is an error", () => {
   expect(() => policyOf({ deny: ["nonsense"] }, [])).toThrow("does not name a known tool");
 });
 
-test("only dontAsk never asks", () => {
+test("only the permission mode dontAsk never asks", () => {
   expect(policyModes.filter((mode) => !createPolicy(mode).asks)).toEqual(["dontAsk"]);
   expect(narrow(createPolicy("default"), { name: "a", permission: "auto" }).asks).toBe(true);
 });
 
-test("an agent whose commands run read-only has no network, whatever the user allows", () => {
+test("an agent with read-only commands has no network, whatever the user allows", () => {
   const open = createPolicy("default", { allow: parseRules(["network"]) });
   expect(mayUseNetwork(open)).toBe(true);
   expect(mayUseNetwork(narrow(open, { name: "a", sandbox: "read-only" }))).toBe(false);
@@ -273,14 +273,14 @@ test("user namespaces need a rule that allows them and none that denies them", (
   expect(mayUseNamespaces(createPolicy("bypass", { allow: rules, deny: rules }))).toBe(false);
 });
 
-test("a ban with the pattern * denies the whole tool", () => {
+test("a deny rule with the pattern * denies the whole tool", () => {
   expect(narrow(createPolicy("default"), { name: "a", disallowedTools: ["bash(*)", "read_file(a)"] }).deny).toEqual([
     { tool: "bash" },
     { tool: "read_file", pattern: "a" },
   ]);
 });
 
-test("agents that an agent starts keep every earlier ban, and get those of its file", () => {
+test("subagents inherit all earlier deny rules and the deny rules of their parent's file", () => {
   const policy = createPolicy("plan", { deny: parseRules(["web_search"]) });
   expect(withDenied(policy, ["bash", "read_file(a)"])).toEqual({
     ...policy,
@@ -288,7 +288,7 @@ test("agents that an agent starts keep every earlier ban, and get those of its f
   });
 });
 
-test("an intersection keeps the bounds of both policies, and the lease of the first", () => {
+test("the intersection of two policies keeps the restrictions of both, and the lease of the first", () => {
   const bounded = (name: string) => narrow(createPolicy("default"), { name, tools: ["bash(git log *)"] });
   const lease = { of: "ours", globs: ["src/**"] };
   const both = intersect(withLease(bounded("ours"), lease), bounded("theirs"));

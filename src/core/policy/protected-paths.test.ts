@@ -85,7 +85,7 @@ describe("in a home folder", () => {
     expect(protectedPart("lua/init.lua", { homes: [{ cut: "", add: ".config/nvim" }] })).toBeUndefined();
   });
 
-  test("a symbolic link above a protected path counts, a folder does not", () => {
+  test("a symbolic link above a protected path is protected, too; an ordinary folder is not", () => {
     expect([isAbovePlace(".local", { homes: [{ cut: "", add: "" }] }), isAbovePlace(".local")]).toEqual([true, false]);
     expect([isAbovePlace("x/.github"), isAbovePlace("data"), isAbovePlace("x/data")]).toEqual([true, true, false]);
   });
@@ -174,7 +174,7 @@ test.each([".gitmodules", ".mcp.json", ".exrc", "opencode.json", ".ssh", ".gnupg
   },
 );
 
-test("a link in the place of any folder above a protected path counts, for places of git's configuration, too", () => {
+test("a symbolic link in place of a folder above a protected path is protected, also for paths from git's configuration", () => {
   expect(["x/.github", ".config", "x/library", "data"].map((path) => isAbovePlace(path))).toEqual([
     true,
     true,
@@ -186,14 +186,14 @@ test("a link in the place of any folder above a protected path counts, for place
   expect(isAbovePlace("tools")).toBe(false);
 });
 
-test("paths outside of a known home folder are no paths of it", () => {
+test("paths outside of the home folder are not treated as paths inside it", () => {
   const homes = [{ cut: "home/ann", add: "" }];
   expect(protectedPart("home/ann/bin/x", { homes })).toBe("bin");
   expect(protectedPart("home/bob/bin/x", { homes })).toBeUndefined();
   expect(isAbovePlace("home/bob/go", { homes })).toBe(false);
 });
 
-test("the quick check passes every name on the way to a protected path, and no other", () => {
+test("the fast check accepts every name on the way to a protected path, and no other name", () => {
   for (const name of ["subagents", "data", "agents.yaml", "library", "launchagents", "launchdaemons", "go", "perl5"])
     expect(mayBeProtected(name), name).toBe(true);
   expect(mayBeProtected("tool")).toBe(false);

@@ -62,7 +62,7 @@ describe("leases", () => {
     expect(grantable([], waiting).map(({ of }) => of)).toEqual(["b", "d"]);
   });
 
-  test("of helpers are compared only within the lease of their parent", () => {
+  test("of helpers are compared only within the lease of their parent task", () => {
     const held = [wish("lead", ["src/**"])];
     expect(leaseAbove(held, "lead/scout")).toBe("lead");
     expect(leaseAbove(held, "lead.2/scout")).toBe("lead");

@@ -60,7 +60,7 @@ test.each<[string, string, boolean, boolean]>([
   ]).toEqual([permission, ban]);
 });
 
-test("an allow rule must match every name of a file, a deny rule one of them", () => {
+test("for a file with several names, an allow rule must match all of them; a deny rule needs to match only one", () => {
   const one = rule("write_file(src/**)");
   const both = { kind: "path", places: ["src/link", "secrets/key"], change: true } as const;
   expect([ruleFits(one, "write_file", both, "permission"), ruleFits(one, "write_file", both, "ban")]).toEqual([
@@ -104,7 +104,7 @@ test.each<[string, string, boolean]>([
   expect(ruleFits(rule(`http_get(${pattern})`), "http_get", url(address), "ban")).toBe(want);
 });
 
-test("a deny rule with a pattern applies when the subject of a call is unknown; an allow rule does not", () => {
+test("if the subject of a call is unknown, a deny rule with a pattern applies, and an allow rule does not", () => {
   const one = rule("write_file(x)");
   expect([ruleFits(one, "write_file", undefined, "permission"), ruleFits(one, "write_file", undefined, "ban")]).toEqual(
     [false, true],

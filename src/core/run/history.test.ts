@@ -140,7 +140,7 @@ describe("plans below tasks", () => {
     ).toEqual([true, false]);
   });
 
-  test("a task whose name ends in a number is not mistaken for another's second plan", () => {
+  test("a task whose name ends in a number is not mistaken for the second plan of another task", () => {
     const events = journal(began("v1"), began("v1.2"), began("v1.2/a"));
     expect(historyOf(events).delegated("v1")).toEqual([]);
     expect(
@@ -198,7 +198,7 @@ test("a new run has an empty history", () => {
   ]).toEqual([[], { next: 1, used: 0, underWay: false }, undefined, [], []]);
 });
 
-test("a helper that was resumed alone and has ended is not left open when the task above it ends", () => {
+test("a helper that was resumed alone and has ended is not reported as open when its parent task ends", () => {
   const events = journal(began("lead"), began("lead/helper"), began("lead/helper/scout"), began("lead/other"));
   const history = renewable(historyOf(events));
   history.renew("lead/helper", historyOf(events));

@@ -31,7 +31,7 @@ test("the set of running nodes equals a search through all nodes, also after ret
   }
 });
 
-test("a run waits while each of its running tasks waits for an answer, and not while one of them works", () => {
+test("a run counts as waiting while all of its running tasks wait for an answer", () => {
   const state = emptyState(RUN);
   for (const path of ["a", "b"]) start(state, path);
   fold(state, "a", { type: "gate.opened", question: "?" });

@@ -83,7 +83,7 @@ describe("a change of the plan", () => {
     expect(all.entries.get("c")?.outcome).toEqual({ status: "cancelled", reason: "no longer needed" });
   });
 
-  test("keeps references of a prompt as dependencies, and attached results follow the new ones", () => {
+  test("keeps nodes that a prompt refers to as dependencies, and attaches the results of the new dependencies", () => {
     const handed = running({
       nodes: {
         a: task(),
@@ -119,7 +119,7 @@ describe("a change of the plan", () => {
     });
   });
 
-  test("fails a cancelled waiting node at once, and a running one after it has stopped", () => {
+  test("fails a cancelled waiting node at once, and a cancelled running node after it has stopped", () => {
     const all = running();
     expect(applyChange(all, { markFailed: { c: "not worth it", a: "too slow" } })).toEqual({
       start: [],

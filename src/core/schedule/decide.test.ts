@@ -49,7 +49,7 @@ describe("which nodes are skipped", () => {
 });
 
 describe("nodes that are no longer needed", () => {
-  test("a loser of a race is stopped when it runs and cancelled when it waits", () => {
+  test("a loser of a race is stopped if it runs, and cancelled if it waits", () => {
     const { all } = begun({
       a: task(),
       b: task(),
@@ -106,7 +106,7 @@ describe("a join with work of its own", () => {
   });
 });
 
-test("a race for two winners waits for the second one, and each node has its position among the ended ones", () => {
+test("a race for two winners waits for the second winner, and records the order in which nodes ended", () => {
   const end: Node = { kind: "join", needs: ["a", "b", "c"], pick: "first", count: 2 };
   const { all } = begun({ a: task(), b: task(), c: task(), end });
   expect(settle(all, "b", ok()).settled).toEqual(["b"]);

@@ -113,7 +113,7 @@ describe("a string that looks like a secret is removed", () => {
   });
 });
 
-test("a value without secrets is returned as the same object, one with secrets as a copy", () => {
+test("a value without secrets is returned as the same object, a value with secrets as a copy", () => {
   const plain = { type: "x", list: [1, { a: "some words" }], none: null };
   expect(deep(plain)).toBe(plain);
   const list = [{ a: "fine, really" }, { a: `has ${CANARY}` }];
@@ -254,7 +254,7 @@ describe("escaped forms of secrets are masked", () => {
       expect(mask(`a ${Array.from(secret, escape).join("")} b`), `escape ${at}`).toBe("a [redacted] b");
   });
 
-  test("any mixture of them, in up to three layers, and nothing beside it is lost", () => {
+  test("any mixture of escapes, up to three layers deep, and no other text is lost", () => {
     const choice = fc.array(fc.nat(escapes.length - 1), { minLength: secret.length, maxLength: secret.length });
     const layers = fc.array(fc.constantFrom(1, 3, 8, 9), { maxLength: 2 });
     fc.assert(
@@ -415,7 +415,7 @@ describe("a private key is masked to its end", () => {
     expect(left.length).toBeLessThan(20);
   });
 
-  test("texts that look like the beginning of many markers cost linear time", () => {
+  test("texts that look like the beginning of many key markers are searched in linear time", () => {
     const took = (text: string): number => {
       const began = performance.now();
       nothing.text(text);

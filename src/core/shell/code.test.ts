@@ -15,6 +15,6 @@ test.each([
   expect(commandsIn(code)).toEqual(expected);
 });
 
-test("code with many brackets that are never closed is read once, not once per bracket", () => {
+test("code with many unclosed brackets is read once, not once per bracket", () => {
   expect(commandsIn("%(".repeat(100_000))).toEqual([]);
 });

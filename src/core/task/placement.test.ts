@@ -41,12 +41,12 @@ describe("choosePlace", () => {
     expect(choosePlace(asked, classes({}))).toEqual({ why });
   });
 
-  test("a built-in model is on every worker, one of several model names is enough, and a name without a provider matches any", () => {
+  test("built-in models exist on every worker; one matching model name of several is enough; a name without a provider matches any provider", () => {
     for (const models of [["scripted:x.json"], ["offline"], ["openai/gpt", "anthropic/claude"], ["claude"]])
       expect(choosePlace(wish({ models }), classes({}))).toMatchObject({ class: "c0" });
   });
 
-  test("a worker without a provider serves a task that names no model only where the offline model may answer", () => {
+  test("a worker without a provider runs a task that names no model only if the offline model may answer", () => {
     const bare = classes({ announcement: { ...worker, providers: [], hasDefaultModel: false } });
     expect(choosePlace(wish(), bare)).toEqual({ why: "no worker has a key of any model provider" });
     expect(choosePlace(wish({ offline: true }), bare)).toMatchObject({ class: "c0" });

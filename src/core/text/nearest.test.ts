@@ -36,7 +36,7 @@ test("a short word allows one typo only", () => {
   expect(nearest("cdoe", ["code"])).toBe("code");
 });
 
-test("two swapped letters count as one typo, even where a row of the table has nothing below the limit", () => {
+test("two swapped letters count as one typo, even if a row of the distance table exceeds the limit", () => {
   expect(nearest("abcde", ["badce"])).toBe("badce");
 });
 

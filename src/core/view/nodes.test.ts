@@ -69,7 +69,7 @@ test("only the body of a loop has rounds; helpers that a task starts one after t
   expect([...state.nodes.values()].map(nodeTitle)).toEqual(["build", "review, round 2", "lead", "scout", "scout #2"]);
 });
 
-test("the status of several tasks names their agents; that of one task names its type", () => {
+test("the status of several tasks names their agents; the status of one task names its type", () => {
   const typed = (...tasks: readonly "ok"[]): string | undefined =>
     statusText(withAgents(stateOf(...tasks)), "ok", 0)
       .split("\n")

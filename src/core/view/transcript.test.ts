@@ -32,7 +32,7 @@ test("a call is shown where the model made it, with the result that came later",
   ).toEqual(["prompt", "turn", ["grep_files", "error", "first"], ["bash", "ok", "second"], "end"]);
 });
 
-test("a call without a recorded result stays open, and a denied one says so", () => {
+test("a call without a recorded result is shown as open, and a denied call as denied", () => {
   const [task] = transcriptsOf([
     turn("a", "", { id: "1", name: "bash" }, { id: "2", name: "write_file" }),
     kept("a", { type: "tool.denied", call: "2", tool: "write_file", rule: "plan mode", text: "not allowed" }),
@@ -40,7 +40,7 @@ test("a call without a recorded result stays open, and a denied one says so", ()
   expect(task?.entries.slice(1)).toMatchObject([{ state: "open" }, { state: "denied", result: "not allowed" }]);
 });
 
-test("an id that is used again after a retry completes the later call", () => {
+test("when a call id is used again after a retry, its result belongs to the later call", () => {
   const [task] = transcriptsOf([
     turn("a", "", { id: "1", name: "bash" }),
     ended("a", "1", "old"),

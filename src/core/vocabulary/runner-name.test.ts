@@ -30,7 +30,7 @@ test.each<[says: string, wishes: RunnerWishes, limits: ResourceLimits, depth: nu
   ["an agent that belongs to another tool stays there", { task: "local", agent: "codex" }, {}, 1, "codex"],
   ["a model does not give it to another tool", { task: "acp:evil", agent: "thread" }, {}, 1, "thread"],
   ["limits that do not matter for the runner", {}, { maxTurns: 3, maxDurationMs: 5 }, 0, "local"],
-])("%s", (_, wishes, limits, depth, runner) => {
+])("the runner of a task: %s", (_, wishes, limits, depth, runner) => {
   expect(chooseRunner(wishes, { limits: combineLimits(limits), depth })).toBe(runner);
 });
 

@@ -10,12 +10,15 @@ test.each<[list: string[], simpler: unknown, allowed: string[], text: string]>([
   [["scout", "!sage"], ["scout"], ["scout"], "scout"],
   [["*", "!*"], [], [], ""],
   [["!scout"], [], [], ""],
-])("%j allows an agent as the last matching entry says", (list, simpler, allowed, text) => {
-  const spawns = simplerSpawns(list);
-  expect(spawns).toEqual(simpler);
-  const names = ["scout", "test-a", "test-b"];
-  expect(names.filter((name) => mayStart(name, spawns))).toEqual(allowed);
-  expect(names.filter((name) => mayStart(name, simplerSpawns(list)) !== mayStart(name, list))).toEqual([]);
-  expect(spawnsText(spawns)).toBe(text);
-  if (spawns !== "*") expect(namesOnly(spawns).filter((name) => !mayStart(name, spawns))).toEqual([]);
-});
+])(
+  "the last matching entry of the spawn list %j decides whether an agent may be started",
+  (list, simpler, allowed, text) => {
+    const spawns = simplerSpawns(list);
+    expect(spawns).toEqual(simpler);
+    const names = ["scout", "test-a", "test-b"];
+    expect(names.filter((name) => mayStart(name, spawns))).toEqual(allowed);
+    expect(names.filter((name) => mayStart(name, simplerSpawns(list)) !== mayStart(name, list))).toEqual([]);
+    expect(spawnsText(spawns)).toBe(text);
+    if (spawns !== "*") expect(namesOnly(spawns).filter((name) => !mayStart(name, spawns))).toEqual([]);
+  },
+);

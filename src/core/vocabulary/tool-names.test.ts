@@ -65,7 +65,7 @@ describe("tools of MCP servers in every spelling", () => {
   );
 });
 
-test("a star matches tools by their spellings, but never delegation", () => {
+test("a star matches tools in any spelling, but never delegation tools", () => {
   expect(toolsNamed("*Edit*")).toEqual(["edit_file"]);
   expect(toolsNamed("Task*")).toEqual(["todo"]);
   expect(toolsNamed("mcp__srv__get_*")).toEqual(["srv__get_*"]);
@@ -95,7 +95,9 @@ test.each([
   ["my__srv_run", "my_srv__run", false],
   ["t*k", "task", false],
   ["*Edit*", "edit_file", false],
-])("does %s cover %s: %s", (pattern, tool, covered) => expect(toolMatches(pattern, tool)).toBe(covered));
+])("does the pattern %s cover the tool %s: %s", (pattern, tool, covered) =>
+  expect(toolMatches(pattern, tool)).toBe(covered),
+);
 
 test("the read-only tools change nothing", () => {
   expect(READ_ONLY_TOOLS.filter((name) => !toolNames.includes(name))).toEqual([]);

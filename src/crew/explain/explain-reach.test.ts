@@ -16,7 +16,7 @@ test("tools that an agent reaches through the agents it starts are listed with t
   ]);
 });
 
-test("a ceiling adds nothing, and an agent without delegation reaches no other agent", () => {
+test("with delegation: ceiling no tools are added, and an agent without delegation reaches no other agent", () => {
   expect(reachOf({ ...coord, delegationRule: "ceiling", spawns: "*" }, [writer], tools)).toEqual([
     { name: "writer", through: "coord", adds: [] },
   ]);

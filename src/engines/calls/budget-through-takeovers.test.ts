@@ -39,7 +39,7 @@ async function turn(context: PerformContext, number: number, dies?: "granted" | 
   return true;
 }
 
-test("after a performer dies, only its recorded turns and tool calls count, and its open turn costs as much as an interrupted one", async () => {
+test("after a worker dies, only its recorded turns and tool calls count, and its unfinished turn is charged like an interrupted one", async () => {
   const { events, budget, context: outside } = run({ maxTurns: 4, maxToolCalls: 1, maxTokens: 10_000 });
   const call = budgetThroughTakeovers(outside);
   const { context } = call;
@@ -60,7 +60,7 @@ test("after a performer dies, only its recorded turns and tool calls count, and 
   expect(await budget.room()).toBe(10_000 - budget.spent().tokens);
 });
 
-test("a coordinator that takes over counts what performers did meanwhile exactly as its records do", async () => {
+test("a coordinator that takes over a run counts the work that workers did meanwhile exactly as recorded", async () => {
   const { events, context } = run({});
   context.emit(started(1)); // the dead coordinator recorded this much
   const spent = budgetSpent(events);

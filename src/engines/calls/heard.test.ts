@@ -16,7 +16,7 @@ test("messages of a worker keep their positions, and forged ones are ignored", (
   for (const body of [null, "x", 5, { length: 3 }]) expect(heardMessages(body)).toEqual([]);
 });
 
-test("the run, path and number in an event of a worker are ignored", () => {
+test("the run, path and number in a worker's event are ignored", () => {
   const placed = { seq: 999, run: "run_other", path: "other", at: 0, type: "note", text: "works" };
   expect(heardMessages([emit(placed)])).toEqual([emit({ type: "note", text: "works" })]);
 });

@@ -22,7 +22,7 @@ describe("signing a request", () => {
     expect(signed["authorization"]).toContain(`Signature=${signature}`);
   });
 
-  test("signs in a query count, each as itself", () => {
+  test("punctuation in a query string is part of the signature", () => {
     const signatures = ["a=(", "a=)", "a='", "a=!", "a=*"].map((query) => {
       const url = new URL(`https://examplebucket.s3.amazonaws.com/?${query}`);
       return signedHeaders({ method: "GET", url, bodyHash: EMPTY }, key, at)["authorization"];

@@ -55,7 +55,7 @@ test.each<[what: string, keys: object, rules: readonly string[]]>([
     ["deny bash", "allow bash(ls)"],
   ],
   ["an unknown form needs approval", { tools: ["read"], permissions: { rules: [{}] } }, ["ask *"]],
-])("%s", (_, keys, rules) => {
+])("approvals of a Kiro agent: %s", (_, keys, rules) => {
   expect(rulesOf(keys)).toEqual(rules);
 });
 

@@ -180,7 +180,7 @@ describe("Claude's files without a required field", () => {
   });
 });
 
-test("denying some calls of a tool keeps the tool; denying the tool removes it", () => {
+test("denying some calls of a tool keeps the tool; denying all its calls removes it", () => {
   expect(read("disallowedTools: Bash(rm:*), Write(*), Agent(a)").agent.disallowedTools).toEqual([
     "bash(rm:*)",
     "write_file",
@@ -189,7 +189,7 @@ test("denying some calls of a tool keeps the tool; denying the tool removes it",
 });
 
 test.each(["$()", "x()", "(a)", "bash(rm *)", "rm *"])(
-  "the stray line %j after a list of denied tools does not limit it",
+  "the stray line %j after a list of denied tools does not shorten the list",
   (stray) => {
     const { agents } = ownDialect.read(
       `---\ndescription: d\ndisallowedTools: write_file, bash\n${stray}\n---\nBody`,
@@ -199,7 +199,7 @@ test.each(["$()", "x()", "(a)", "bash(rm *)", "rm *"])(
   },
 );
 
-describe("a file whose YAML is broken denies what its lines deny:", () => {
+describe("in a file with broken YAML, every tool that a line denies stays denied:", () => {
   test.each([
     ["a list that a stray line divides", "disallowedTools:\n  - write_file\nx: @y\n  - bash"],
     ["a list below a stray key", "disallowedTools:\nhooks:\n  - a: [\n- write_file\n- bash"],
@@ -228,7 +228,7 @@ describe("a file whose YAML is broken denies what its lines deny:", () => {
     }
   });
 
-  test("what it allows in a list of its own, and words of a text, stay allowed", () => {
+  test("tools in an allow list, and tool names in plain text, stay allowed", () => {
     const { agents } = ownDialect.read(
       "---\nname: bash\ndescription: uses: bash\ntools: read_file, bash, edit_file\ndisallowedTools: edit_file\n---\nBody",
       place,
@@ -242,7 +242,7 @@ describe("a file whose YAML is broken denies what its lines deny:", () => {
 });
 
 test.each(["maxTurns: 1e300", "timeoutMins: 1e300", "maxTurns: 0", "maxTurns: -1", "timeoutMins: .inf"])(
-  "%s is no limit, and a problem names the field",
+  "%s is not a valid limit, and the problem names the field",
   (line) => {
     const { agents, problems } = ownDialect.read(`---\ndescription: d\n${line}\n---\nBody`, place);
     expect(agents[0]?.agent.limits).toBeUndefined();
@@ -258,7 +258,7 @@ test.each([
   "topP: 1.1",
   "topP: -0.1",
   "topP: '1e-1'",
-])("%s is no setting of a model, and a problem names the field", (line) => {
+])("%s is not a valid model setting, and the problem names the field", (line) => {
   const { agents, problems } = ownDialect.read(`---\ndescription: d\n${line}\n---\nBody`, place);
   expect(agents[0]?.agent).not.toHaveProperty(line.split(":")[0]!);
   expect(problems).toEqual([expect.objectContaining({ field: line.split(":")[0], code: "bad-value" })]);

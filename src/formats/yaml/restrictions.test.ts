@@ -17,7 +17,7 @@ test.each([
   ["below a key in quotes", '"deny": bash\nx: @y\n- write_file'],
   ["below a key with a question mark", "? deny: bash, write_file"],
   ["below a key with a wide colon", "deny： bash, write_file"],
-])("lines deny tools in a list %s", (_form, yaml) => {
+])("in broken YAML, denied tools are found in a list %s", (_form, yaml) => {
   expect(restrictionsIn(yaml)).toEqual({ ...nothing, denied: ["bash", "write_file"] });
 });
 
@@ -34,7 +34,7 @@ test.each([
     "permission:\n  x: deny\nnote: bash\n  write_file, read_file",
     ["write_file", "read_file"],
   ],
-])("lines deny %s", (_what, yaml, denied) => {
+])("in broken YAML, a line can deny %s", (_what, yaml, denied) => {
   expect(restrictionsIn(yaml)).toEqual({ ...nothing, denied });
 });
 
@@ -45,7 +45,7 @@ test.each([
   ["permissions on one line", "permission: { bash: deny, edit: deny }"],
   ["permissions without an indent", "permission:\nbash: deny\nedit: deny"],
   ["permissions that a stray line divides", "permission:\n  bash: deny\nx: @y\n  edit: deny"],
-])("lines deny tools in %s", (_form, yaml) => {
+])("in broken YAML, denied tools are found in %s", (_form, yaml) => {
   expect(restrictionsIn(yaml)).toEqual({ ...nothing, answers: ["bash", "edit"] });
 });
 

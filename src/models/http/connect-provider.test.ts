@@ -200,7 +200,7 @@ test("an answer that is discarded before its end closes the connection", async (
   await closed[0];
 });
 
-test("an answer that comes before the request was sent is read, and its connection is not reused", async () => {
+test("an answer that arrives before the request was completely sent is read, and its connection is not reused", async () => {
   const { url, opened } = await rawServer((socket, connection) => {
     socket.once("data", () => {
       if (connection === 1) socket.pause();
@@ -224,7 +224,7 @@ test("a header that cannot be sent is refused before anything is sent, without i
   expect(opened()).toBe(0);
 });
 
-test("only the client sets the headers that say where a request ends", async () => {
+test("only the HTTP client sets the headers that say where a request ends", async () => {
   const { url } = await provider();
   const headers = { "Transfer-Encoding": "chunked", Connection: "close", Expect: "100-continue", Upgrade: "h2c" };
   const sent = await read(await connectProvider(`http://${url}`).post("/", { headers, body: () => "abc", signal }));

@@ -154,7 +154,7 @@ const schemas: Record<string, Record<string, unknown>> = {
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 
-test.each(Object.entries(schemas))("%s", (_, schema) => {
+test.each(Object.entries(schemas))("the offline model fills a JSON Schema: %s", (_, schema) => {
   const validate = ajv.compile(schema);
   for (const value of [
     fillSchema(schema, report),
@@ -200,7 +200,7 @@ const jtd: Record<string, Record<string, unknown>> = {
   references: { definitions: { name: { type: "string" } }, properties: { name: { ref: "name" } } },
 };
 
-test.each(Object.entries(jtd))("JTD: %s", (_, schema) => {
+test.each(Object.entries(jtd))("the offline model fills a JTD schema: %s", (_, schema) => {
   const validate = ajvJtd.compile(schema);
   for (const value of [
     fillSchema(schema, report),

@@ -116,7 +116,7 @@ test.each([
   ["Explain src/db/users.ts", "src/db/users.ts:1 findUser (named in the question, 3 lines read)"],
   ["What do the docs say about login?", "docs/login.md"],
   ["authentication", "src/auth/"],
-])("%s", async (prompt, place) => {
+])("the offline model answers: %s", async (prompt, place) => {
   expect((await drive(offline, { prompt, cwd: shop(), with: tools })).text).toContain(place);
 });
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ModelRequest } from "../../core/model/model.ts";
 import { createFixedTexts } from "./fixed-texts.ts";
 
-test("the fixed texts of requests are written once for an agent, and again when its prompt, model or tools change", () => {
+test("the fixed texts of requests are built once for an agent, and again when its prompt, model or tools change", () => {
   const fixed = createFixedTexts();
   let written = 0;
   const ask = (change: Partial<ModelRequest>): number => {

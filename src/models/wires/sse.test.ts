@@ -16,7 +16,7 @@ test.each([
   ["carriage returns", "event: x\r\ndata: a\r\n\r\ndata: b\r\n\r\n", ["a", "b"]],
   ["no end", "data: a\n\ndata: b", ["a", "b"]],
   ["nothing", "", []],
-])("%s", (_, text, events) => {
+])("an event stream is parsed: %s", (_, text, events) => {
   expect(read([text])).toEqual(events);
 });
 

@@ -34,7 +34,7 @@ test.each([
   expect(kindOf(message)).toBeUndefined();
 });
 
-test("a limit of the task is not a fault of the provider, whatever its words", () => {
+test("a limit of the task is not mistaken for a fault of the provider, whatever its words", () => {
   const fault = { code: "MAX_TURNS", message: "API Error: 429", retryable: false } as const;
   expect(reportedFault("claude", fault)).toBeUndefined();
 });
@@ -45,6 +45,6 @@ test.each([
   ["API Error: 429", true],
   ["HTTP 503", true],
   ["connect ECONNREFUSED 127.0.0.1:443", true],
-])("whether another try can help after %j: %s", (message, retryable) => {
+])("a retry can help after %j: %s", (message, retryable) => {
   expect(reportedFault("claude", { code: "CRASHED", message, retryable: !retryable })).toMatchObject({ retryable });
 });

@@ -33,7 +33,7 @@ test.each([["no JSON"], ["[1]"], ['{"kind":"x"}']])("a side that sends %s counts
   expect(await heard(line("before"), `${said}\n`, line("after"))).toEqual({ texts: ["before"], gone: true });
 });
 
-test("messages to a closed side are dropped without an error", async () => {
+test("messages to a closed channel are dropped without an error", async () => {
   const output = new PassThrough();
   const channel = pipeChannel<Said, Said>(new PassThrough(), output);
   output.destroy();

@@ -48,7 +48,7 @@ test.each<[setting: string, config: string, places: string[]]>([
     [],
   ],
   ["a file outside of the work tree", "[core] hooksPath = /usr/share/hooks\npager = less -R", []],
-])("%s", (_, config, expected) => {
+])("files that git's configuration names: %s", (_, config, expected) => {
   expect(places(config)).toEqual(expected.toSorted());
 });
 
@@ -61,7 +61,7 @@ test("a word without a file extension is a script only if such a file exists", (
   expect(places('[diff "x"] command = sh show', { "ws/show": "" })).toEqual(["show"]);
 });
 
-test("a hooks folder that is the whole workspace protects the names of hooks", () => {
+test("if the workspace itself is the hooks folder, files with the names of hooks are protected", () => {
   const found = places("[core] hooksPath = .");
   expect(found).toContain("pre-commit");
   expect(found.filter((place) => place.startsWith("src"))).toEqual([]);

@@ -24,7 +24,7 @@ test("every listener gets the values sent since its first read, in order, and en
   expect(await allOf(all.listen())).toEqual([]);
 });
 
-test("a failure comes after the values before it, and only once", async () => {
+test("a listener gets the values before a failure first, then the failure once", async () => {
   const all = new Broadcast<number>();
   const values = all.listen();
   const first = values.next();

@@ -19,7 +19,7 @@ test("the deadline of a task fires once and stops its work", () => {
   expect(clock.passed() && clock.signal.aborted).toBe(true);
 });
 
-test("waiting for helpers or people pauses the deadline, also with overlapping waits", async () => {
+test("waiting for helpers or people pauses the deadline, also when waits overlap", async () => {
   const clock = clockOf(100);
   vi.advanceTimersByTime(60);
   const waits = [500, 900].map((ms) => clock.standing(() => new Promise((resolve) => setTimeout(resolve, ms))));
@@ -41,7 +41,7 @@ test("a stopped deadline does not restart after a wait", async () => {
   expect(clock.passed()).toBe(false);
 });
 
-test("a long task is warned once before its time is up, also when it waited before", async () => {
+test("a long task is warned once before its time limit, also if it waited before", async () => {
   const near = vi.fn<() => void>();
   const clock = deadlineOf(combineLimits({ maxDurationMs: LONG_MS }), { signal: new AbortController().signal }, near);
   vi.advanceTimersByTime(LONG_MS / 2);

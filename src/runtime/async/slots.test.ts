@@ -5,7 +5,7 @@ import { type Release, Slots } from "./slots.ts";
 const never = new AbortController().signal;
 
 describe("taking a slot", () => {
-  test("as many tasks as slots run at once; the next one starts when a slot is released, in order", async () => {
+  test("as many tasks run as there are slots; the next task starts when a slot is released, in order", async () => {
     const slots = new Slots(2);
     const got: string[] = [];
     const takers = ["a", "b", "c", "d"].map((name) => slots.take(never).then((release) => (got.push(name), release)));
@@ -31,7 +31,7 @@ describe("taking a slot", () => {
     expect(third).toBe(false);
   });
 
-  test("a waiter that aborts gets no slot, and the next one moves up", async () => {
+  test("a waiter that aborts gets no slot, and the next waiter moves up", async () => {
     const slots = new Slots(1);
     const first = await slots.take(never);
     const impatient = new AbortController();

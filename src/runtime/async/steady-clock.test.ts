@@ -29,7 +29,7 @@ test("a clock that does not advance shows the same time", () => {
   expect([clock(), clock(), clock()]).toEqual([7, 7, 7]);
 });
 
-test("a jump ahead is measured, also one in small steps, and an even clock has none", () => {
+test("a forward jump of the clock is measured, also one in small steps; a steady clock has no jump", () => {
   const begin = performance.now();
   const even = (): number => Math.floor(1_000_000 + performance.now() - begin);
   const jumpBefore = measureJumps();

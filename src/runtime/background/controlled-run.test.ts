@@ -27,7 +27,7 @@ test.each<RunCommand>([
   { do: "send", path: "a", text: "hello", from: "a person" },
   { do: "answer", path: "a", answer: { approve: true } },
   { do: "resume" },
-])("`$do` for a run that its process is handing over is kept for the next process", async (command) => {
+])("the command `$do` for a run that is being handed over is stored for the next process", async (command) => {
   const memory = createMemoryStore();
   const run = servedRun("run_cccccccccccc", memory, async (it) => {
     const settle = async (): Promise<void> => {

@@ -17,7 +17,7 @@ test("lines are the same however the text is cut into chunks", () => {
   expect(split(["one", "\n\ntwo", " three\n", "", "end"])).toEqual(expected);
 });
 
-test("a line that is too long is dropped, and the next one is read", () => {
+test("a line that is too long is dropped, and the next line is read", () => {
   expect(split(["x".repeat(60), "x".repeat(60), "x".repeat(60), "xx\nnext\n"])).toEqual({
     lines: ["next", ""],
     dropped: 1,

@@ -44,7 +44,7 @@ describe("endless output does not block the process", () => {
     for (const { stream } of programs) stream.destroy();
   });
 
-  test("after the request to end, output is kept up to a limit and then discarded", async () => {
+  test("after a program is asked to end, its output is kept up to a limit and then discarded", async () => {
     let looked = 0;
     const output = collectOutput({ onText: (text) => void (looked += text.length) });
     const { stream } = endless(8);

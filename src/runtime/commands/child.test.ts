@@ -159,7 +159,7 @@ test("PROC-03: when this process is killed, nothing that it started is left", as
   await expect.poll(() => bearersOf(marker), patient).toEqual([]);
 });
 
-test("PROC-08: after many programs no process, descriptor or watchdog is left", async () => {
+test("PROC-08: after many programs no process, file descriptor or watchdog is left", async () => {
   const descriptors = (): number => readdir("/proc/self/fd").length;
   await run(line("true"));
   const before = descriptors();

@@ -184,7 +184,7 @@ describe("without a sandbox", () => {
   });
 });
 
-test("programs are not looked up in the workspace, nor in folders relative to it", () => {
+test("programs are never looked up in the workspace or in relative folders", () => {
   expect(safePath("/ws/bin:.:bin::/usr/bin:/ws:/ws-other/bin", ["/ws"])).toBe("/usr/bin:/ws-other/bin");
   expect(safePath(undefined, ["/ws"])).toBe("/usr/local/bin:/usr/bin:/bin");
   expect(safePath("/ws/bin", ["/ws"])).toBe("/usr/local/bin:/usr/bin:/bin");

@@ -220,7 +220,7 @@ describe("protected files that existed before", () => {
     expect(readlinkSync(join(place.ws, ".claude"))).toBe("conf/claude");
   });
 
-  test("in installed packages they can be removed, and are quarantined when they changed", async () => {
+  test("in installed packages they can be removed, and are quarantined if they changed", async () => {
     const place = room({
       "ws/node_modules/p/.vscode/tasks.json": "old",
       "ws/node_modules/q/.npmrc": "old",
@@ -275,7 +275,7 @@ describe("protected files that existed before", () => {
   });
 });
 
-describe("nothing of the sandbox is ever seen in the workspace", () => {
+describe("nothing that the sandbox creates is ever visible in the workspace", () => {
   test("not while a command runs, and not after it was interrupted", async () => {
     const place = room();
     const commands = host(place);
@@ -376,7 +376,7 @@ describe("a command that is interrupted", () => {
     await new Promise((resolve) => runtime.once("close", resolve));
   }
 
-  test("the next command finishes the quarantine of one whose process was killed", async () => {
+  test("the next command finishes the quarantine that a killed process left unfinished", async () => {
     const place = room();
     await killedOver(place, "mkdir -p x/.git; ln -s / .npmrc; touch made; sleep 1000");
     expect(readdirSync(recordsIn(place.state)).length).toBe(1);

@@ -181,7 +181,7 @@ test("SBX-06: there is no network, not even to this machine, unless it is allowe
   expect(await said(host(place, full(), { network: () => true }), connect)).toBe("hello");
 });
 
-test("SBX-07: own processes, no capability, no new privileges, own session, passed environment, no sockets of the host", async () => {
+test("SBX-07: a command has its own processes and session, no capabilities, no new privileges, only passed variables, and no sockets of the host", async () => {
   const place = room();
   const text = await said(
     host(place, full()),
@@ -195,7 +195,7 @@ test("SBX-07: own processes, no capability, no new privileges, own session, pass
   expect(text).toContain("/dev/tty");
 });
 
-test("SBX-07: no keyring, no counters, no new user namespace unless a rule asks for it, and no socket to the host", async () => {
+test("SBX-07: a command has no keyring, no performance counters, no socket to the host, and a new user namespace only if a rule allows it", async () => {
   const place = room();
   const tries =
     "unshare -U true 2>/dev/null && echo users; [ -s /proc/keys ] && echo keys; grep Seccomp: /proc/self/status";

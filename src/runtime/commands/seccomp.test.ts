@@ -127,7 +127,7 @@ test.each(["x64", "arm64"])("the probe of %s tries only what the filter refuses"
   expect(kernelProbe(arch)?.slice(0, 4)).toEqual(Buffer.from("\u007fELF"));
 });
 
-test("missing answers, and answers other than a refusal, prove nothing", () => {
+test("a probe without an answer, or with an answer other than a refusal, proves nothing", () => {
   const count = forbiddenCalls("x64").length;
   const answers = (value: bigint): Buffer => {
     const bytes = Buffer.alloc(count * 8);

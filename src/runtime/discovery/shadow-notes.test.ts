@@ -7,7 +7,7 @@ const found = (kind: "bundled" | "project", file?: string) =>
 const plan = (agent: string) =>
   ({ nodes: { a: { kind: "task", task: { agent, prompt: "x", refs: {} } } }, output: "a" }) as const;
 
-test("a note names an agent that replaces an untrusted one of the project, with the reason", () => {
+test("a note names the agent that is used in place of an untrusted agent of the project, with the reason", () => {
   const seen = (distrust: "project" | "changed") => ({
     shadowed: [],
     agents: [found("bundled")],

@@ -102,7 +102,7 @@ test("a task that has its slot and has not begun is cancelled before it begins",
   expect(seen.executed.outcome).toEqual({ status: "cancelled", reason: "enough" });
 });
 
-test("the executor takes one step after the other, even when a listener of one step causes the next", async () => {
+test("the executor takes one step after the other, even when a listener of one step triggers the next step", async () => {
   const seen = await observe({
     plan: plan(
       { a: task("a"), b: task("b", {}, ["a"]), c: task("c", {}, ["b"]), d: task("d"), all: join("settled", "c", "d") },
@@ -114,7 +114,7 @@ test("the executor takes one step after the other, even when a listener of one s
   expect(names(seen, "node.ended")).toEqual(["a", "b", "c", "all", "d"]);
 });
 
-test("a waiting node can be cancelled for good; one that runs or does not exist cannot", async () => {
+test("a waiting node can be cancelled for good; a running or unknown node cannot", async () => {
   const told: unknown[] = [];
   const seen = await observe({
     plan: plan({ a: task("a"), b: task("b", {}, ["a"]), all: join("settled", "a", "b") }, "all"),
@@ -203,7 +203,7 @@ describe("a task that is paused alone", () => {
     expect(changed.executed.outcomeOf("c")).toEqual({ status: "skipped", because: "a" });
   });
 
-  test("is no longer needed once another one has won its race, even while it stops", async () => {
+  test("is stopped as no longer needed once another task has won its race", async () => {
     const seen = await observe({
       plan: plan({ a: task("a"), b: task("b"), won: join("first", "a", "b") }, "won"),
       act: ({ path }) => ok(path, { moments: path === "a" ? 9 : 2, slowToStop: true }),
@@ -230,7 +230,7 @@ describe("a task that is paused alone", () => {
     expect(seen.executed.outcomeOf("a")).toMatchObject({ status: "cancelled", reason: "not wanted" });
   });
 
-  test("leaves tasks below it open, which end with it when it does not start them again", async () => {
+  test("leaves its subtasks open; they end with it unless it starts them again", async () => {
     const seen = await observe({
       plan: body,
       act: ({ path }) => ok(path),
@@ -321,7 +321,7 @@ describe("a winner's place in a race", () => {
     expect(names(seen, "node.won")).toEqual(["a", "b"]);
   });
 
-  test("does not keep waiting a task that has failed", async () => {
+  test("does not keep a failed task waiting", async () => {
     const seen = await observe({
       plan: body,
       act: ({ path }) => (path === "a" ? ok(path, { claims: 4 }) : bad("boom", { moments: 2 })),
@@ -377,7 +377,7 @@ describe("the worktree of a contender", () => {
     expect(told).toEqual(["opened for a", "opened for b", "closed for a: ok", "closed for b: cancelled"]);
   });
 
-  test("is also opened for a race that a change adds, and a join that closes one has started", async () => {
+  test("is also opened for a race that a plan change adds; a join that closes a worktree counts as started", async () => {
     const { told, worktrees } = folders();
     const seen = await observe({
       plan: plan({ x: task("x"), all: join("settled", "x") }, "all"),

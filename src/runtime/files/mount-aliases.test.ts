@@ -19,7 +19,7 @@ test.each<[string, string, string[]]>([
   expect(mountAliases(state, [...table, `30 22 8:2 ${mounted} rw - ext4 /dev/sda2 rw`].join("\n"))).toEqual(aliases);
 });
 
-test("a mount of another device, and a list that cannot be read, show nothing", () => {
+test("a mount of another device, and an unreadable list of mounts, reveal no other path", () => {
   expect(mountAliases(state, [...table, "30 22 8:1 /me/.subcrew /ws/bind rw - ext4 x rw"].join("\n"))).toEqual([]);
   expect(mountAliases(state, "")).toEqual([]);
   expect(mountAliases(state, "odd\n\n1 2 3")).toEqual([]);

@@ -193,7 +193,7 @@ test("PATH-13: a hard link is read like any other file", async () => {
   expect(await read(ws, "twin")).toEqual("inside");
 });
 
-test("a walk refuses a link that replaced a folder", async () => {
+test("a folder walk refuses a link that replaced a folder", async () => {
   const { ws, out } = places();
   symlinkSync(out, join(ws, "d"));
   const root = await rootOf(ws);

@@ -19,7 +19,7 @@ describe("the git context", () => {
     expect(text).toContain("-one\n+two");
   });
 
-  test("reports a clean tree, and leaves out what is empty", async () => {
+  test("reports a clean tree, and leaves out empty parts", async () => {
     const clean = repository(commit);
     expect(await getGitContext({ status: true, diff: true, diffStats: true }, clean)).toBe(
       "## Git Context\n\n**Git Status:** (clean)",
@@ -323,7 +323,7 @@ describe("GIT-05 and SEC-09: texts in the repository", () => {
     expect(await getGitContext({ branch: true }, folder)).toBe("## Git Context\n\n**Branch:** `` __x__`y`<b> ``");
   });
 
-  test("a branch and a tag called HEAD or like an option change nothing", async () => {
+  test("a branch or tag called HEAD, or named like an option, changes nothing", async () => {
     const folder = repository(
       commit,
       "git update-ref refs/heads/--output=pwned HEAD",

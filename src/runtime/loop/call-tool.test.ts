@@ -115,7 +115,7 @@ describe("a call that is not allowed never reaches its tool", () => {
     return { answer, types: facts.map(({ type }) => type) };
   }
 
-  test("when no tool has that name: the nearest one that the agent may use is named", async () => {
+  test("if no tool has the requested name: the nearest tool that the agent may use is suggested", async () => {
     expect(await refused(call({}, "lok"))).toEqual({
       answer: {
         id: "c1",
@@ -272,7 +272,7 @@ test("the model reads the tail of a long result and the path of the full output,
 });
 
 describe("a call that comes too late", () => {
-  test("is not started after its task was cancelled during the approval, and nothing is recorded", async () => {
+  test("is not started if its task was cancelled during the approval, and nothing is recorded", async () => {
     const controller = new AbortController();
     const { context, facts } = contextOf({
       signal: controller.signal,

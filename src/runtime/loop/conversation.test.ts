@@ -114,7 +114,7 @@ describe("the budget of the run", () => {
     ]);
   });
 
-  test("a turn that exceeds it never reaches the model, and the grace turn is free", async () => {
+  test("a turn that exceeds it never reaches the model, and the grace turn is not counted", async () => {
     const opened = await open(["one", "two"], {}, { budget: createBudget({ maxTurns: 1 }) });
     await take(opened);
     const refused = await opened.talk.next(signal);
@@ -124,7 +124,7 @@ describe("the budget of the run", () => {
   });
 });
 
-test("a budget that takes back tokens after a turn has ended does not stop the next turn", async () => {
+test("a budget that is reduced after a turn has ended does not stop the next turn", async () => {
   const { reserve, ...budget } = createBudget({ maxTokens: 1_000_000 });
   const revokes: (() => void)[] = [];
   const late: typeof reserve = (wanted, revoke, stop) => {

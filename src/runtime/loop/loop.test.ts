@@ -167,7 +167,7 @@ test("a task that is cancelled during a tool call ends with the reason and its t
   expect(model.requests).toHaveLength(1);
 });
 
-test("a context that is too long is shortened once, and a model that still refuses fails the task", async () => {
+test("a context that is too long is shortened once; a task fails if its model still refuses the context", async () => {
   const full: Script = { error: { code: "MODEL_CONTEXT", message: "too long", retryable: false } };
   const mended = await play([full, "Done."]);
   expect(mended.outcome).toMatchObject({ status: "ok", output: "Done." });
@@ -331,7 +331,7 @@ describe("a budget that is used up after some turns", () => {
     });
   });
 
-  test("also refuses tool calls, and a last turn that no longer fits", async () => {
+  test("also refuses tool calls, and a last turn that does not fit any more", async () => {
     const calls = await play([look("a"), look("b"), "Half."], {}, { budget: createBudget({ maxToolCalls: 1 }) });
     expect(calls.outcome).toMatchObject({ status: "ok", output: "Half.", limit: { kind: "toolCalls", value: 1 } });
     const open = createBudget({});
@@ -469,7 +469,7 @@ test.each([
   [{ limit: "MAX_TURNS" }, "MAX_TURNS", { kind: "turns", value: 100 }],
   [{ limit: "BUDGET" }, "BUDGET", { kind: "tokens", value: 0, run: true }],
 ] as const)(
-  "a resumed task whose last turn after a limit is recorded takes no other one: %j",
+  "a resumed task whose grace turn is already recorded takes no further turn: %j",
   async (reached, code, limit) => {
     const past = (text: string, calls: readonly unknown[]) => {
       const told = [

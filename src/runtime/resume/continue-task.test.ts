@@ -75,7 +75,7 @@ test("the new task has the settings, agent and model of the old one, but none of
   expect(given.continued).toBe(continued);
 });
 
-test("a remote agent keeps no model, and an unnamed run has no name", async () => {
+test("a continued task of a remote agent has no recorded model, and an unnamed run stays unnamed", async () => {
   const remote = { remote: { cardUrl: "https://a.example/card" } };
   const it = await continuing([started({ a: task() }, "a"), began("a"), resolved(remote), ended("a"), over]);
   expect(it.plan.nodes["a"]).toEqual({

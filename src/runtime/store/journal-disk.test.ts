@@ -143,7 +143,7 @@ function slowDisk(folder: string, done: string[]): Disk {
   };
 }
 
-describe("each step waits for the one before it", () => {
+describe("each step of opening a journal waits for the step before it", () => {
   test("in a new folder, whose sync ends before the first record is reported", async () => {
     const folder = join(tempFolder(), "new");
     const done: string[] = [];
@@ -281,7 +281,7 @@ describe("a disk that takes only a part of a write", () => {
       },
     }));
 
-  test("gets the rest with the next writes", async () => {
+  test("gets the rest of the data with the next writes", async () => {
     const folder = tempFolder();
     const journal = await openJournal(folder, ignoring, { disk: bytewise() });
     journal.append(note(1));
@@ -375,7 +375,7 @@ describe("a write that fails", () => {
   });
 });
 
-test("records of which another process learns while they are synced are not reported as stored", async () => {
+test("records are not reported as stored if another process learns of them during their sync", async () => {
   const folder = tempFolder();
   const disk = diskWith((file) => ({
     datasync: async () => {

@@ -208,7 +208,7 @@ describe("damage", () => {
       { offset: 9, bytes: 1, records: [3, undefined] },
       "journal.jsonl is damaged at byte 9 (1 bytes, record 3 and later ones); the records before and after it are shown.",
     ],
-  ] as const)("%j is described", (damage, text) => {
+  ] as const)("the damage %j is described in words", (damage, text) => {
     expect(damageText(damage)).toBe(text);
   });
 });

@@ -99,7 +99,7 @@ test("events shortly after a sync share the next sync, which does not wait when 
   await journal.close();
 });
 
-describe("one owner writes", () => {
+describe("only one owner writes", () => {
   test("records that a replaced owner appends are ignored", async () => {
     const folder = tempFolder();
     writeFileSync(

@@ -9,7 +9,7 @@ import { claim, ownerOf } from "./run-claim.ts";
 
 const busy = { code: "RUN_BUSY" };
 
-describe("one owner", () => {
+describe("a run has only one owner", () => {
   test("while an owner holds the run, no other gets it; the next owner has a higher epoch", async () => {
     const folder = tempFolder();
     const first = await claim(folder);
@@ -78,7 +78,7 @@ describe("a dead owner", () => {
     },
   );
 
-  test("a claim that is being written is respected", async () => {
+  test("a claim that is still being written is respected", async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "owner.1.json"), "");
     await expect(claim(folder)).rejects.toMatchObject(busy);

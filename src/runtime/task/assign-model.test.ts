@@ -19,7 +19,7 @@ const models = { first: scripted(), second: scripted(), third: scripted() };
 const fork = forkOf(["look"], { model: "second" });
 const forked = { depth: 1, fork };
 
-test("the model of the call wins over the agent's, that over the parent's, and that over the default", async () => {
+test("the model of the call takes precedence over the agent's, then the parent's, then the default", async () => {
   const chosen = async (...given: Parameters<typeof assignmentOf>): Promise<string> =>
     (await assignmentOf(...given)).model.name;
   const started = { depth: 1, parentModel: "second" };

@@ -36,7 +36,7 @@ test("a tree is cut after 1,000 entries, deep ones first", async () => {
   expect(text).toContain("\nz.txt\n[cut at 1000 entries: call list_files with a path inside, or with a smaller depth]");
 });
 
-test("an empty folder, a file and a path outside get different messages", async () => {
+test("an empty folder, a file and a path outside of the workspace get different error messages", async () => {
   const cwd = tempFolder(files);
   expect(await callTool(listFiles, tempFolder(), {})).toEqual("[the folder is empty, or git ignores all of it]");
   await expect(callTool(listFiles, cwd, { path: "README.md" })).rejects.toThrow('"README.md" is a file: use read_file');

@@ -30,7 +30,7 @@ test.each([
   ["x\r\n", "/r/x", false, true],
   ["\ufeffx", "/r/x", false, true],
   ["/", "/r/x", false, false],
-])("does the pattern %j ignore %s (folder: %s): %s", (text, path, isFolder, ignored) => {
+])("does the ignore pattern %j match %s (folder: %s): %s", (text, path, isFolder, ignored) => {
   expect(isIgnored(at("/r", text), path, isFolder)).toBe(ignored);
 });
 
@@ -42,7 +42,7 @@ test("the rules of the nearer file win", () => {
   expect(isIgnored(near, "/r/a/other", false)).toBe(false);
 });
 
-test("agrees with git", (ctx) => {
+test("ignore patterns match the same files as git's", (ctx) => {
   if (spawnSync("git", ["--version"]).status !== 0) return ctx.skip("git is not installed: apt-get install -y git");
   const folder = repository();
   const part = fc

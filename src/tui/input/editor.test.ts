@@ -39,7 +39,7 @@ test.each([
     "\u001b[200~a\u001b]0;x\u0007\n\tb\u001b[201~",
     "a]0;x\n\tb|",
   ],
-])("%s", (_, sent, shown) => {
+])("the line editor: %s", (_, sent, shown) => {
   expect(typed(sent)).toBe(shown);
 });
 

@@ -196,7 +196,7 @@ test("a refusal can have a reason", () => {
   });
 });
 
-test("cancelling names what else ends, and needs a second key", () => {
+test("cancelling a task lists the other tasks that end, and asks for a second key", () => {
   const { rows } = listedRows(oneRun, firstView);
   const asked = press(rows, viewOf(oneRun, { selected: "run_1/build" }), key("x"), 10);
   expect(asked.act).toBeUndefined();

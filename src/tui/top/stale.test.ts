@@ -204,7 +204,7 @@ const eventsOf = (facts: readonly Fact[]) =>
 /** A run in which nothing happens; it is listed first. */
 const earlier: ShownRun = { id: "run_0", state: emptyState("run_0"), life: "starting", problems: [] };
 
-test.each(Object.entries(cases))("%s is drawn", (_, { before = [], change, one, view: seen }) => {
+test.each(Object.entries(cases))("the screen shows a change: %s", (_, { before = [], change, one, view: seen }) => {
   const facts = [begun, started("a"), ...before];
   const isFact = "type" in change;
   const all = eventsOf(isFact ? [...facts, change] : facts);

@@ -142,7 +142,7 @@ const files = Object.entries(places).flatMap(([dialect, [folder, ending]]) =>
     }),
 );
 
-test("no file of the corpus is lost, and none gets more or fewer rights than its words give", async () => {
+test("every agent file of the corpus loads, with exactly the permissions that it states", async () => {
   expect(files.length).toBeGreaterThan(120);
   const root = tempFolder(Object.fromEntries(files.map(({ path, text }) => [path, text])));
   const found = await discover({ cwd: root, home: "/nowhere", dialects, trust: { project: () => true } });

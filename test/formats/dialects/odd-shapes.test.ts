@@ -50,7 +50,7 @@ function rightsOf(agent: Agent, commands: readonly string[]): { tools: string[];
 /** Only these shapes may be refused; every other shape is an agent in each dialect that tolerates unknown keys. */
 const refusable = new Set(["dup", "json", "json2"]);
 
-test("odd but real shapes in every dialect give exactly the rights of their words, and no agent is lost", () => {
+test("unusual but real agent files of every dialect get exactly the permissions that they state, and none is skipped", () => {
   const wrong: unknown[] = [];
   let files = 0;
   for (const [at, [shape, { keys, denied = [], ...oracle }]] of Object.entries(oddShapes).entries())
@@ -86,7 +86,7 @@ const exact = ["own", "claude", "omp", "pi", "qwen", "gemini", "opencode"];
 const RIGHTS = new Set(["tools", "disallowedTools", "rules", "spawns", "permission", "sandbox"]);
 const others = ["scout", "sage", "lead", "x", "test-a"];
 
-test("an odd shape converted to another dialect and read back has no more rights than before, or the report names the added rights", () => {
+test("an unusual file converted to another dialect and read back has no more permissions than before, or the report names the added ones", () => {
   const wrong: unknown[] = [];
   let pairs = 0;
   for (const [at, [shape, { keys, denied = [] }]] of Object.entries(oddShapes).entries())

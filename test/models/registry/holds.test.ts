@@ -54,7 +54,7 @@ function counting(run: Run): Record<string, number> {
   return counts;
 }
 
-test("sixty tasks with a refused key send no more requests than were already running, and all fail because of it", async () => {
+test("sixty tasks with a refused key send no more requests than were already running, and all fail with that reason", async () => {
   const server = await serve(() => ({ fault: "unauthorized" }));
   const result = await crewAt(tempFolder(), [server]).run(many(60), { concurrency: 8 });
   expect(server.requests.length).toBeLessThanOrEqual(8);

@@ -140,7 +140,7 @@ describe.runIf(linux)("a memory limit", () => {
     expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "MEMORY", enforced: false }]);
   });
 
-  test("however large or small, is a limit and does not keep the process from starting", async () => {
+  test("of any size is a limit and does not prevent the process from starting", async () => {
     const { crew } = lab({ agents: { lead: [calls("sleep", { seconds: 5 }), "Done."], other: ["Done."] } });
     const tasks = [
       { agent: "lead", task: "Go.", name: "small", resourceLimits: { maxMemoryMB: 0.5 } },

@@ -185,7 +185,7 @@ test("a key in the address of a request is not sent on with a redirect to anothe
   expect(elsewhere).toEqual([]);
 });
 
-test("reasons, however long, are cut, and a wait of more than a day is not waited for", async () => {
+test("a long reason is cut, and a task does not wait for more than a day", async () => {
   const failed = task("failed", { status: { state: "failed", message: { ...message(text("x".repeat(1_000_000))) } } });
   const { outcome } = await ask({ result: failed });
   expect(outcome).toMatchObject({

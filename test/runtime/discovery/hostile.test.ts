@@ -243,7 +243,7 @@ describe("TRUST-07 a base is never less trusted than the agent that extends it",
     expect(findAgent(found, "own")?.agent.tools).toEqual(["bash", "grep_files"]);
   });
 
-  test("only an agent without its base is left out, and it hides no other", async () => {
+  test("an agent whose base is missing is left out, and it hides no other agent", async () => {
     const root = tempFolder({
       "home/.pi/agent/agents/lost.md": good("lost", "extends: ghost\n"),
       "home/.pi/agent/agents/ring.md": good("ring", "extends: ring\n"),

@@ -86,7 +86,7 @@ async function dag(tasks: TeamTask[], options: Partial<DagExecutionOptions> = {}
   return { ...done, nodes, order, statuses };
 }
 
-describe("limits", () => {
+describe("limits: faults of system 003 that subcrew does not have", () => {
   afterEach(() => void vi.useRealTimers());
   const fake = (): void => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const slow = speaker(() => new Promise((resolve) => setTimeout(() => resolve("late, but good"), 8 * 60_000)));
@@ -184,7 +184,7 @@ describe("limits", () => {
   });
 });
 
-describe("teams", () => {
+describe("teams: faults of system 003 that subcrew does not have", () => {
   const reviewed: TeamTask[] = [
     { id: "w", task: "write", assignee: "dev", review: { reviewer: "rev", maxIterations: 3 } },
   ];
@@ -333,7 +333,7 @@ describe("teams", () => {
   });
 });
 
-describe("texts and references", () => {
+describe("texts and references: faults of system 003 that subcrew does not have", () => {
   const tricky = "cost: $& and $$5, $1, $`, {previous}, {task}";
 
   test("003 fault: $& and $$ in an output corrupt {previous}", async () => {
@@ -400,7 +400,7 @@ describe("texts and references", () => {
   });
 });
 
-describe("races and retries", () => {
+describe("races and retries: faults of system 003 that subcrew does not have", () => {
   afterEach(() => void vi.useRealTimers());
 
   test("003 fault: a race waits until the losers have ended", async () => {

@@ -308,7 +308,7 @@ test("LIM-10: the same call with the same result is noticed long before the turn
   expect(model.requests.length).toBeLessThan(10);
 });
 
-test("LIM-11: the results of eight tools with 50 MB each are not searched in one go", async () => {
+test("LIM-11: searching the results of eight tools with 50 MB each for secrets does not block the process", async () => {
   const text = "All work and no play makes a dull log. ".repeat((6.25 * 1_024 * 1_024) / 39);
   const model: Model = async function* ({ messages }) {
     if (messages.length === 1) yield { type: "call", call: { id: "1", name: "look", input: {} } };

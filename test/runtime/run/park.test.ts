@@ -207,11 +207,14 @@ test.each([
   [{ parkByDefault: true, onLimit: "end" }, {}, { onLimit: "end", onProviderFault: "park" }],
   [{ onProviderFault: "park" }, { CI: "1" }, { onLimit: "end", onProviderFault: "park" }],
   [{}, {}, { onLimit: "end", onProviderFault: "fail" }],
-] as const)("%j with %j: %j", async (options, env, rules) => {
-  const run = crewAt(tempFolder(), scripted(says("x")), { env }).run(one, options);
-  const [started] = await eventsOf(run);
-  expect(started).toMatchObject({ parks: rules });
-});
+] as const)(
+  "with the options %j and the environment %j, a run parks by these rules: %j",
+  async (options, env, rules) => {
+    const run = crewAt(tempFolder(), scripted(says("x")), { env }).run(one, options);
+    const [started] = await eventsOf(run);
+    expect(started).toMatchObject({ parks: rules });
+  },
+);
 
 test("the settings decide for a run without its own option", async () => {
   const config = { onLimit: "park" } as const;

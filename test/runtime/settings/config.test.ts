@@ -96,7 +96,7 @@ test("agents are found in the places of the settings", async () => {
   });
 });
 
-test("settings can enable a feature that a file disables, and a list", async () => {
+test("settings can enable an agent that a file or a list disables", async () => {
   const files = {
     "home/.agents/agents/x.md": "---\nname: x\ndescription: d\nenabled: false\n---\nText\n",
     [user]: "disabled: [plan, explore]\nagents:\n  x: { enabled: true }\n  plan: { enabled: true }\n",

@@ -152,7 +152,7 @@ test("--accept-schema lets only a valid answer win", async () => {
   expect({ code, stdout }).toEqual({ code: 0, stdout: '{"a": 1}\n' });
 });
 
-test("context, name and concurrency belong to the plan", async () => {
+test("--context, --name and --concurrency become part of the plan", async () => {
   const there = place({ "notes/a.md": "a", "b.md": "b" });
   const plan = await planOf(there, [
     "run",
@@ -199,7 +199,7 @@ test("--concurrency limits how many tasks run at once", async () => {
   expect(most).toBe(2);
 });
 
-test("--cwd is the folder of the agent, and a script is found from the folder of the person", async () => {
+test("--cwd sets the working folder of the agent; the path of a script is relative to the folder of the command", async () => {
   const there = place({
     "below/inside.txt": "x",
     "turns.json": script({ calls: [{ name: "list_files", input: {} }] }, "ok"),

@@ -30,7 +30,9 @@ function answerTo(text: string, parts: readonly Part[]): ProviderTurn {
   return `Answered ${text.split("\n").length} lines.`;
 }
 
-test("a session as people type it: every line arrives, in every state", { timeout: 120_000 }, async ({ skip }) => {
+test("a chat session typed by hand: every line arrives, whatever the chat is doing", { timeout: 120_000 }, async ({
+  skip,
+}) => {
   const tmux = await needs("tmux");
   if (tmux.missing !== undefined) return skip(tmux.missing);
   const server = await startProviderServer(({ body }) => {

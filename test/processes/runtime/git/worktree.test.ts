@@ -453,7 +453,7 @@ describe("loops that compete in a join", () => {
     expect(text(cwd, "new.txt")).toBe("two\n");
   });
 
-  test("that no join picks from also revise the changes of the round before", async () => {
+  test("that do not compete also revise the changes of the previous round", async () => {
     const cwd = project();
     const edit = { calls: [{ name: "edit_file", input: { path: "new.txt", oldText: "one", newText: "two" } }] };
     const look = { calls: [{ name: "read_file", input: { path: "new.txt" } }] };

@@ -90,7 +90,7 @@ describe("a forbidden tool stays forbidden in a node whose result is reused", ()
     expect(await refusals(at, idOf(now), now)).toBe(1);
   });
 
-  test("it was allowed then: the result is not reused, and the tool is refused", async () => {
+  test("a result of a run in which the tool was still allowed is not reused, and the tool is refused", async () => {
     const at = start("[read_file, memory_append]");
     expect((await at.run(asked)).code).toBe(0);
     rmSync(join(at.home, "state", "memory"), { recursive: true });
