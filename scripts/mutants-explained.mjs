@@ -22,6 +22,12 @@ export const explained = [
     why: "An allow rule matches a path whether the call reads or changes it.",
   },
   {
+    file: "src/core/policy/judge-call.ts",
+    code: 'const rule = lastFitting(rules, "read_file", placed(place, false));',
+    change: "false -> true",
+    why: "A rule matches a path whether the call reads or changes it.",
+  },
+  {
     file: "src/core/policy/judge-command.ts",
     code: "if (!shell.sandboxed || first?.text === undefined || inner.length > 0 || sets.some(({ name }) => !isHarmless(name)))",
     change: "0 -> 1",
