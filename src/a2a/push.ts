@@ -84,7 +84,7 @@ export function createPush({
     try {
       return z.array(config).parse(parseJson((await kept.document(run, DOCUMENT)) ?? "[]"));
     } catch {
-      return []; // the run has no push subscription yet
+      return []; // the run has no push configuration yet
     }
   };
   const save = (run: string, all: readonly PushConfig[]): Promise<void> =>

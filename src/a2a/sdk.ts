@@ -147,10 +147,10 @@ const fields = z.looseObject({
     .optional(),
 });
 
-/** The first field of another type than the protocol says. */
+/** The first field whose type violates the protocol, as a path. */
 function wrongField(request: unknown): string | undefined {
   if (request === undefined) return undefined;
-  // The library answers requests whose parameters are no object.
+  // The library itself answers requests whose parameters are not an object.
   const checked = fields.safeParse(isRecord(request) && !isRecord(request["params"]) ? {} : request);
   return checked.success ? undefined : checked.error.issues[0]!.path.join(".") || "the body";
 }

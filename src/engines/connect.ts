@@ -24,7 +24,7 @@ export type Connection = Readonly<{
   quota: RequestQuota;
 }>;
 
-/** What a worker announces about itself; other processes only coordinate runs. */
+/** The announcement of a worker; absent for processes that only coordinate runs. */
 export type WorkerRole = Readonly<{ role: string; announcement: Announcement }>;
 
 /**

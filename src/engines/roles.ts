@@ -23,10 +23,10 @@ const DEAD = "beat < clock_timestamp() - interval '10 seconds'";
 const OWN_RUN = `run in (select c.run from subcrew.calls c where c.worker in (${OWN}))`;
 /** SQL condition: a time does not lie ahead of the database's clock, so that it cannot count for ever. */
 const notAhead = (column: string): string => `${column} <= clock_timestamp() + interval '5 seconds'`;
-/** SQL condition: a row of `processes` is of this login, and is not the owner of a run, which such a row would keep alive. */
+/** SQL condition: a row of `processes` belongs to this login and owns no run: an owner row keeps its run alive. */
 const OWN_PROCESS = `login = current_user and ${notAhead("beat")} and id <> 'handed over'
   and not exists (select from subcrew.runs r where r.owner = processes.id)`;
-/** SQL condition: a row of `model_requests` is of a process of this login, and makes no room for other requests. */
+/** SQL condition: a row of `model_requests` belongs to a process of this login, and frees no quota. */
 const OWN_REQUEST = `process in (${OWN}) and tokens >= 0 and ${notAhead("began")}`;
 
 /**

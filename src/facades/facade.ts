@@ -18,7 +18,7 @@ export type Facade = Readonly<{
   tools(caller: Caller, name: string, parts: FacadeParts): readonly Tool[];
 }>;
 
-/** What delegation tools need from the crew. */
+/** The parts of the crew that delegation tools use. */
 export type FacadeParts = Readonly<{
   clock(): number;
   /** The runs of the project; absent: this crew stores no runs. */

@@ -69,7 +69,7 @@ function slim(schema: JsonSchema, top: boolean): JsonSchema {
   return Object.fromEntries(entries);
 }
 
-/** What is wrong with the arguments of a call, in one line; at most five problems. */
+/** The problems of a call's arguments in one line, at most five. */
 export function problemsIn({ issues }: z.ZodError): string {
   return issues
     .slice(0, 5)

@@ -33,7 +33,7 @@ export function delegated(
     const served = runs.adopt(run);
     own.set(run.id, served);
     served.listen((event, state) => {
-      if (event.type === "gate.answered") putOff.delete(keyOf(event)); // not put off any longer: the gate may ask another question later
+      if (event.type === "gate.answered") putOff.delete(keyOf(event)); // no longer postponed: the gate may ask another question later
       for (const listener of listeners) listener(event, state);
     });
   };

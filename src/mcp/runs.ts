@@ -121,7 +121,7 @@ function serve(run: Run): McpRun {
     try {
       for await (const event of run) {
         changedAt = event.at;
-        if (event.type === "gate.answered") putOff.delete(keyOf(event)); // not put off any longer: the gate may ask another question later
+        if (event.type === "gate.answered") putOff.delete(keyOf(event)); // no longer postponed: the gate may ask another question later
         for (const listener of heard) listener(event, run.state);
       }
       await run;

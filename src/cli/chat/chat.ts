@@ -126,7 +126,7 @@ export const chatCommand: CliCommand = {
     };
     const undone = new Set<string>();
     const on = () => ({ crew, talk, flags, surface, show, undone });
-    // Text from a pipe or in arguments can be that of others, as in `git log | subcrew chat`: it runs no commands.
+    // Text from a pipe or in arguments may come from other people, as in `git log | subcrew chat`: it runs no commands.
     const typed: TextOrigin = place.attended ? "terminal" : "pipe";
     const take = async (line: string, origin: TextOrigin): Promise<boolean> => {
       try {

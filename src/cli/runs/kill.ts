@@ -54,7 +54,7 @@ async function endWork(
 ): Promise<boolean> {
   if (owner?.pid === undefined) return false;
   const { pid, host, sole = false } = owner;
-  if (isTaken && (host !== undefined || !sole)) return false; // its process stops the work when it sees this
+  if (isTaken && (host !== undefined || !sole)) return false; // its process notices the loss of the run and stops
   if (host !== undefined)
     throw new CrewError(
       "RUN_BUSY",

@@ -26,7 +26,7 @@ export const rm: CliCommand = {
     const crew = await crewFor({});
     const ids = await Promise.all(words.map((word) => crew.findRun(word)));
     const looked = await Promise.all(ids.map((id) => crew.kept.look(id)));
-    // The look decides, not the state at the moment of the deletion: a running run could pause in between.
+    // The state that was read before decides, not the state at the deletion: a running run could pause in between.
     const running = looked.find(({ life, owner }) => owner !== undefined && life !== "paused" && !isEnded(life));
     if (running) throw runIsBusy(running.id);
     const unfinished = looked.filter(({ life }) => !isEnded(life) && life !== "damaged");

@@ -22,7 +22,7 @@ export const stop: CliCommand = {
   act: async ([word], flags) => {
     const { findRun, whichActive } = await import("./find-run.ts");
     const { crew, run, path } = await findRun(word);
-    // A worker would continue such a run of an engine by itself.
+    // Disowns an interrupted run of an engine; otherwise a worker would resume it.
     const isHeldBack = path === undefined && run.life === "interrupted" && (await crew.kept.disown(run.id));
     const which = isHeldBack ? { crew, run, path } : await whichActive(word);
     return which.path === undefined ? stopRun(which, flags) : stopTask(which, which.path, flags);

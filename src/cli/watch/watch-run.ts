@@ -39,7 +39,7 @@ export async function watchRun(
   const { interrupt } = signals;
   try {
     if (live && !flags.quiet && printer.format !== "stream-json") {
-      const { followOnScreen } = await import("./run-keys.ts"); // most runs are not watched on such a terminal
+      const { followOnScreen } = await import("./run-keys.ts"); // most runs are not shown on a terminal that can redraw
       const { screen, moved } = await followOnScreen(run, {
         crew,
         look,

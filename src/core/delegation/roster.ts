@@ -30,7 +30,7 @@ export function agentOf(task: Pick<Task, "agent">, roster: Pick<Roster, "find">)
   return found && task.agent === undefined && found.source?.kind === "bundled" ? withAllTools(found) : found;
 }
 
-/** The same object for the same agent, because what is derived from an agent is remembered for its object. */
+/** Returns the same object for the same agent, because caches of derived data use this object as their key. */
 function withAllTools(agent: Agent): Agent {
   const made = unlimited.get(agent) ?? { ...agent, tools: [ALL_TOOLS] };
   unlimited.set(agent, made);

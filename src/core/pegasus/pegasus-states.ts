@@ -14,7 +14,7 @@ export type PegasusEvent =
   | "TASK_COMPLETED"
   | "TASK_FAILED";
 
-/** What the next state of a pegasus task may depend on besides the current state and the event. */
+/** The data on which the next state of a pegasus task depends, besides the current state and the event. */
 export type StateDetails = Readonly<{
   /** The state before the task was suspended. */
   suspendedState?: PegasusState;

@@ -69,7 +69,7 @@ function partOf(command: ShellCommand, depth: number): Part {
 /** A command, and the commands that it runs or may run. */
 export const flat = (part: Part): Part[] => [part, ...[...part.inner, ...part.perhaps].flatMap(flat)];
 
-/** A command that may never run: a deny rule for it applies, but what cannot be read in it is no reason to refuse. */
+/** A command that may never run: deny rules apply to it, but its unreadable parts are no reason to refuse the line. */
 function withoutProblems({ problem: _, inner, perhaps, ...part }: Part): Part {
   return { ...part, inner: inner.map(withoutProblems), perhaps: perhaps.map(withoutProblems) };
 }

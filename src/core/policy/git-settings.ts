@@ -3,7 +3,7 @@ import { words } from "../text/words.ts";
 /** One setting of a git configuration file; section and name are in lower case, as in `core.hookspath`. */
 export type GitSetting = Readonly<{ key: string; value: string }>;
 
-/** Reads a git configuration file. Lines that git would refuse are skipped: the rest may still be obeyed later. */
+/** Reads a git configuration file. Lines that git would refuse are skipped; git may still obey the rest later. */
 export function gitSettings(text: string): GitSetting[] {
   const found: GitSetting[] = [];
   const source = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
@@ -45,7 +45,7 @@ export type NamedPath = Readonly<{
   beside?: true;
   /** True: git reads this file as more configuration. */
   included?: true;
-  /** True: a folder is meant with everything in it, else an existing folder is not. */
+  /** True: a folder at this path is meant with everything in it; false: an existing folder is ignored. */
   folder?: true;
   /** True: the text may be the name of a program on PATH or another word, unless such a file exists. */
   ifExists?: true;
@@ -79,7 +79,7 @@ const DATA = new RegExp(
   "s",
 );
 
-/** Replaces what the shell expands: programs of a setting start at the top of the work tree. */
+/** Replaces the parts that the shell expands: programs of a setting start at the top of the work tree. */
 function withoutExpansions(value: string): string {
   return value.replace(/\$\([^()]*\)|`[^`]*`|\$\{[^}]*\}|\$\w+/g, (text) =>
     /git.dir|git-common-dir/i.test(text) ? ".git" : /HOME\}?$/.test(text) ? "~" : ".",

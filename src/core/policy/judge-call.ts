@@ -90,7 +90,7 @@ function asksAbout(rule: Rule, { places }: Extract<LocatedSubject, { kind: "path
   return places.some((place) => covers(place === "" ? ANY_NAME : place));
 }
 
-/** What an agent's rules about `read_file` say about the file that another tool reads. */
+/** The verdict of an agent's `read_file` rules on a file that another tool reads. */
 function readingVerdict(bound: AgentBound, ask: CallToJudge, subject: LocatedSubject | undefined): Verdict | undefined {
   if (!showsContent(ask, subject)) return undefined;
   const rule = lastFitting(bound.rules, "read_file", subject);
@@ -228,7 +228,7 @@ export function readAsks(
   return asks.length === 0 ? undefined : (place) => asks.some((covers) => covers(place));
 }
 
-/** Tests for the paths about which the rules of agent files say this, for the tool that reads a file. */
+/** Tests for the paths that the rules of agent files judge with this decision, for tools that read files. */
 function boundReads({ bounds }: Policy, says: "ask" | "deny"): ((place: string) => boolean)[] {
   return bounds
     .filter(({ rules }) => rulesFor(rules, "read_file").some((rule) => rule.says === says && rule.pattern))

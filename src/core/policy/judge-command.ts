@@ -259,7 +259,7 @@ function onlyReads(
   const ban = places
     .map((place) => banned(policy, READS, placed(place ?? "", false)))
     .find((found) => found !== undefined);
-  // A command may read a file that it does not name, and a rule wants a person to be asked about some files.
+  // A command may read a file that it does not name, and a rule requires approval for some files.
   if (ban !== undefined || readAsks(policy, "bash", []) !== undefined) return ban;
   return { decision: "allow", rule: "only reads", why: "", hint: "" };
 }

@@ -37,7 +37,7 @@ const MAY_BE_ENCODED =
 
 type Decoder = (text: string) => DecodedText | undefined;
 
-/** What the decoders find in a text, with the positions of the outermost text. */
+/** The texts that the decoders found, with positions in the outermost text. */
 const apply = (outer: DecodedText, decoders: readonly Decoder[]): DecodedText[] =>
   decoders.flatMap((decode) => {
     const inner = decode(outer.text);
@@ -48,11 +48,11 @@ const apply = (outer: DecodedText, decoders: readonly Decoder[]): DecodedText[] 
 
 /** A line end, also an escaped one or one of HTML, with the mark of a line that continues and with indentation. */
 const BREAK = "[\\\\=]?(?:\\r?\\n|\\r|\\\\{1,4}r\\\\{1,4}n|\\\\{1,4}n|<br ?/?>\\n?)[ \\t]{0,40}";
-/** What separates nothing for a reader: colours of a terminal, soft hyphens, characters without width. */
+/** Characters that a reader does not see: terminal colours, soft hyphens, characters without width. */
 const INVISIBLE =
   "\\x1b\\[[0-9;]{0,20}m|[\\u00ad\\u200b-\\u200d\\u2060\\ufeff]|&(?:shy|ZeroWidthSpace|zwnj|zwj);|<wbr ?/?>";
 const JOINT = new RegExp(`${BREAK}|${INVISIBLE}`, "g");
-/** A line end and what programs write before the next line: the sign of a diff or a quotation, the number of the line. */
+/** A line end and the prefix of the next line: the sign of a diff or a quotation, the number of the line. */
 const MARKED_JOINT = new RegExp(`${BREAK}(?:[+>|#*-]{1,3}[ \\t]?|[0-9]{1,7}(?:\\t|[:|] ?))|${JOINT.source}`, "g");
 const HAS_JOINT = /[\n\r\u00ad\u200b-\u200d\u2060\ufeff\x1b]|\\[nr]|<(?:br|wbr)|&(?:shy|Zero|zw)/;
 const HAS_MARK = /(?:\n|\\n|>)[ \t]{0,40}(?:[+>|#*-]|[0-9]{1,7}[\t:|])/;
@@ -146,7 +146,7 @@ function base64Texts(text: string, shortest: number): DecodedText | undefined {
   const least = Math.ceil((shortest * 4) / 3);
   let bytes: Bytes | undefined;
   for (let from = 0; from + least <= text.length; ) {
-    // Looked at from its end, a word that is too short is skipped in a few steps.
+    // Searching from the end of a word, too short words are skipped in a few steps.
     let last = from + least - 1;
     while (last >= from && digitAt(text, last) >= 0) last--;
     if (last >= from) {

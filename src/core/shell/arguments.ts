@@ -32,7 +32,7 @@ function isProse(program: string, before: string | undefined, text: string): boo
 const PROSE =
   /^(?:-m|-am|-k|--(?:message|title|body|description|notes|subject|comment|label|summary|query|search|grep|filter|format|template|jq|test-?name-?pattern|reason|author|name))$/i;
 
-/** What a word may contain as a command line: itself, and what follows the name of an option or setting. */
+/** The command lines that a word may contain: the word itself, and the value of an option or setting in it. */
 function linesIn(text: string, depth = 0): string[] {
   const value = /^(?:-{1,2}[\w.-]*|[\w.:-]+?)(?:=|::=|:(?!\/))([^]+)$/.exec(text)?.[1];
   const isLine = value !== undefined && (text.startsWith("--") || /[\s"']/.test(value));

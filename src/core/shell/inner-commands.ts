@@ -181,7 +181,7 @@ const HARMLESS_KEYS = new RegExp(
   "is",
 );
 
-/** Adds what a setting makes git run to the lines; returns why that cannot be determined. */
+/** Adds the commands that a setting makes git run to the lines, or returns why they cannot be determined. */
 function addSetting(lines: string[], setting: string | undefined): string | undefined {
   if (setting === undefined) return "a git setting is only known at run time";
   const [key = ""] = setting.split("=");

@@ -47,7 +47,7 @@ export type SortedArguments = Readonly<{
   paths: readonly string[];
 }>;
 
-/** What the arguments of a program without options have. */
+/** The classified arguments of a program without options. */
 export const NO_OPTIONS = { names: new Set<string>(), values: new Map<string, string>() } as const;
 
 /** Classifies the arguments of a program. A word that is only known at run time counts as a possible option. */

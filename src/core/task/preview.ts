@@ -71,7 +71,7 @@ const PATH_CHARS = 50;
 /** Fewer characters where the size of the file follows. */
 const SIZED_PATH_CHARS = 40;
 const TITLE_CHARS = 40;
-/** The lines that the tool `read` of the program pi is taken to read when a call names no number. */
+/** The number of lines that the tool `read` of the program pi reads when a call gives no number. */
 const PI_LINES = 100;
 const TASK_CHARS = 50;
 const TEXT_CHARS = 60;

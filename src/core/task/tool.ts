@@ -88,7 +88,7 @@ export type ToolContext = Readonly<{
    * with `wants: "words"` a text.
    */
   ask?(question: string, options?: Readonly<{ wants?: "words" }>): Promise<Answer | undefined>;
-  /** What the call may access on this machine; absent where no policy applies, as in a unit test of a tool. */
+  /** The access of the call to this machine; absent where no policy applies, as in a unit test of a tool. */
   access?: CallAccess;
 }>;
 

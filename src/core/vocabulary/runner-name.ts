@@ -27,7 +27,7 @@ export type RunnerName = OwnRunner | ForeignName | AcpCommand;
 /** The names of all runners, for help texts and errors. */
 export const runnerWords = [...ownRunners, ...foreignTools, `${ACP}COMMAND`].join(", ");
 
-/** The name of what executes a task: a runner, or a remote agent. */
+/** The name of the executor of a task: a runner, or a remote agent. */
 export type TaskRunner = RunnerName | "a2a";
 
 /** The runner that a text names; undefined when it names none. */

@@ -193,7 +193,7 @@ export const migrations: readonly Migration[] = [
   },
   {
     name: "contents that match their hash",
-    // Otherwise a forged row would take the place of a result that another process stores later.
+    // Without this constraint, a forged row could replace a result that another process stores later.
     sql: `alter table artifacts add constraint artifacts_match
             check (body is null or hash = encode(sha256(body), 'hex')) not valid`,
   },

@@ -133,7 +133,7 @@ function watchOwnership(database: Database, presence: Presence, writers: Readonl
   };
   return () => {
     stop ??= database.bells.listen(channelName("process", presence.id), (payload) => {
-      if (payload === undefined || payload.startsWith("x")) look().catch(() => {}); // it looks again in a second
+      if (payload === undefined || payload.startsWith("x")) look().catch(() => {}); // the check is repeated in a second
     });
   };
 }

@@ -29,7 +29,7 @@ export const LIVING = `beat > clock_timestamp() - ${DEAD_AFTER}`;
  */
 export const SETTLED = `clock_timestamp() - pg_postmaster_start_time() > 2 * ${DEAD_AFTER} / ${BEATS}`;
 
-/** What a process writes about itself into the table of processes. */
+/** The row that a process writes into the table of processes. */
 export type Announced = Readonly<{ role: string; class?: string; announcement?: unknown; slots?: number }>;
 
 /** The entry of this process in the table of processes. */

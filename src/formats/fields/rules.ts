@@ -90,7 +90,7 @@ export const choice =
     if (meant !== undefined) put(draft, field, meant, key);
   };
 
-/** Reads what executes the agent's tasks. */
+/** Reads the runner of the agent's tasks. */
 export const runner: KeyReader = (draft, value, key) => {
   const name = typeof value === "string" ? parseRunnerName(value) : undefined;
   if (name === undefined) bad(draft, key, `one of ${runnerWords}`);

@@ -74,7 +74,7 @@ function isMode({ folded, value }: Key): boolean {
   );
 }
 
-/** The entries of a line of a list: without brackets, quotes, the dash before them and the answer behind them. */
+/** The entries of a line of a list: without brackets, quotes, the dash before them and the decision after them. */
 const entriesIn = (line: string): string[] =>
   bare(line)
     .split(/[,;|]\s*(?![^(]*\))/)

@@ -223,7 +223,7 @@ function wordsOf(error: unknown): string {
 export function isProtocolError(error: unknown): boolean {
   if (protocolCode(error) !== undefined) return true;
   for (let at: unknown = error; at instanceof Error; at = Object.getPrototypeOf(at))
-    if (/^_?A2AError$/.test(at.constructor.name)) return true; // the name in the source, or that of the bundled class
+    if (/^_?A2AError$/.test(at.constructor.name)) return true; // the class name in the source, or in the bundle
   return false;
 }
 

@@ -84,7 +84,7 @@ export type AccessRequest = Readonly<{
   note(level: SandboxLevel): void;
 }>;
 
-/** What the tasks of one run may access: an approval applies to all of them until the run ends. */
+/** The access of the tasks of one run: an approval applies to all of them until the run ends. */
 export type RunAccess = Readonly<{
   policyFor(agent: AccessRequest["agent"], parent?: Policy): Policy;
   /** Opens the access of a task. `undefined`: its working folder is outside of the run's folders. */
@@ -233,7 +233,7 @@ function closedIn(folder: string, { tool, judged, policy, placeOf, shut, isBanne
   };
 }
 
-/** What the context of a run may show: files of the workspace and of its repository, without forbidden ones. */
+/** The files that the context of a run may show: those of the workspace and its repository, without forbidden ones. */
 export type ContextAccess = Readonly<{ root: Root; closedIn(folder: string): ClosedInFolder }>;
 
 export async function contextAccess({ cwd, policy, closed: shut }: AccessParts): Promise<ContextAccess> {

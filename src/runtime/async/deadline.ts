@@ -41,7 +41,7 @@ export function deadlineOf(
     go();
     near();
   };
-  /** Starts the timer of what comes next: the warning, then the end. */
+  /** Starts the next timer: first for the warning, then for the end. */
   const go = (): void => {
     since = performance.now();
     clear = isNear ? startTimer(end, left) : startTimer(warn, Math.max(0, left - maxTimeMs * (1 - NEAR_SHARE)));

@@ -9,7 +9,7 @@ import type { Run } from "../run/run.ts";
 
 /** Handles a command from another process. `undefined`: not possible yet, try again later. */
 export async function handleCommand(run: Run, command: RunCommand, signal: AbortSignal): Promise<Receipt | undefined> {
-  if (run.killed && command.do !== "kill") return undefined; // it is kept for the next process of the run
+  if (run.killed && command.do !== "kill") return undefined; // the command is kept for the next process of the run
   switch (command.do) {
     case "answer":
       return takeAnswer(run, command, signal);

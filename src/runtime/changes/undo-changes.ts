@@ -9,7 +9,7 @@ import { type ContainedPath, openContainedPath, replace } from "../files/write-c
 import type { FileVersions } from "./file-versions.ts";
 import { presentVersion } from "./recorder.ts";
 
-/** What undo does, or would do, to one path. */
+/** The effect of undo on one path. */
 export type UndoneFile = Readonly<{
   file: string;
   /**

@@ -34,7 +34,7 @@ export type CommandScope = Readonly<{
   roots: readonly Omit<GuardedRoot, "skipped">[];
   /** The current rules of the person, which may allow protected places. */
   allow(): readonly Rule[];
-  /** Registers the git repositories in the folders, and returns `roots` as they are with what these configure. */
+  /** Registers the git repositories in the folders, and returns `roots` with the paths they configure. */
   learn?(gitPaths: readonly string[]): CommandScope["roots"];
 }>;
 

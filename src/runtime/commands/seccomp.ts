@@ -24,7 +24,7 @@ const X64: Calls = {
     ...[246, 320, 169, 167, 168], // replacing or stopping the system: kexec, reboot, swap
     ...[164, 227, 159, 305], // setting clocks
     ...[172, 173, 103, 153, 163, 179, 180, 212], // ports, kernel log, vhangup, accounting, quota, nfsservctl, dcookie
-    ...[300, 304, 256, 279, 134, 156], // fanotify, file handles, pages of others, uselib, _sysctl
+    ...[300, 304, 256, 279, 134, 156], // fanotify, file handles, memory pages of other processes, uselib, _sysctl
   ],
   namespaces: [...MOUNTING_EVERYWHERE, 165, 166, 155, 308], // mounting and namespaces: mount, umount2, pivot_root, setns
   unshare: 272,

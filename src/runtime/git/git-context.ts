@@ -134,7 +134,7 @@ async function diffOf(ask: Ask, format: readonly string[], paths: Paths): Promis
   );
 }
 
-/** A section with the answer of git; an empty answer leaves it out, unless there are words for that. */
+/** A section with git's output; an empty output is left out, unless a text for that case is given. */
 function block(
   title: string,
   question: (ask: Ask, paths: Paths) => Promise<GitAnswer>,

@@ -34,10 +34,10 @@ export function killStuck(pid: number, stuck: (why: StuckReason) => void): () =>
 
 function killTree(pid: number): void {
   try {
-    const children = childrenOf(pid); // afterwards they have another parent
+    const children = childrenOf(pid); // collected before the kill: afterwards these processes have another parent
     process.kill(pid, "SIGKILL");
     children.forEach(killTree);
-  } catch {} // it has just ended
+  } catch {} // the process has just ended
 }
 
 /** True when a process or a descendant opens a pipe whose other end no process has opened. */

@@ -59,7 +59,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   assignment.access?.allowReading(past.files);
   for (const { id: call, name: tool, text } of past.unknown) context.emit({ type: "tool.unknown", call, tool, text });
   const messages: Message[] = [...past.messages];
-  /** What the agent has said, also in messages that a summary replaced. */
+  /** All texts of the agent, also those in messages that a summary replaced. */
   const said = recorded.flatMap((event) => (event.type === "turn.ended" ? [event.text] : []));
   const used: Record<string, number> = { ...past.used };
   const repeated = createRepeats();

@@ -207,7 +207,7 @@ function createWatch(
   };
 }
 
-/** Says that a task is near one of its limits, and what helps. */
+/** Warns that a task is near one of its limits, and names the flag that raises the limit. */
 function nearLimit(used: string, kind: "turns" | "time", value: number): Extract<Fact, { type: "warning" }> {
   const text = `${used} and may take ${limitText({ kind, value })}; then the agent returns the result it has so far. Raise the limit with ${limitFlag({ kind, value })}.`;
   return { type: "warning", code: "LIMIT_NEAR", text };

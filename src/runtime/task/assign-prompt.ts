@@ -96,7 +96,7 @@ function projectText(
   return redactor.text(text);
 }
 
-/** What a system prompt depends on, besides the agent and the inputs of the task. */
+/** The values that a system prompt depends on, besides the agent and the inputs of the task. */
 type SystemParts = Readonly<{
   activeModel: string;
   today: string;

@@ -64,7 +64,7 @@ async function* searchedAgain(query: RipgrepQuery, path: string, signal: AbortSi
   }
 }
 
-/** What is searched: a path, or the open file that the program gets as descriptor 3. */
+/** The target of a search: a path, or the open file that the program gets as descriptor 3. */
 type Target = Readonly<{ target: string; descriptor?: number }>;
 
 async function* searched(

@@ -194,6 +194,6 @@ get<Hello>("hello").then(
   },
   () => {},
 );
-// On a phone the first page is the list of what waits for the person.
+// On a phone the first page lists the questions that wait for the person.
 if (location.hash === "" && matchMedia("(max-width: 640px)").matches) go(linkTo("needs"), true);
 render(<App />, document.getElementById("app")!);
