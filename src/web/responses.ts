@@ -56,7 +56,7 @@ export function sendError(response: ServerResponse, thrown: unknown): void {
     : {
         code: "UNEXPECTED",
         message: status === 500 ? "The server has met an unexpected error." : messageOf(thrown),
-        hint: "See the terminal of `subcrew web`.",
+        hint: "The terminal of `subcrew web` shows the details.",
       };
   sendJson(response, status, { code, message, hint });
 }

@@ -22,7 +22,7 @@ async function sideBySide(act: () => Promise<boolean>): Promise<void> {
   await Promise.all(Array.from({ length: WIDTH }, lane));
 }
 
-test("a budget is exact for recorded turns through a hundred kills at random points", async () => {
+test("after a hundred kills at random points, the budget counts exactly the recorded turns", async () => {
   const { kills, reached, wrong } = await killWithBudget(100, first);
   done(`${kills} kills, ${reached} budgets used up`);
   expect(wrong).toEqual([]);

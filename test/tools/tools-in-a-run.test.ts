@@ -143,7 +143,7 @@ test("a question goes to the person, and the answer is returned", async () => {
   expect(result.status).toEqual("ok");
 });
 
-test("an unattended question is reported, and the work continues", async () => {
+test("a question in an unattended run is reported, and the work continues", async () => {
   const { events, result } = await play(
     { a: [call("ask", { question: "Which?" }), "done"] },
     { mode: "single", agent: "a", task: "x" },

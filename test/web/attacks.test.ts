@@ -83,7 +83,7 @@ describe("signing in", () => {
     expect(secrets.prefix).toMatch(/^[\w-]{22}$/);
   });
 
-  test("a link works once, and one of another start, another key or an invented one does not work", async () => {
+  test("a link works once; a link of an earlier server start, with another key or an invented one does not work", async () => {
     const token = linkToken(secrets, "full");
     expect((await ask(at(`enter?token=${token}`))).status).toBe(200);
     expect((await ask(at(`enter?token=${token}`))).status).toBe(401);
@@ -156,7 +156,7 @@ describe("a page of another origin", () => {
     expect((await post({ "content-type": "text/plain" })).status).toBe(415);
   });
 
-  test("cannot read with the cookie of the person either", async () => {
+  test("cannot read data with the cookie of the person either", async () => {
     expect((await ask(at("api/hello"), { headers: { cookie, "sec-fetch-site": "cross-site" } })).status).toBe(403);
     expect((await ask(at("events"), { headers: { cookie, origin: "http://evil.example" } })).status).toBe(403);
     const { headers } = await ask(at("api/hello"), { headers: { cookie } });
@@ -261,7 +261,7 @@ describe("another user of the machine", () => {
     return (await promisify(execFile)(process.execPath, ["-e", program], options)).stdout;
   };
 
-  test("gets in neither with a stolen cookie nor with a stolen link, and can read with a shared link", async (context) => {
+  test("cannot use a stolen cookie or a stolen link, and can read with a shared link", async (context) => {
     if (process.getuid?.() !== 0 || process.platform !== "linux")
       context.skip("only the administrator of a Linux system can become another user");
     const token = linkToken(secrets, "full");

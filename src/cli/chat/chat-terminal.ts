@@ -134,10 +134,10 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     }
     if (key === "Ctrl-C") interruptedAt = Date.now();
     if (other) {
-      notice = "stopping; Ctrl-C again within two seconds leaves";
+      notice = "stopping; press Ctrl-C again within two seconds to leave";
       other.stop();
     } else if (working) {
-      notice = "stopping; Ctrl-C again within two seconds leaves";
+      notice = "stopping; press Ctrl-C again within two seconds to leave";
       working.run.pause(`stopped with ${key}`);
     } else if (key === "Ctrl-C") {
       notice = "press Ctrl-C again to leave";

@@ -49,7 +49,7 @@ function interrupting(run: Run, hint: (text: string) => void): () => void {
     for (const path of below) run.cancelTask(path, "stopped with Ctrl-C");
     if (below.length > 0) return hint(`stopped ${counted(below.length, "agent")}; Ctrl-C again stops the answer`);
     run.cancel("stopped with Ctrl-C");
-    hint("stopping; Ctrl-C again exits");
+    hint("stopping; press Ctrl-C again to exit");
   };
 }
 

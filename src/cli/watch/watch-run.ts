@@ -32,7 +32,7 @@ export async function watchRun(
   let hint = (_: string): void => {};
   const signals = onSignals({
     pause: (reason) => {
-      hint("pausing; Ctrl-C again exits at once");
+      hint("pausing; press Ctrl-C again to exit at once");
       run.pause(reason);
     },
   });

@@ -30,7 +30,7 @@ test("a night between two minutes of work takes little room and is marked", () =
   expect(pauses).toEqual([{ at: expect.closeTo(0.5, 2), ms: night - 60_000 }]);
 });
 
-test("times outside of the run are placed at its ends, and an empty run has a scale", () => {
+test("times outside of the run are placed at its ends, and an empty run has a valid scale", () => {
   const { place } = timeScale([], 10, 20);
   expect([0, 10, 20, 30].map(place)).toEqual([0, 0, 1, 1]);
 });

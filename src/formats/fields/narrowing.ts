@@ -110,7 +110,7 @@ function mistaken(reader: KeyReader, as: string): KeyReader {
   return (draft, value, key) => {
     reader(draft, value, key);
     if (foldName(key) === foldName(as)) {
-      const known = `"${key}" is not a key of this kind of file; it takes effect nevertheless.`;
+      const known = `"${key}" is not a key of this kind of file; subcrew applies it nevertheless.`;
       return addProblem(draft, "unknown-field", known, { field: key, severity: "info" });
     }
     const message = `"${key}" is not a key of this kind of file; it was read as "${as}", so that the agent gets no extra tools.`;

@@ -9,7 +9,8 @@ export const copilotWriter: Writer = {
   file: (name) => `${fileName(name)}.agent.md`,
   carries: "target handoffs argumentHint userInvocable metadata".split(" "),
   notes: {
-    disallowedTools: "Copilot has no list of denied tools; they were removed from the tool list, if there is one",
+    disallowedTools:
+      "Copilot has no list of denied tools; the denied tools were removed from the tool list, if the agent has one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, copilotTools);

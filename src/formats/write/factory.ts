@@ -9,7 +9,8 @@ export const factoryWriter: Writer = {
   file: (name) => `${fileName(name)}.md`,
   carries: ["mcpServers", "version"],
   notes: {
-    disallowedTools: "Factory has no list of denied tools; they were removed from the tool list, if there is one",
+    disallowedTools:
+      "Factory has no list of denied tools; the denied tools were removed from the tool list, if the agent has one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, factoryTools);

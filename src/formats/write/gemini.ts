@@ -31,7 +31,8 @@ export const geminiWriter: Writer = {
     name: "Gemini CLI allows only lower-case letters, digits, dashes and underscores",
     spawns: "agents of Gemini CLI cannot start others",
     completion: "agents of Gemini CLI return their result with a tool",
-    disallowedTools: "Gemini CLI has no list of denied tools; they were removed from the tool list, if there is one",
+    disallowedTools:
+      "Gemini CLI has no list of denied tools; the denied tools were removed from the tool list, if the agent has one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, geminiTools);

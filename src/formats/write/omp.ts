@@ -10,7 +10,8 @@ export const ompWriter: Writer = {
   notes: {
     completion: "oh-my-pi takes the result from its completion tool or the last answer",
     instructions: "oh-my-pi removes HTML comments from prompts",
-    disallowedTools: "oh-my-pi has no list of denied tools; they were removed from the tool list, if there is one",
+    disallowedTools:
+      "oh-my-pi has no list of denied tools; the denied tools were removed from the tool list, if the agent has one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, ompTools);

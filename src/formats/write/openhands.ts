@@ -10,7 +10,8 @@ export const openhandsWriter: Writer = {
   carries: "color hooks condenser mcp_config profile_store_dir".split(" "),
   notes: {
     tools: "OpenHands has one tool for reading and writing files",
-    disallowedTools: "OpenHands has no list of denied tools; they were removed from the tool list, if there is one",
+    disallowedTools:
+      "OpenHands has no list of denied tools; the denied tools were removed from the tool list, if the agent has one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, openhandsTools);

@@ -13,7 +13,8 @@ export const rooWriter: Writer = {
   notes: {
     tools: "Roo has groups of tools",
     displayName: "a Roo mode has a display name",
-    disallowedTools: "Roo has no list of denied tools; they were removed from the tool list, if there is one",
+    disallowedTools:
+      "Roo has no list of denied tools; the denied tools were removed from the tool list, if the agent has one",
   },
   write: (read, extra) => {
     const { agent, tools } = formOf(read, rooGroups);

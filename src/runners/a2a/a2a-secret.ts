@@ -65,6 +65,10 @@ async function fromCommand(
     );
   const value = child.output.text().trim();
   if (value === "" || /[\r\n]/.test(value))
-    throw remoteFailure("REMOTE_AUTH", "the command that prints the agent's secret did not print one line", hint);
+    throw remoteFailure(
+      "REMOTE_AUTH",
+      "the command that prints the agent's secret printed more or less than one line",
+      hint,
+    );
   return value;
 }

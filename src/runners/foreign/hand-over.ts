@@ -71,7 +71,7 @@ export function handOver(
     ];
     const text = `${name} cannot enforce all restrictions of "${who}": ${missing.join("; ")}.`;
     if (missing.length > 0 && !weaker)
-      return failed("DENIED", text, { hint: "Accept this with --allow-weaker, or choose another runner." });
+      return failed("DENIED", text, { hint: "Run the task anyway with --allow-weaker, or choose another runner." });
     if (missing.length > 0) context.emit({ type: "warning", code: "WEAKER", text });
     const begin = (): Promise<Outcome> => work({ assignment, context, bounds, asked: askedOf(assignment) });
     return parkWhileRefused(name, { assignment, context }, begin);

@@ -52,7 +52,7 @@ function meet(
   return { hosted: serveChild(portChannel<FromTask, ToTask>(port1), job, context), heard, guest };
 }
 
-test("every request of a task to its run crosses the channel, in order", async () => {
+test("every request of a task reaches its run through the channel, in order", async () => {
   const { hosted, heard } = meet(async ({ call }, context) => {
     context.emit({ type: "note", text: "hello" });
     context.live({ type: "text.delta", text: "h" });
@@ -158,7 +158,7 @@ test("a task can be cancelled, messaged and pinged", async () => {
   expect(await hosted.outcome).toEqual({ status: "cancelled", reason: "enough" });
 });
 
-test("a task that crashes reports it, and a task whose run has ended stops", async () => {
+test("a task that crashes reports the crash, and a task whose run has ended stops", async () => {
   const broken = meet(() => Promise.reject(new Error("oops")));
   expect(await broken.hosted.outcome).toMatchObject({
     status: "failed",

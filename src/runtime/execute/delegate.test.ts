@@ -82,7 +82,7 @@ test("the slot of a task is free while its helpers work, so one slot is enough a
   expect(seen.events.at(-1)).toMatchObject({ type: "run.ended", outcome: { status: "ok" } });
 });
 
-test("a request that exceeds the depth, the list of agents or the budget, or has an invalid plan, starts nothing", async () => {
+test("a request beyond the depth limit or the budget, for a forbidden agent, or with an invalid plan starts nothing", async () => {
   const faults = async (
     what: Parameters<PerformContext["delegate"]>[0],
     { parameters, by = parent }: { parameters: NonNullable<RunUnderTest["parameters"]>; by?: Parent },

@@ -56,7 +56,7 @@ describe("worktrees of one repository", () => {
     expect([await opening, existsSync(join(at, "a.txt"))]).toEqual(["open", true]);
   });
 
-  test("are opened once an entry that another program has half written is complete", async () => {
+  test("are opened only after an entry that another program has half written is complete", async () => {
     const [top, folder] = [project(`git worktree add -q --detach "$PWD.other"`), tempFolder()];
     const [entry] = readdirSync(join(top, ".git/worktrees"));
     const file = join(top, ".git/worktrees", entry!, "commondir");

@@ -23,7 +23,7 @@ describe("batches", () => {
     for (let turn = 0; turn < 10; turn += 1) await setImmediate();
   };
 
-  test("the first event is written at once, and those of the next 5 ms together, without a caller that waits", async () => {
+  test("without a waiting caller, the first event is written at once, and the events of the next 5 ms together", async () => {
     const { journal, batches } = await batched();
     journal.append(note(1));
     await turns();
@@ -51,7 +51,7 @@ describe("batches", () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test("an event that comes during a sync is written 5 ms after it, and at once for a caller that waits", async () => {
+  test("an event during a sync is written 5 ms after the sync, or at once if a caller waits", async () => {
     const coming = [note(2)];
     const { journal, batches } = await batched(() => coming.splice(0).forEach((event) => journal.append(event)));
     journal.append(note(1));

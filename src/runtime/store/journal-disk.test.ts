@@ -292,17 +292,20 @@ describe("a disk that takes only a part of a write", () => {
     expect(await seqsIn(folder)).toEqual([1, 2]);
   });
 
-  test.each([false, true])("gets no more once another process has taken over (hastened: %s)", async (hastened) => {
-    const folder = tempFolder();
-    const journal = await openJournal(folder, ignoring, {
-      disk: bytewise(() => writeFileSync(join(folder, "owner.2.json"), "{}")),
-    });
-    journal.append(note(1));
-    if (hastened) journal.hasten?.();
-    await expect(journal.durable()).rejects.toMatchObject({ code: "RUN_BUSY" });
-    expect(readFileSync(join(folder, JOURNAL_FILE), "utf8")).toBe("{");
-    await journal.close();
-  });
+  test.each([false, true])(
+    "gets no more data once another process has taken over the run (hastened: %s)",
+    async (hastened) => {
+      const folder = tempFolder();
+      const journal = await openJournal(folder, ignoring, {
+        disk: bytewise(() => writeFileSync(join(folder, "owner.2.json"), "{}")),
+      });
+      journal.append(note(1));
+      if (hastened) journal.hasten?.();
+      await expect(journal.durable()).rejects.toMatchObject({ code: "RUN_BUSY" });
+      expect(readFileSync(join(folder, JOURNAL_FILE), "utf8")).toBe("{");
+      await journal.close();
+    },
+  );
 
   test.each([false, true])("fails the journal when it takes nothing at all (hastened: %s)", async (hastened) => {
     const folder = tempFolder();
@@ -352,7 +355,7 @@ describe("a write that fails", () => {
     expect(file(folder)).toBe(encodeLine(note(1), 1));
   });
 
-  test("is not cut off when another process owns the run, or has written after it", async () => {
+  test("is not cut off when another process owns the run or has written after the failed write", async () => {
     const taken = tempFolder();
     await failedWrite(taken, () => writeFileSync(join(taken, "owner.2.json"), "{}"));
     expect(file(taken)).toBe(encodeLine(note(2), 1));
@@ -390,7 +393,7 @@ test("records are not reported as stored if another process learns of them durin
   await journal.close();
 });
 
-test("a new folder that cannot be synced is reported with the first record, and not before", async () => {
+test("a new folder that cannot be synced is reported with the first record, not earlier", async () => {
   const rejected: unknown[] = [];
   const reject = (reason: unknown): unknown => rejected.push(reason);
   process.on("unhandledRejection", reject);

@@ -27,7 +27,7 @@ test("several records are several lines, each with its own checksum", () => {
   expect(lines.map((each) => decodeLine(each)?.event.seq)).toEqual([3, 4, 5, undefined]);
 });
 
-test("whatever is written can be read", () => {
+test("every written record can be read", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.jsonValue(), fc.nat(), (text, data, epoch) => {
       const kept: KeptEvent = {
@@ -95,6 +95,6 @@ test.each([
     '"seq":1,"type":"turn.ended","calls":{}',
     '"seq":1,"type":"tool.ended","call":1,"tool":"a"',
   ].map((event) => `"epoch":1,"event":{${event}}`),
-])("%s with a correct checksum is not a record either", (body) => {
+])("even with a correct checksum, %s is not a record", (body) => {
   expect(decodeLine(`{"crc":"${crc32(body).toString(16).padStart(8, "0")}",${body}}`)).toBeUndefined();
 });

@@ -213,7 +213,7 @@ describe("damage", () => {
   });
 });
 
-test("a file is shown with its damage first, then with its other problems", () => {
+test("the report about a journal file lists damage first, then other problems", () => {
   const { events, problems } = recordsInFile(Buffer.from(`${line(1)}${spoilt(2)}${newer(3, "later")}{`));
   expect(seqsIn(events)).toEqual([1, 3]);
   expect(problems).toEqual([
@@ -226,7 +226,7 @@ test("a file is shown with its damage first, then with its other problems", () =
   ]);
 });
 
-test("events are read one by one, around damage and lost newlines, and up to an end without a newline", () => {
+test("events are read one by one, around damage and lost newlines, also without a newline at the end", () => {
   const text = `${line(1).trimEnd()}${line(2)}${spoilt(3)}${spoilt(4).trimEnd()}${line(5)}${line(6).trimEnd()}`;
   expect(seqsIn(eventsWithin(Buffer.from(text)))).toEqual([1, 2, 5, 6]);
   expect(seqsIn(eventsWithin(Buffer.from(`\n${line(1)}\n\n${line(2)}`)))).toEqual([1, 2]);

@@ -35,7 +35,7 @@ describe("a run has only one owner", () => {
     for (const one of came) if (one.status === "rejected") expect(one.reason).toMatchObject(busy);
   });
 
-  test("epochs are never given twice, even with concurrent claims", async () => {
+  test("no owner number (epoch) is given twice, even with concurrent claims", async () => {
     const folder = tempFolder();
     const epochs: number[] = [];
     await Promise.all(
@@ -108,14 +108,14 @@ describe("a claim of another machine", () => {
     await owner.release();
   });
 
-  test("force does not take a run from a process that lives here", async () => {
+  test("force does not take a run from a living process of this machine", async () => {
     const folder = tempFolder();
     await claim(folder);
     await expect(claim(folder, { force: true })).rejects.toMatchObject(busy);
   });
 });
 
-test("a claim says where it was made, and whether its process serves only this run", async () => {
+test("a claim records its machine, and whether its process serves only this run", async () => {
   const folder = tempFolder();
   await claim(folder, { sole: true });
   expect(await ownerOf(folder)).toEqual({ pid: process.pid, sole: true });

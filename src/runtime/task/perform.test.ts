@@ -167,7 +167,7 @@ test("the run waits for the commands of a task that is stopped, and not for thos
   expect(await lingered(false)).toBe(0);
 });
 
-test("an isolated task works in its worktree, with its policy, and reports what it did before a resume", async () => {
+test("an isolated task works in its worktree, with its policy, and reports its work from before a resume", async () => {
   const isolated = async (past: readonly string[], agent: NonNullable<WorldParts["agent"]>) => {
     const seen: unknown[] = [];
     const isolate: NonNullable<WorldParts["isolate"]> = {

@@ -113,7 +113,7 @@ test("a refusal in one run holds another run, and both continue when the provide
   expect(readdirSync(join(home, "holds"))).toEqual([]);
 });
 
-test("after a 429 with Retry-After one task probes, and the others wait for its result", async () => {
+test("after a 429 with Retry-After one task sends a test request, and the others wait for its result", async () => {
   const times: number[] = [];
   let until = 0;
   let limited = 0;
@@ -136,7 +136,7 @@ test("after a 429 with Retry-After one task probes, and the others wait for its 
   expect(counts["node.parked"]).toBeGreaterThanOrEqual(4);
 });
 
-test("without parking a 429 with Retry-After holds all tasks, too, and one task probes first", async () => {
+test("without parking, a 429 with Retry-After also pauses all tasks, and one task sends a test request first", async () => {
   let limited = 0;
   const times: number[] = [];
   const server = await serve((_request, n) => {
@@ -222,7 +222,7 @@ test("a resumed run sends a request at once, whatever wait the provider demanded
   expect(server.requests.length - before).toBe(1 + 3);
 });
 
-test("a probe whose process died does not prevent other requests", async () => {
+test("a test request whose process died does not prevent other requests", async () => {
   const home = tempFolder();
   let open = false;
   const server = await serve(() => (open ? "done" : { fault: "rate-limit", retryAfter: "1" }));

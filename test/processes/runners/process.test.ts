@@ -368,7 +368,7 @@ test.runIf(linux)("four tasks leave no descriptor and no process behind", async 
   await until(() => alive(mark).length === 0);
 });
 
-test("the entry file of a task is part of the library and of the command", () => {
+test("the entry file of a task process is part of the published library and command", () => {
   const dist = join(import.meta.dirname, "../../..", "dist");
   for (const file of ["task-child.js", "cli/task-child.js"])
     expect(readFileSync(join(dist, file), "utf8")).toContain("serveParent");

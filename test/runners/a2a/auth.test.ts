@@ -97,7 +97,7 @@ test("a refused secret is not in the message, even when the server repeats it", 
 test.each([
   ["a variable that is not set", { type: "bearer", token: "$NOT_THERE" }, "the variable NOT_THERE is not set"],
   ["a command that fails", { type: "bearer", token: "!exit 3" }, "ended with 3"],
-  ["a command that prints nothing", { type: "bearer", token: "!true" }, "did not print one line"],
+  ["a command that prints nothing", { type: "bearer", token: "!true" }, "printed more or less than one line"],
   ["an unknown method", { type: "magic" }, "`type` has to be one of apiKey, http, bearer, basic, oauth"],
   ["Google's own method", { type: "google-credentials" }, "not supported"],
   ["a missing field", { type: "apiKey" }, "key:"],

@@ -26,7 +26,7 @@ const read = (path: (told: string) => string): Script => {
 };
 const asTold = (told: string): string => told;
 
-test("the file that a truncated result names can be read by the task that got the result", async () => {
+test("a task that got a truncated result may read the file that the result names", async () => {
   const played = await stage({
     lead: { ...lead, says: [batch("A"), read(asTold), "done"] },
     scout: { says: [LONG] },
@@ -34,7 +34,7 @@ test("the file that a truncated result names can be read by the task that got th
   expect(played.read("lead")[1]).toMatch(/^1\tsome line of a result\n[^]*\tthe very end$/);
 });
 
-test("a task can also read the file with the whole of a long result of its own tool", async () => {
+test("a task may also read the file with the full result of its own tool", async () => {
   const speak = defineTool({
     name: "speak",
     description: "speaks",
@@ -61,7 +61,7 @@ test.each<[what: string, path: (told: string) => string]>([
   ],
   ["the folder of outputs", (told) => dirname(told)],
   ["the settings", (told) => join(dirname(dirname(dirname(dirname(dirname(told))))), "config.yaml")],
-])("no other file can be read: %s", async (_, path) => {
+])("a task may read no other output file: %s", async (_, path) => {
   const { events, read: answers } = await stage({
     lead: {
       ...lead,
@@ -111,7 +111,7 @@ test.each([
   expect(events.find(({ type }) => type === "tool.denied")).toMatchObject({ tool: name });
 });
 
-test("helpers of the task that got the result may not read the file", async () => {
+test("helpers of the task that got the truncated result may not read the file", async () => {
   let told = "";
   const { read: answers } = await stage({
     lead: {
@@ -131,7 +131,7 @@ test("helpers of the task that got the result may not read the file", async () =
   expect(answers("spy")[0]).toMatch(/^DENIED: .* is outside of the working folder/);
 });
 
-test("a link that replaces the file is not followed", async () => {
+test("a link that replaces the output file is not followed", async () => {
   const { read: answers } = await stage({
     lead: {
       ...lead,

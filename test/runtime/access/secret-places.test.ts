@@ -90,7 +90,7 @@ test("reading secrets: no file tool reads, searches, changes or moves a secret p
   expect(everyPlace.filter((place) => find(join(home, place)) === undefined)).toEqual([]);
 });
 
-test("reading secrets: listing, globbing and searching the home folder shows none of them", async () => {
+test("reading secrets: listing, globbing and searching the home folder shows no secret place", async () => {
   const home = homeWithSecrets();
   const played = await play(
     [
@@ -115,7 +115,7 @@ test("reading secrets: listing, globbing and searching the home folder shows non
   expect(found.every((each) => each.startsWith("[no match for"))).toBe(true);
 });
 
-test("reading secrets: neither an absolute path, `..`, another case nor a link reaches one", async () => {
+test("reading secrets: neither an absolute path, `..`, another letter case nor a link reaches a secret place", async () => {
   const home = homeWithSecrets();
   symlinkSync(join(home, ".ssh"), join(home, "notes/dir"));
   symlinkSync("../.netrc", join(home, "notes/file"));
@@ -145,7 +145,7 @@ test("reading secrets: neither an absolute path, `..`, another case nor a link r
   expect(seen(played)).not.toContain(CANARY);
 });
 
-test("reading secrets: a folder that contains one is neither moved nor deleted as a whole", async () => {
+test("reading secrets: a folder that contains a secret place is neither moved nor deleted as a whole", async () => {
   const home = homeWithSecrets();
   const played = await play(
     [
@@ -272,7 +272,7 @@ test("reading secrets: only a rule that names the place opens it, and only to th
   expect(await tries("read_file(.ssh/**)", "grep_files(.ssh/**)", "grep_files(.ssh)")).toEqual([true, true]);
 });
 
-test("reading secrets: context files and the git context of a home folder leave them out", async () => {
+test("reading secrets: context files and the git context of a home folder leave secret places out", async () => {
   const home = homeWithSecrets();
   shell(home, "git init -q . && git add -A -f && git commit -qm x");
   plant(home, [".aws/file", "notes/plain.txt"], `${CANARY} changed\n`);
@@ -303,7 +303,7 @@ test("reading secrets: context files and the git context of a home folder leave 
   expect(asked.join()).not.toContain(CANARY);
 });
 
-test("reading secrets: no file of a trusted project leads to one: instructions, skills, prompts of agents", async () => {
+test("reading secrets: no file of a trusted project leads to a secret place: instructions, skills, prompts of agents", async () => {
   const home = homeWithSecrets();
   const cwd = join(home, "project");
   const [state, kube] = [join(cwd, "state"), join(cwd, "kube.yaml")];
@@ -632,7 +632,7 @@ describe("a file about which a rule asks, or that an agent's file forbids to rea
     expect(readFileSync(join(cwd, "docs/plan.txt"), "utf8")).toBe(`${CANARY}\n`);
   });
 
-  test("a person who is asked about it opens it to this call, and other files need no question", async () => {
+  test("the approval of a person allows this call only, and other files need no approval", async () => {
     const played = await play(
       [...calls.slice(0, 3).map((each) => ({ calls: [each] })), call("list_files", { depth: 3 })],
       {

@@ -209,7 +209,7 @@ test("an answer to a permission request becomes a rule for exactly the calls tha
   ]);
 });
 
-test("no file is left in the control folder of a run that has ended", async () => {
+test("no file is left in the command folder of a run that has ended", async () => {
   const where = home();
   const run = crewAt(where, "done").run(gated);
   const other = crewAt(where);

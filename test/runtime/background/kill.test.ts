@@ -42,7 +42,7 @@ test("a killed run in a process with other runs is interrupted, the others conti
   await other;
 });
 
-test("a kill that was meant for an earlier process does not affect the next one", async () => {
+test("a kill that was meant for an earlier process of a run does not affect the next process", async () => {
   const home = tempFolder();
   const run = crewAt(home, slow).run(task);
   const elsewhere = crewAt(home);

@@ -182,7 +182,7 @@ test("undo does not follow a folder that became a link", async () => {
   expect(readFileSync(join(elsewhere, "a.txt"), "utf8")).toBe("run");
 });
 
-test("in a repository the changes of commands are recorded and undone, also in files that are not committed", async () => {
+test("in a repository, changes by commands are recorded and undone, also in uncommitted files", async () => {
   const { crew, id, read, at } = await worked(
     [
       bash("echo new > made.txt; sed -i s/a/b/ clean.txt dirty.txt untracked.txt; rm gone.txt; cat clean.txt"),
@@ -241,7 +241,7 @@ test("the changes of a task in a worktree are recorded when they are applied", a
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("before\n");
 });
 
-test("a failed call changed nothing, whatever was recorded before it", async () => {
+test("a failed call counts as having changed nothing, whatever was recorded before it", async () => {
   const { crew, id, read } = await worked(
     [write("ro/a.txt", "run"), { tool: "edit_file", input: { path: "b.txt", oldText: "none", newText: "x" } }],
     (cwd) => {

@@ -64,7 +64,7 @@ describe("a second discovery with the same cache", () => {
     expect(findAgent(second, "same")?.agent).toBe(findAgent(first, "same")?.agent);
   });
 
-  test("two caches are independent", async () => {
+  test("two discovery caches are independent", async () => {
     const home = tempFolder({ ".claude/agents/a.md": agentFile("a") });
     const where = { cwd: "/nowhere/p", home, dialects };
     await discover({ ...where, cache: createDiscoveryCache() });
@@ -93,7 +93,7 @@ describe("options of the caller", () => {
     expect(namesIn(found)).toEqual(names);
   });
 
-  test("a disabled agent is listed, and the next one of its name does not silently replace it", async () => {
+  test("a disabled agent is listed, and another agent of the same name does not silently replace it", async () => {
     const found = await discover({ ...where(tempFolder(layout)), dialects, trust, disabled: ["x"] });
     expect(namesIn(found)).toEqual(["p", "u"]);
     expect(found.disabled.map(({ agent }) => agent.model)).toEqual(["project", "user"]);

@@ -215,7 +215,7 @@ describe("an untrusted project", () => {
     expect([namesIn(changed), changed.untrusted.map(({ name }) => name)]).toEqual([[], ["a"]]);
   });
 
-  test("TRUST-04 trust is requested for the innermost repository, not for the one around it", async () => {
+  test("TRUST-04 trust is requested for the innermost repository, not for the repository around it", async () => {
     const root = tempFolder({
       "outer/.git/HEAD": "",
       [`outer/${PLACE}/outer.md`]: good("outer"),

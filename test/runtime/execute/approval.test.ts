@@ -81,7 +81,7 @@ test.each([false, true])(
   },
 );
 
-test("a writing call before the approval is denied", async () => {
+test("a call that writes before the plan is approved is denied", async () => {
   const { result, events, cwd } = await approve([write("early\n"), "My plan.", "Done."], [{ approve: true }]);
   expect(events.find(({ type }) => type === "tool.denied")).toMatchObject({ tool: "write_file", path: "build.1/plan" });
   expect(result).toMatchObject({ status: "ok", output: "Done." });
@@ -104,7 +104,7 @@ test("a plan that is rejected with a reason is revised, and a rejection without 
   expect(existsSync(join(never.cwd, "a.txt"))).toBe(false);
 });
 
-test("without writing tools the approved output is the result, and no further turn is taken", async () => {
+test("if the agent has no writing tools, the approved plan is the result, and no further turn is taken", async () => {
   const { result, model } = await approve(["The report."], [{ approve: true }], { tools: ["read_file"] });
   expect(result).toMatchObject({ status: "ok", output: "The report." });
   expect(model.requests).toHaveLength(1);

@@ -55,7 +55,7 @@ describe("slots", () => {
     },
   );
 
-  test("a nested plan with fewer slots also uses slots of the run", async () => {
+  test("a nested plan with its own slot limit also uses slots of the run", async () => {
     const many = {
       nodes: { a: task("a"), b: task("b"), c: task("c"), all: all("a", "b", "c") },
       output: "all",
@@ -278,7 +278,7 @@ describe("loops", () => {
     expect(seen.executed.outcomeOf("build")).toMatchObject({ status: "failed", fault: { message: "gave up" } });
   });
 
-  test("a loop whose output node never ran ends with the reason", async () => {
+  test("a loop whose output node never ran ends with the reason for that", async () => {
     const body: Body = {
       nodes: { first: task("first"), work: task("work", {}, ["first"]), decide: task("decide", {}, ["work"]) },
       output: "work",
@@ -364,7 +364,7 @@ describe("gates", () => {
     });
   });
 
-  test("a question that could not be asked is not an approval either", async () => {
+  test("a question that could not be asked does not count as an approval", async () => {
     const seen = await observe({
       plan: gated,
       act,
@@ -378,7 +378,7 @@ describe("gates", () => {
     });
   });
 
-  test("an approval that depends on a failed node is not an approval", async () => {
+  test("an approval that depends on a failed node does not count", async () => {
     const body: Body = {
       nodes: {
         work: task("work"),
@@ -394,7 +394,7 @@ describe("gates", () => {
     expect(seen.executed.outcome).toMatchObject({ status: "failed", fault: { message: "red" }, output: "l.1/work" });
   });
 
-  test("an answer that was given before a crash is not asked for again", async () => {
+  test("a question that was answered before a crash is not asked again", async () => {
     const one = plan({ g: { kind: "gate", question: "go?", refs: {} }, a: task("a", {}, ["g"]) });
     const whole = await observe({ plan: one, act, answer: () => ({ approve: true, text: "go on" }) });
     const cut = whole.journal.findIndex(({ type }) => type === "gate.answered") + 1;
@@ -569,7 +569,7 @@ describe("delegation after a crash", () => {
     expect(other.performed).toEqual(["lead#1", "lead.2/scout#1"]);
   });
 
-  test("when a chain is requested again, its steps up to the first changed one are reused", async () => {
+  test("when a chain is requested again, the steps before the first changed step are reused", async () => {
     const chain = (last: string) => ({
       mode: "chain",
       chain: [{ task: "a" }, { task: "b {previous}" }, { task: `${last} {previous}` }, { task: "d" }],
@@ -596,7 +596,7 @@ describe("delegation after a crash", () => {
     expect(turned.performed).toEqual(["lead#1", "lead.3/scout#1"]);
   });
 
-  test("a helper that is not requested again after a resume ends before its parent", async () => {
+  test("a helper that its parent does not request again after a resume ends before the parent", async () => {
     const whole = await observe({ plan: lead, act: byPath({ lead: ok("led", { delegates: [ask("a?")] }) }) });
     const cut = whole.journal.findIndex(({ type, path }) => type === "node.started" && path === "lead/scout") + 1;
     const rest = await observe({ plan: lead, past: whole.journal.slice(0, cut), act: () => ok("alone") });

@@ -15,7 +15,7 @@ test.each([
   ["scout", "elsewhere", undefined],
   ["lead", "lead", undefined],
   ["nobody", "lead", undefined],
-])("the address %s used by %s means %s", (to, from, path) => {
+])("the receiver name %s, used by the task %s, means the task %s", (to, from, path) => {
   expect(addressee(to, { from, there })).toBe(path);
 });
 
@@ -64,7 +64,7 @@ test("helpers send messages to each other while they work, and get receipts", as
   expect(JSON.stringify(models["lead"]!.requests.at(-1)!.messages)).toContain("told sage");
 });
 
-test("a full queue is reported", () => {
+test("a full message queue is reported to the sender", () => {
   const mailbox = createMailbox();
   mailbox.open("lead/slow");
   const run = { mailbox, emit: () => {} };

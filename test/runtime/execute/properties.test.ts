@@ -75,7 +75,7 @@ describe("with random plans", () => {
     );
   });
 
-  test("slots are respected, every node ends once and after its dependencies, none stays pending, and the folded state equals the executor's", async () => {
+  test("the slot limit holds, every node ends once and after its dependencies, and the state folded from events equals the executor's", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), async (world) => checkEnd(await observe(experiment(world)), world.plan, world.slots)),
       { numRuns: RUNS * 2 },
@@ -96,7 +96,7 @@ describe("with random plans", () => {
     );
   });
 
-  test("cancelling at any moment ends everything, starts nothing more and reverts nothing", async () => {
+  test("cancelling at any moment ends all nodes, starts none, and keeps finished results", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), fc.nat(25), async (world, when) => {
         const whole = await observe(experiment(world));
@@ -302,7 +302,7 @@ describe("a run that is resumed after any prefix of its events", () => {
         ]),
     );
 
-  test("only missing nodes are performed, and the result is the same", async () => {
+  test("performs only the missing nodes, and has the same result", async () => {
     await fc.assert(
       fc.asyncProperty(worlds({ races: false }), async (world) => {
         await cuts(world, everything, (whole, rest) => expect(outcomesOf(rest)).toEqual(outcomesOf(whole)));
@@ -311,7 +311,7 @@ describe("a run that is resumed after any prefix of its events", () => {
     );
   });
 
-  test("also after a second interruption", async () => {
+  test("has the same result also after a second interruption", async () => {
     await fc.assert(
       fc.asyncProperty(worlds({ races: false }), fc.nat(1000), fc.nat(1000), async (world, first, second) => {
         const whole = await observe(experiment(world));
@@ -438,7 +438,7 @@ describe("plans that change while they run", () => {
     },
   });
 
-  test("all rules for a plan hold for one that grew, and accepted changes are in the journal", async () => {
+  test("all rules for a plan hold for a plan that grew, and accepted changes are in the journal", async () => {
     let applied = 0;
     let refused = 0;
     await fc.assert(

@@ -28,7 +28,7 @@ const elsewhere = {
   ],
   "LIM-07 in parallel": [
     "test/runtime/loop/loop.test.ts",
-    "50 children against a provider that answers with more than was asked stay within one call of the budget",
+    "50 subagents of a provider that sends longer answers than requested exceed the budget by one call at most",
   ],
   "LIM-08 a cancel": [
     "test/runtime/execute/execution.test.ts",
@@ -76,7 +76,7 @@ const single = (more: object): { mode: string } =>
   ({ mode: "single", agent: "worker", task: "Do it.", ...more }) as { mode: string };
 const call = (name: string, n = 0): Script => ({ calls: [{ name, input: { n } }] });
 
-test("LIM-01: an agent that always makes one more call stops after seven turns and its grace turn", async () => {
+test("LIM-01: an agent that never stops calling tools is stopped after its seven turns and a grace turn", async () => {
   const server = await provider((_, n) => ({ calls: [{ name: "look", input: { n } }] }));
   const options = { env: server.env, model: "ollama/m" };
   const { result } = await play(options, single({ resourceLimits: { maxTurns: 7 } }));
@@ -287,7 +287,7 @@ test.each<[what: string, turn: ProviderTurn, code: string]>([
   ["JSON of another form", { fault: "wrong-shape" }, "MODEL_BAD_ANSWER"],
   ["events that are not JSON", { fault: "not-json" }, "MODEL_BAD_ANSWER"],
   ["silence", { fault: "hang" }, "TIMEOUT"],
-])("LIM-09: %s ends with its own code, and half an answer never counts as a whole one", async (_, turn, code) => {
+])("LIM-09: %s ends with its own code, and an incomplete answer never counts as complete", async (_, turn, code) => {
   const server = await provider([turn, turn]);
   const silent = code === "TIMEOUT";
   const limits = {

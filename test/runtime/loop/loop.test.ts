@@ -223,7 +223,7 @@ test("a limit in dollars needs a price", async () => {
   expect(result).toMatchObject({ status: "failed", fault: { code: "BUDGET" } });
 });
 
-test("50 children against a provider that answers with more than was asked stay within one call of the budget", async () => {
+test("50 subagents of a provider that sends longer answers than requested exceed the budget by one call at most", async () => {
   const greedy: Model = async function* (request, signal) {
     await new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, 1 + Math.random() * 20);
@@ -250,7 +250,7 @@ test("50 children against a provider that answers with more than was asked stay 
   expect(events.some((event) => event.type === "limit.reached" && event.limit === "BUDGET")).toBe(true);
 });
 
-test("inputs that an agent declares are filled in, and any other dollar sign stays", async () => {
+test("inputs that an agent declares are filled in, and other text with a dollar sign stays", async () => {
   const more = {
     instructions: "Look at ${target} with ${HOME} and ${today}.",
     inputs: { target: { type: "string", description: "t", required: true } },

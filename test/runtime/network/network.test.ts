@@ -256,7 +256,7 @@ test("NET-05: a name is resolved once per hop, and the connection goes to the ad
   await expect(fetch({ url: `http://moving.test:${server.port}/` }, signal)).rejects.toThrow("hands out credentials");
 });
 
-test("NET-06: the list contains hosts, not prefixes of texts", async () => {
+test("NET-06: the list of allowed hosts is matched by whole host names, not by prefixes", async () => {
   const server = await webServer({ "*": "secret" });
   const lookup = async () => here;
   const fetch = createGuardedFetch({ allowHosts: [`good.test:${server.port}`] }, { lookup });
@@ -473,7 +473,7 @@ describe("NET-09: a proxy is used when the user configures one", () => {
     expect(() => createGuardedFetch({}, { env: { SSL_CERT_FILE: "/nowhere.pem" } })).not.toThrow();
   });
 
-  test("variables of this process have no effect: the crew passes its own on", async () => {
+  test("environment variables of this process have no effect: a crew uses the variables of its options", async () => {
     const server = await webServer({ "*": "direct" });
     onTestFinished(() => void vi.unstubAllEnvs());
     for (const name of ["HTTP_PROXY", "http_proxy"]) vi.stubEnv(name, "http://127.0.0.1:1");

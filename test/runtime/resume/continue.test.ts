@@ -165,7 +165,7 @@ test("a run with several tasks needs a path", async () => {
   expect(model.requests[2]?.messages[0]).toMatchObject({ text: "y" });
 });
 
-test("a summarised conversation continues with the summary, and is not summarised again", async () => {
+test("a conversation that was summarised continues from the summary, and is not summarised again", async () => {
   const tooLong: Script = { error: { code: "MODEL_CONTEXT", message: "too long", retryable: false } };
   const model = scripted("one", "two", "three", "four", "five", tooLong, "the summary", "six", "seven");
   const crew = createCrew({

@@ -168,7 +168,7 @@ test("a cache is not used for an agent that can change something", async () => {
   expect((await run({ agent: writer, reuse: false, turns: ["asked"] })).asked).toBe(1);
 });
 
-test("two agents with the same prompt have separate results", async () => {
+test("results of two agents with the same prompt are stored separately", async () => {
   const { run } = fresh();
   const other: Agent = { ...scout, instructions: "Other." };
   await run({ turns: ["first"] });
@@ -204,7 +204,7 @@ test("the result of a deleted run is not found, and the index of earlier version
   expect(await run({ task: "Read it again.", turns: ["never asked"] })).toMatchObject({ asked: 0 });
 });
 
-test("an answer that was given under a denial is not reused once the denial is gone", async () => {
+test("an answer from a run with a denied call is not reused once the denial is gone", async () => {
   const { crew } = fresh();
   const ask = async (turns: readonly ScriptedTurn[], deny: string[]) => {
     const model = scripted(...turns);
@@ -227,7 +227,7 @@ test("a call with invalid arguments prevents reuse", async () => {
   expect(await run()).toMatchObject({ output: "It says one.", asked: 2 });
 });
 
-test("a reused result states what it saved", async () => {
+test("a reused result reports the saved cost", async () => {
   const { run } = fresh();
   await run();
   const { reused } = await run({ turns: ["never"] });

@@ -61,7 +61,7 @@ test.each([
   expect(readFileSync((await crew.outputFile(result.id, "m")) ?? "", "utf8")).toContain(message);
 });
 
-test("an empty text fails even if it matches the schema, and a value that does not match is kept", async () => {
+test("an empty answer fails even if it matches the schema, and an answer that does not match is kept", async () => {
   const empty = await crewOf({ m: scripted("", "") }, { type: "string" }).run({
     mode: "single",
     agent: "m",

@@ -77,7 +77,7 @@ test("--max-turns of a task is not a limit of the run", async () => {
   expect(model.requests).toHaveLength(6);
 });
 
-test("a run resumes on the model that it began on, or reports that it cannot", async () => {
+test("a run is resumed on the model that it began on, or the error says why not", async () => {
   const home = tempFolder();
   const { id } = await pausedAt(crewAt(home, scripted({ text: "late", delayMs: 600_000 })), 1, {});
   const other = createCrew({
@@ -91,7 +91,7 @@ test("a run resumes on the model that it began on, or reports that it cannot", a
   await expect(other.resume(id).then((result) => result)).rejects.toMatchObject({ code: "UNKNOWN_MODEL" });
 });
 
-test("a task that has begun resumes on its own model, whatever its agent would get now", async () => {
+test("a task that has begun is resumed on its own model, whatever model its agent would get now", async () => {
   const home = tempFolder();
   const worker = { name: "worker", description: "Works.", instructions: "Work.", model: ["good", "better"] };
   const crewWith = (models: Readonly<Record<string, Model>>) =>

@@ -18,18 +18,18 @@ test("a runner or tool that throws fails its task, and the fault names run and p
   });
 });
 
-test("an engine that cannot perform a task fails it, and the fault names run and path", async () => {
+test("if an engine cannot perform a task, the task fails, and the fault names run and path", async () => {
   const { nodes } = await startRun({ engine: { perform: async () => boom() } });
   expect(nodes["scout"]).toMatchObject({ fault: { message: "The task run_x/scout crashed: boom" } });
 });
 
-test("an engine that cannot ask fails the gate, and the fault names run, path and kind", async () => {
+test("if an engine cannot ask a question, the gate fails, and the fault names run, path and kind", async () => {
   const gate: Plan = { nodes: { ok: { kind: "gate", question: "go?" } }, output: "ok" };
   const { nodes } = await startRun({ engine: { answer: async () => boom() }, plan: gate });
   expect(nodes["ok"]).toMatchObject({ fault: { message: "The gate run_x/ok crashed: boom" } });
 });
 
-test("an engine without a journal rejects the run, which is named; the original error is the cause", async () => {
+test("if an engine has no journal, the run rejects with an error that names the run and has the original error as cause", async () => {
   const error: unknown = await startRun({ engine: { journal: async () => boom() } }).then(
     () => undefined,
     (thrown: unknown) => thrown,

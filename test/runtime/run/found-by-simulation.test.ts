@@ -98,7 +98,7 @@ test("a turn that a model never ended is not counted, whatever deltas it sent", 
   expect(turns).toEqual([1, 1]);
 });
 
-test("no turn follows the last turn after a limit, and none of the calls in that turn is executed", async () => {
+test("no turn follows the grace turn after a limit, and no call in that turn is executed", async () => {
   const home = tempFolder();
   const turns = [leaves("one"), leaves("two"), leaves("three")];
   const run = crewAt(home, scripted(...turns)).crew.run(single);
@@ -220,7 +220,7 @@ test("records found in a journal are synced to the disk before they are publishe
   await journal.close();
 });
 
-test("the rest of a short write is not written after another process has taken over", async () => {
+test("the rest of a partial write is not written after another process has taken over the run", async () => {
   const folder = tempFolder();
   let writes = 0;
   const journal = await openJournal(
@@ -240,7 +240,7 @@ test("the rest of a short write is not written after another process has taken o
   await journal.close();
 });
 
-test("an owner does not remove unsynced records that a new owner has already read", async () => {
+test("a replaced owner does not remove unsynced records that the new owner has already read", async () => {
   const folder = tempFolder();
   const journal = await openJournal(
     folder,

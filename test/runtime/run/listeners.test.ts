@@ -30,7 +30,7 @@ const look = defineTool({
   },
 });
 
-test("many tool calls in one turn print no warning", async () => {
+test("many tool calls in one turn cause no warning about listeners", async () => {
   const { result } = await stage(
     {
       lead: {
@@ -45,7 +45,7 @@ test("many tool calls in one turn print no warning", async () => {
   expect(warnings).toEqual([]);
 });
 
-test("many commands and searches in one turn print no warning", async () => {
+test("many commands and searches in one turn cause no warning about listeners", async () => {
   const all = Array.from({ length: MANY }, (_, at) =>
     at % 2 === 0
       ? (["grep_files", { pattern: `needle${at}` }] as const)
@@ -60,7 +60,7 @@ test("many commands and searches in one turn print no warning", async () => {
   expect(warnings).toEqual([]);
 });
 
-test("many children of one task, in one batch and in many, print no warning", async () => {
+test("many children of one task, in one batch and in many, cause no warning about listeners", async () => {
   const ids = Array.from({ length: MANY }, (_, at) => ({ id: `t${at}`, assignment: "go" }));
   const one = { agent: "scout", tasks: [{ id: "one", assignment: "go" }] };
   const { result } = await stage({
@@ -79,7 +79,7 @@ test("many children of one task, in one batch and in many, print no warning", as
   expect(warnings).toEqual([]);
 });
 
-test("many tasks, each with its own slot or waiting for one, print no warning", async () => {
+test("many tasks, each with its own slot or waiting for one, cause no warning about listeners", async () => {
   const tasks = Array.from({ length: MANY }, () => ({ agent: "a", task: "go" }));
   for (const concurrency of [2, MANY]) {
     const crew = createCrew({
@@ -97,7 +97,7 @@ test("many tasks, each with its own slot or waiting for one, print no warning", 
   expect(warnings).toEqual([]);
 });
 
-test("a caller's own signal, given to a utility with many items, prints no warning", async () => {
+test("a caller's own signal, given to a utility with many items, causes no warning about listeners", async () => {
   const { signal } = new AbortController();
   const items = Array.from({ length: MANY }, (_, at) => at);
   await mapWithConcurrencyLimit(items, 2, async (item) => item, signal);

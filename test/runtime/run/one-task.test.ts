@@ -381,7 +381,7 @@ test("each of two failed dependencies can be retried alone; a task that needs bo
   expect(["a", "b", "c", "d"].map((name) => models[name]!.requests.length)).toEqual([2, 2, 1, 1]);
 });
 
-test("a paused task that continues at the moment when the journal is lost ends nothing but its run", async () => {
+test("if the journal is lost while a paused task continues, only the run of that task ends", async () => {
   const home = tempFolder();
   const unhandled: unknown[] = [];
   const note = (error: unknown): void => void unhandled.push(error);

@@ -99,7 +99,7 @@ test("the slot of a parked task is free for others", async () => {
   expect(model.requests).toHaveLength(3);
 });
 
-test("at a limit of the run tasks park before their next turn, without a last one, and continue when it is raised", async () => {
+test("at a limit of the run, tasks park before their next turn, get no grace turn, and continue when the limit is raised", async () => {
   const home = tempFolder();
   const model = scripted(works, works);
   const run = crewAt(home, model).run(one, { ...parks, budget: { maxTurns: 2 } });
@@ -129,7 +129,7 @@ test("at a limit of the run tasks park before their next turn, without a last on
   expect(more.requests).toHaveLength(1);
 });
 
-test("without parking, a task at a limit of the run gets its last turn", async () => {
+test("without parking, a task at a limit of the run gets a grace turn", async () => {
   const model = scripted(works, says("half"));
   expect(await crewAt(tempFolder(), model).run(one, { budget: { maxTurns: 1 } })).toMatchObject({
     status: "ok",
@@ -158,7 +158,7 @@ test("a limit of a single task never parks", async () => {
   });
 });
 
-test("parked time counts neither for the task nor for the run", async () => {
+test("the time while a task is parked counts neither for the task nor for the run", async () => {
   const model = scripted(refused("401", { retryAfterMs: 600 }), says("done"));
   const task = { ...one, resourceLimits: { maxDurationMs: 300 } };
   const run = crewAt(tempFolder(), model).run(task, { ...parks, maxTimeMs: 400 });

@@ -106,7 +106,7 @@ test("resuming a cancelled run only returns its recorded result", async () => {
   expect(second.model.requests).toHaveLength(0);
 });
 
-test("a stop of version 0.1, which ended everything as cancelled, can be resumed like a pause", async () => {
+test("a run that version 0.1 stopped, with every task cancelled, can be resumed like a paused run", async () => {
   const { historyOf, hasEnded } = await import("../../../src/core/run/history.ts");
   const { emptyState, reduce } = await import("../../../src/core/run/state.ts");
   const at = { run: "r", at: 1 };
@@ -124,7 +124,7 @@ test("a stop of version 0.1, which ended everything as cancelled, can be resumed
   expect(old.reduce(reduce, emptyState("r")).status).toBe("paused");
 });
 
-test("a pause before anything runs, and one after everything is done, can be resumed", async () => {
+test("a run that was paused before anything ran, or after everything was done, can be resumed", async () => {
   const home = tempFolder();
   const first = stage(home, hang);
   const run = first.crew.run(single);

@@ -22,7 +22,7 @@ function crewWith(files: Files, env: Files = {}, more: object = {}): { crew: Cre
 const user = "home/.subcrew/config.yaml";
 const project = "work/.subcrew/config.yaml";
 
-test("a crew reads no settings unless configured to", () => {
+test("a crew reads no settings files unless its options say so", () => {
   const root = tempFolder({ [user]: "concurrency: 3\n" });
   const crew = createCrew({ cwd: root, env: { HOME: join(root, "home"), SUBCREW_CONCURRENCY: "4" } });
   expect(crew.settings.config).toEqual({});
@@ -37,7 +37,7 @@ test("options of the crew win over all settings", () => {
   });
 });
 
-test("variables win over the trusted project, and that over the user", () => {
+test("environment variables take precedence over the trusted project's settings, and those over the user's", () => {
   const files = { [user]: "model: mine\nconcurrency: 6\n", [project]: "concurrency: 2\n" };
   const { crew, root } = crewWith(files, { SUBCREW_MODEL: "theirs" }, { trusted: true });
   expect(crew.settings.config).toEqual({ model: "theirs", concurrency: 2 });
@@ -46,13 +46,13 @@ test("variables win over the trusted project, and that over the user", () => {
 });
 
 describe("the settings of a project", () => {
-  test("have no effect before it is trusted, and are not even parsed", () => {
+  test("have no effect before the project is trusted, and are not even parsed", () => {
     const { crew } = crewWith({ [project]: "{ this is not yaml" });
     expect(crew.settings.config).toEqual({});
     expect(crew.settings.files).toMatchObject([{ layer: "project", trusted: false }]);
   });
 
-  test("apply by their content once it is trusted", async () => {
+  test("apply with their trusted content once the project is trusted", async () => {
     const text = "concurrency: 1\nmodel: theirs\n";
     const { root } = crewWith({ [project]: text });
     const work = join(root, "work");

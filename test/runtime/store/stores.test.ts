@@ -17,7 +17,7 @@ test.each(["../secret", "..", "a/b", "a\\b", "\0", ".hidden"])("the id %j matche
   await expect(store.remove(id)).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
 });
 
-test("an output file is written on request: at once for an output that is about to be recorded, later from the records", async () => {
+test("an output file is written on request: at once if the output is about to be recorded, otherwise later from the records", async () => {
   const home = tempFolder();
   const store = createFolderStore(home);
   const journal = await store.open(RUN, { kept: () => {}, lost: () => {} });

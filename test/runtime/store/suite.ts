@@ -119,7 +119,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
   });
 
   describe(`${name}: ownership`, () => {
-    test("a run has one owner at a time, which can be read", async () => {
+    test("a run has one owner at a time, and the owner can be looked up", async () => {
       const store = make();
       const journal = await store.open(RUN, quiet);
       expect((await store.owner(RUN))?.pid).toBe(process.pid);
@@ -140,7 +140,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(await numbers(store)).toEqual([1, 2]);
     });
 
-    test("a run that is about to start is announced until that is withdrawn, and leaves no trace", async () => {
+    test("a run that is about to start is announced until the announcement is withdrawn, and leaves no trace", async () => {
       const store = make();
       const withdraw = await store.announce(RUN);
       expect(await store.isAnnounced(RUN)).toBe(true);
@@ -237,7 +237,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(order).toEqual(["first is released", "second", "third"]);
     });
 
-    test("other files, and the same names in another folder, are free; a subfolder of it is not", async () => {
+    test("other files, and the same names in another folder, are free; a subfolder of the leased folder is not", async () => {
       const store = make();
       await store.lease(wish(RUN, ["src/**"]), options());
       expect(await store.lease(wish(OTHER, ["docs/**"]), options())).toBeDefined();
@@ -263,7 +263,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(await store.lease(wish("run_third", ["a"]), options())).toBeDefined();
     });
 
-    test("a run works within the lease of the task that started it, before others that wait for that lease", async () => {
+    test("a nested run works within the lease of the task that started it, before other runs that wait for that lease", async () => {
       const store = make();
       await store.lease(wish(RUN, ["src/**"]), options());
       const stop = new AbortController();

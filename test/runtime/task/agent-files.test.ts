@@ -42,7 +42,7 @@ const omp = (name: string, fields = "", body = "Work."): Record<string, string> 
 });
 const toolsOf = ({ tools }: ModelRequest): string[] => tools.map(({ name }) => name);
 
-test("tools, spawns, model, thinking level and output of a file apply in its run", async () => {
+test("the tools, spawns, model, thinking level and output in an agent file apply to its run", async () => {
   const fields = [
     "tools: read, task",
     "spawns: helper",
@@ -60,7 +60,7 @@ test("tools, spawns, model, thinking level and output of a file apply in its run
   expect(JSON.stringify(request.tools)).toContain('"count"');
 });
 
-test("a file without any of them runs with all tools, the default model and no agents to start", async () => {
+test("an agent file without these fields runs with all tools, the default model and no agents to start", async () => {
   const { asked } = await run({ ...omp("plain"), ...omp("helper") }, { m: ["done"] }, { agent: "plain" });
   const request = asked("m");
   expect(toolsOf(request)).toEqual(expect.arrayContaining(["read_file", "write_file", "bash"]));

@@ -333,7 +333,7 @@ describe.each(["anthropic/claude-haiku-4-5", "openai-chat/gpt-4o", "openai/gpt-5
       return text(request).includes("REVISION_NEEDED") ? { text: "APPROVED" } : { text: "Done so far." };
     };
 
-    test("is forked with the bytes it began with: attached results, plan, review, and forks of forks", async () => {
+    test("is forked with the same bytes that it began with: attached results, plan, review, and forks of forks", async () => {
       const server = await provider(answers);
       const crew = crewAt(server, model, { unattended: false });
       const run = crew.run({ mode: "team", team, context: "It is a big house." }, { concurrency: 1 });

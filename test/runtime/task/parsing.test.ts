@@ -16,7 +16,7 @@ function deep(levels: number): unknown {
 }
 
 describe("PARSE-09 arguments of a model", () => {
-  test("become an error result or exactly the input of the tool, and the run continues", async () => {
+  test("become either an error result or exactly the input of the tool, and the run continues", async () => {
     const seen: unknown[] = [];
     const echo = defineTool({
       name: "echo",

@@ -164,7 +164,7 @@ describe("a run", () => {
     expect((await logins.look(definition.url!))?.login).toBe(undefined);
   });
 
-  test("keeps a login that can only temporarily not be renewed", async () => {
+  test("keeps a login whose renewal fails only temporarily", async () => {
     const { oauth, logins, definition, login, play } = await lab();
     await login();
     oauth.valid.clear();

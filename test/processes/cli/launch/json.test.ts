@@ -54,7 +54,7 @@ test("characters that some readers take for a line end are escaped", async () =>
   expect(stdout).toContain("\\u2028");
 });
 
-test("TERM-01: output about agents contains nothing that a terminal acts on, and as JSON means the same", async () => {
+test("TERM-01: output about agents contains no terminal sequences, and its JSON has the same meaning", async () => {
   const hostile = "a\u009b31m\u0085\u2028\u202e\u2066z";
   const file = `---\nname: odd\ndescription: ${JSON.stringify(hostile)}\n---\nWork.\n`;
   const there = place({ ".claude/agents/odd.md": file });
