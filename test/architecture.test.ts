@@ -15,7 +15,7 @@ import { rooms } from "./rooms.ts";
 
 const root = join(import.meta.dirname, "..");
 
-test("the real sources follow every rule", () => {
+test("the source files of the project follow every architecture rule", () => {
   const tree = realTree();
   expect(Object.keys(tree).some((file) => file.startsWith("src/core/"))).toBe(true);
   expect(violations(tree)).toEqual([]);
@@ -71,7 +71,7 @@ test("each file that is allowed to open others directly does so", () => {
   expect(Object.keys(jsonParsers).filter((file) => !tree[file]?.includes("JSON.parse("))).toEqual([]);
 });
 
-test("an invented tree that follows every rule has no problem", () => {
+test("an invented source tree that follows every rule has no problem", () => {
   expect(
     violations({
       "src/embedded.ts": "export const prompts = {} as const;",

@@ -38,7 +38,7 @@ const begin = (path: string, prompt: string): Fact[] => [
 ];
 const end = (path: string, outcome: object): Fact => ({ type: "node.ended", path, outcome });
 
-test("an agent gets a box when it starts and one with its result", () => {
+test("an agent is shown as a box when it starts, and as a box with its result", () => {
   const facts = [
     turn(1),
     ...begin("lead/a", "Find where errors become exit codes, in all of the code"),
@@ -89,7 +89,7 @@ test("agent text that looks like the start of a background task is not treated a
   expect(shown([{ ...ended, details: { success: true, result: text } }])).toEqual([]);
 });
 
-test("activity below those agents is not shown", () => {
+test("activity of deeper agents is not shown", () => {
   expect(shown([...begin("lead/a/deep", "x"), end("lead/a/deep", { status: "ok", output: "y" })])).toEqual([]);
 });
 

@@ -87,7 +87,7 @@ test("printed lines are wrapped between words and aligned below the text after a
   ]);
 });
 
-test("rows that are gone are erased", async () => {
+test("rows that no longer exist are erased", async () => {
   const { screen, lines } = virtual();
   screen.draw(["one", "two", "three"]);
   screen.draw(["one"]);

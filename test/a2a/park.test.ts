@@ -2,7 +2,7 @@ import { TaskState } from "@a2a-js/sdk";
 import { expect, test } from "vitest";
 import { message, ourServer, sdkClient, workerCrew } from "./lab.ts";
 
-test("a message that waits for its result is answered at once when the run is parked, with the reason", async () => {
+test("a client that waits for a result gets the reason at once when the run is parked", async () => {
   const refused = {
     error: {
       code: "MODEL_AUTH",

@@ -12,7 +12,7 @@ import { tempFolder } from "../support/temp-folder.ts";
 import { webServer } from "../support/web-server.ts";
 import { message, ourServer, sdkClient, textOf, workerCrew } from "./lab.ts";
 
-test("the official client gets the result, under the same id as the run has everywhere", async () => {
+test("the official client gets the result under the id of the run", async () => {
   const crew = workerCrew(["the answer is 42"]);
   const server = await ourServer(crew);
   const client = await sdkClient(server.card(), server.token);

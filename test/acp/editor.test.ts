@@ -108,7 +108,7 @@ test("an editor opens a session, reads the answer as it streams, and continues t
 test.for([
   ["once", true],
   ["no", false],
-] as const)("the answer %s to a permission request decides the call", async ([answer, written]) => {
+] as const)("the answer %s to a permission request decides about the call", async ([answer, written]) => {
   const write = call("write_file", { path: "a.txt", content: "x" });
   const { agent, cwd, say, asked, updates } = await editor([write, "done"], { answer });
   const { sessionId } = await agent.request("session/new", { cwd, mcpServers: [] });
@@ -118,7 +118,7 @@ test.for([
   expect(updates).toContainEqual(expect.objectContaining({ status: written ? "completed" : "failed" }));
 });
 
-test("a mode applies from the next message on", async () => {
+test("a changed mode applies from the next message on", async () => {
   const write = call("write_file", { path: "a.txt", content: "x" });
   const { agent, cwd, say, asked } = await editor([write, "no", write, "yes"]);
   const { sessionId } = await agent.request("session/new", { cwd, mcpServers: [] });

@@ -168,7 +168,7 @@ const rows = Object.entries(areas).flatMap(([file, runs]) =>
 const tested = rows.filter(({ where }) => !where.startsWith("later: "));
 const textOf = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), "utf8");
 
-describe("no area is missing", () => {
+describe("no area of the conformance cases is missing", () => {
   test.each([...caseFiles, "reliability"] as const)(
     "%s: every area names where it is run, and every name exists",
     (file) => {

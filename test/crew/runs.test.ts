@@ -82,7 +82,7 @@ describe("modes", () => {
     });
   });
 
-  test("only the task with a reference waits", async () => {
+  test("only a task that refers to another task waits", async () => {
     const asksC = deferred<void>();
     const model = speaker(async (prompt) => {
       if (prompt === "c") asksC.resolve();
@@ -218,7 +218,7 @@ describe("a run's end", () => {
     expect(model.prompts).toEqual([]);
   });
 
-  test("a task for an unknown agent cannot be added to a plan", async () => {
+  test("a task for an unknown agent cannot be added to a running plan", async () => {
     const run = crewOf({ models: { never } }).run({ tasks: [{ task: "x" }] } as never);
     const codes: unknown[] = [];
     for await (const event of run) {

@@ -81,7 +81,7 @@ describe("roles for the kinds of processes", () => {
     await logins["coordinator"]!.query("insert into subcrew.runs (run, owner) values ('gone', 'dead owner')");
   });
 
-  test("the rights are granted once", async () => {
+  test("the rights of database roles are granted once", async () => {
     expect(await grantRoles(owner)).toEqual({ granted: false });
   });
 

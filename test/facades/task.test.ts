@@ -21,7 +21,7 @@ const startedPaths = (events: readonly { type: string; path: string }[]): string
     .map(({ path }) => path)
     .toSorted();
 
-test("the tasks of a batch run in parallel, and the lead reads a summary of each", async () => {
+test("the tasks of a batch run in parallel, and the agent that started them reads a summary of each", async () => {
   const { result, read, models, events } = await stage({
     lead: { ...lead, says: [batch("scout", "Auth", "Api"), "both are fine"] },
     scout: { says: ["found one", "found two"] },
@@ -44,7 +44,7 @@ test("a long result is cut for the lead, and the named file contains all of it",
   expect(readFileSync(file, "utf8")).toBe(`${"z".repeat(5_000)}\n`);
 });
 
-test("a batch with an invalid item starts nothing", async () => {
+test("a batch with an invalid task starts nothing", async () => {
   const { read, events } = await stage({
     lead: {
       ...lead,

@@ -129,7 +129,7 @@ test("the help agent knows every command", () => {
   expect(missing.map(([name]) => name)).toEqual([]);
 });
 
-test("an invalid bundled agent throws", () => {
+test("reading an invalid bundled agent throws an error", () => {
   expect(() => readBundledAgents({ x: "---\nname: x\n---\nB" })).toThrow(CrewError);
 });
 

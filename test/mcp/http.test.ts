@@ -166,7 +166,7 @@ test("SRV-05: no connection is upgraded to another protocol", async () => {
   expect(answer.status).toBeGreaterThanOrEqual(400);
 });
 
-test("SRV-06: an odd id matches no run and no file", async () => {
+test("SRV-06: an unusual id matches no run and no file", async () => {
   const client = await clientOf(await serving(crewOf({})), "auto");
   for (const run of ["../../etc/passwd", "run_/../x", "", "\u0000", "run_000000000000"])
     for (const name of ["result", "status", "cancel"])

@@ -136,7 +136,7 @@ test("the long list describes every argument and result, and both lists accept t
   }
 });
 
-test("hints say which tools are read-only and which use a model", async () => {
+test("the hints of MCP tools say which tools are read-only and which use a model", async () => {
   const hintsOf = async (more: Parameters<typeof session>[2], crew = crewOf({})): Promise<Record<string, unknown>> => {
     const { client } = await session(crew, "auto", more);
     const { tools } = await client.listTools();
@@ -205,7 +205,7 @@ test("a client of a 2025 protocol that cancels its call while a form is open can
   await client.close();
 });
 
-test("a form is withdrawn when its question is answered in the inbox", async () => {
+test("a form at the client is withdrawn when its question is answered in the inbox", async () => {
   const crew = crewOf({ asker: [call("ask", { question: "Which one?" }), "the red one"] });
   const { client } = await session(crew, "legacy", forms);
   const open = deferred<AbortSignal>();

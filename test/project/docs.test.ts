@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { withSources } from "../../scripts/coverage-sources.mjs";
 import { withGenerated } from "../../scripts/docs/config-page.mjs";
 
-test("missing marks are an error", () => {
+test("a page without the marks of its generated part is an error", () => {
   expect(() => withGenerated("text", "x", "y")).toThrow("<!-- x -->");
 });
 

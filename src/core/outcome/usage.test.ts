@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { addCost, addUsage, formatCost, formatTokens, formatUsage, noCost, noUsage } from "./usage.ts";
 
 describe("addUsage", () => {
-  test("adds every counter and takes the later context", () => {
+  test("adds every counter and keeps the context size of the later usage", () => {
     const first = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, reasoning: 5, contextTokens: 60, turns: 7 };
     const second = {
       input: 10,

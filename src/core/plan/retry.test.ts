@@ -31,7 +31,7 @@ describe("calculateBackoff", () => {
   });
 
   test.each([1_024, 10_000, Number.MAX_SAFE_INTEGER, Number.POSITIVE_INFINITY])(
-    "stays a number at attempt %d",
+    "gives a finite wait at attempt %d",
     (attempt) => {
       expect(calculateBackoff(1_000, attempt)).toBe(60_000);
       expect(calculateBackoff(0, attempt)).toBe(0);

@@ -52,13 +52,16 @@ test.each<[string, string, boolean, boolean]>([
   ["cache/**", "/cache/x", false, false],
   ["*.pem", "/cache/x.pem", true, true],
   ["**/.env", "/cache/sub/.env", true, true],
-])("%s and %s: allow rule %s, deny rule %s", (pattern, path, permission, ban) => {
-  const one = rule(`write_file(${pattern})`);
-  expect([
-    ruleFits(one, "write_file", placed(path, true), "permission"),
-    ruleFits(one, "write_file", placed(path, true), "ban"),
-  ]).toEqual([permission, ban]);
-});
+])(
+  "the rule %s and the subject %s: matches as an allow rule %s, as a deny rule %s",
+  (pattern, path, permission, ban) => {
+    const one = rule(`write_file(${pattern})`);
+    expect([
+      ruleFits(one, "write_file", placed(path, true), "permission"),
+      ruleFits(one, "write_file", placed(path, true), "ban"),
+    ]).toEqual([permission, ban]);
+  },
+);
 
 test("for a file with several names, an allow rule must match all of them; a deny rule needs to match only one", () => {
   const one = rule("write_file(src/**)");

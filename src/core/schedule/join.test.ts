@@ -60,7 +60,7 @@ describe("settled", () => {
     });
   });
 
-  test("names five of many that failed", () => {
+  test("names at most five of the failed dependencies", () => {
     const ids = ["a", "b", "c", "d", "e", "f", "g"];
     const outcome = joinOutcome(
       ...joinOf({ pick: "settled" }, ids, Object.fromEntries(ids.map((id) => [id, failed("CRASHED", id)]))),
@@ -103,7 +103,7 @@ describe("first", () => {
     ).toEqual({ status: "ok", output: "## a\n\n1\n\n## c\n\n3", from: ["a", "c"] });
   });
 
-  test("fails as soon as too few are left", () => {
+  test("fails as soon as too few candidates are left", () => {
     const outcome = joinOutcome(...joinOf({ pick: "first", count: 2 }, ["a", "b"], { a: failed("CRASHED", "x") }));
     expect(outcome).toMatchObject({ fault: { code: "ALL_FAILED", message: "Fewer than 2 succeeded:\n[a]: x" } });
   });

@@ -11,7 +11,7 @@ test("a text with its own fence cannot leave the block", () => {
   expect(fence("`````")).toBe("``````\n`````\n``````");
 });
 
-test("a span holds text with and without backticks", () => {
+test("a code span can contain text with and without backticks", () => {
   expect(codeSpan("**x**")).toBe("`**x**`");
   expect(codeSpan("a`b``c")).toBe("``` a`b``c ```");
 });

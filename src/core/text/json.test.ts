@@ -9,7 +9,7 @@ test("ownEntry finds no inherited property", () => {
   expect(ownEntry(table, "read")).toBe(1);
 });
 
-test("addCount counts a name that every object inherits like any other", () => {
+test("addCount counts a name such as `constructor` like any other name", () => {
   const counts: Record<string, number> = {};
   for (const name of [...INHERITED, "constructor", "read"]) addCount(counts, name);
   expect(Object.entries(counts)).toEqual([

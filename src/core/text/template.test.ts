@@ -16,7 +16,7 @@ test.each<[string, Record<string, string>, string]>([
   ["{a}", { a: "$& $$ $1 $` $'" }, "$& $$ $1 $` $'"],
   ["{a} {b}", { a: "{b}", b: "{a}" }, "{b} {a}"],
   ["{a}{a}", { a: "" }, ""],
-])("%j with %j is %j", (text, values, wanted) => {
+])("the template %j with the values %j becomes %j", (text, values, wanted) => {
   expect(fill(text, new Map(Object.entries(values)))).toBe(wanted);
 });
 
@@ -32,6 +32,6 @@ test.each<[string, string | undefined]>([
   ["previous", undefined],
   ["zero", undefined],
   ["task:", undefined],
-])("{%s} means %j", (placeholder, wanted) => {
+])("the placeholder {%s} refers to %j", (placeholder, wanted) => {
   expect(referenced(placeholder, ["zero", "0nd", "with-hyphen.a", "7"])).toBe(wanted);
 });

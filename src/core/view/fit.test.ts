@@ -12,7 +12,7 @@ test.each([
   ["👩‍👩‍👧‍👦 family", 4, "👩‍👩‍👧‍👦 …"],
   ["anything", 1, "…"],
   ["anything", 0, ""],
-])("%j in %i columns is %j", (text, columns, expected) => {
+])("the text %j fitted into %i columns is %j", (text, columns, expected) => {
   expect(fit(text, columns, "…")).toBe(expected);
   expect(widthOf(fit(text, columns, "…"))).toBeLessThanOrEqual(Math.max(columns, 0));
 });

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { DEFAULT_LIMITS, limitsIn } from "./limits.ts";
 import { resourceLimits } from "./limits-schema.ts";
 
-test("limits in a file are accepted and refused exactly as the schema does", () => {
+test("limits in an agent file are accepted and refused exactly as by the schema", () => {
   const name = fc.constantFrom(...Object.keys(DEFAULT_LIMITS), "maxTurn", "__proto__x");
   const value = fc.oneof(fc.integer(), fc.double(), fc.boolean(), fc.constantFrom(0, 1, 0.5, -1, "5", null, undefined));
   fc.assert(

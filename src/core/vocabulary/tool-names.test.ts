@@ -28,7 +28,7 @@ test.each(table.flatMap(([canonical, ...spellings]) => spellings.map((spelling) 
   },
 );
 
-test("no spelling stands for two tools", () => {
+test("no tool name stands for two tools", () => {
   const all = Object.entries(toolSpellings).flatMap(([name, others]) =>
     [name, ...others].map((word) => word.replace(/[-_]/g, "").toLowerCase()),
   );

@@ -60,7 +60,7 @@ describe("raceWithAbort", () => {
 
 describe("mapWithConcurrencyLimit", () => {
   test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, 0.5])(
-    "a limit of %d starts all at once",
+    "with a limit of %d all items start at once",
     async (concurrency) => {
       let active = 0;
       let most = 0;

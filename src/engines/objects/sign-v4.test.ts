@@ -16,7 +16,7 @@ describe("signing a request", () => {
     ["test.txt", { range: "bytes=0-9" }, "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"],
     ["?lifecycle", {}, "fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"],
     ["?max-keys=2&prefix=J", {}, "34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"],
-  ])("GET /%s has the signature of the documentation", (path, headers, signature) => {
+  ])("the signature of GET /%s equals the documented example", (path, headers, signature) => {
     const url = new URL(`https://examplebucket.s3.amazonaws.com/${path}`);
     const signed = signedHeaders({ method: "GET", url, headers, bodyHash: EMPTY }, key, at);
     expect(signed["authorization"]).toContain(`Signature=${signature}`);

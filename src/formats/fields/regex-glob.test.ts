@@ -18,6 +18,6 @@ test.each<[regex: string, globs: readonly string[] | undefined]>([
   [".*", undefined],
   ["^(?!src/).*\\.md$", undefined],
   ["", undefined],
-])("%s as globs", (regex, globs) => {
+])("the regular expression %s is converted to globs", (regex, globs) => {
   expect(globsOf(regex)).toEqual(globs);
 });

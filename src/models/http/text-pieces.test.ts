@@ -31,7 +31,7 @@ test("a waiting reader gets the next piece", async () => {
   expect(await waiting).toEqual({ done: false, value: "now" });
 });
 
-test("a text without content ends", async () => {
+test("an empty text ends at once", async () => {
   const { text } = open();
   text.end();
   expect(await all(text)).toBe("");

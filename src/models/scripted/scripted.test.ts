@@ -52,7 +52,7 @@ test("turns follow each other, and a request after the last turn is an error", a
   expect(await turn(model)).toEqual([{ type: "error", fault }]);
 });
 
-test("usage, cost and errors are as written", async () => {
+test("usage, cost and errors of a turn are those in the script", async () => {
   const usage = { input: 1, output: 2, cacheRead: 3 };
   expect((await turn(scripted({ text: "x", usage, cost: 0.5 }))).at(-1)).toEqual({ type: "end", usage, cost: 0.5 });
   const error = { code: "MODEL_OVERLOADED", message: "busy", retryable: true } as const;

@@ -52,7 +52,7 @@ test.each<[setting: string, config: string, places: string[]]>([
   expect(places(config)).toEqual(expected.toSorted());
 });
 
-test("commands inside of commands are read", () => {
+test("commands inside of other commands are analysed, too", () => {
   const found = places(`[merge "x"] driver = "sh -c \\"'dev/my merge' %A; ./next.sh\\""`);
   expect(found).toEqual(expect.arrayContaining(["dev/my merge", "next.sh"]));
 });

@@ -35,7 +35,7 @@ describe("endless output does not block the process", () => {
     for (const { stream } of programs) stream.destroy();
   });
 
-  test("every program is read in turn", async () => {
+  test("the output of all programs is read in turn", async () => {
     const programs = Array.from({ length: 5 }, () => endless(100));
     for (const { stream } of programs) collectOutput({}).read(stream);
     for (let turn = 0; turn < 400; turn++) await nextTurn();

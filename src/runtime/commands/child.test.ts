@@ -85,7 +85,7 @@ test("the tail of a long output is kept, all of it is in a file, and memory stay
   expect(child.output.file()).toBe(file);
 });
 
-test("a short output makes no file", async () => {
+test("a short output is not written to a file", async () => {
   const file = join(tempFolder(), "out.txt");
   const { child } = await run(line("echo a", { outputFile: file }));
   expect([child.output.file(), existsSync(file)]).toEqual([undefined, false]);

@@ -27,7 +27,7 @@ function textOf(file: string): string {
   }
 }
 
-test("SBX-05: nothing outside can be written", async () => {
+test("SBX-05: nothing outside of the workspace can be written", async () => {
   const place = room();
   const commands = host(place, full());
   for (const target of ["/etc/x", "/usr/x", "/x", join(place.out, "x"), "/var/lib/x", "/sys/x"]) {

@@ -49,7 +49,7 @@ test("files and folders inside are opened with their relative path", async () =>
   expect(await read(ws, join(ws, "a.txt"))).toEqual("inside");
 });
 
-test("PATH-01: parents, absolute paths and a sibling with the same prefix are outside", async () => {
+test("PATH-01: parents, absolute paths and a sibling folder with the same prefix count as outside", async () => {
   const { ws, out, all } = places();
   const attempts = [
     "..",
@@ -76,7 +76,7 @@ test("PATH-01: missing and existing files outside are refused with the same mess
   await alike("link", "dangling");
 });
 
-test("PATH-02: links out are refused, links that stay inside are followed", async () => {
+test("PATH-02: links that lead out of the workspace are refused, links that stay inside are followed", async () => {
   const { ws, out } = places();
   symlinkSync(join(out, "secret.txt"), join(ws, "l"));
   symlinkSync(out, join(ws, "d"));

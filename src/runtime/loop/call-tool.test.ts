@@ -587,7 +587,7 @@ async function accessing(tools: readonly Tool[], access: Partial<TaskAccess>): P
   return { ...assignment, access: { ...assignment.access!, ...access } };
 }
 
-test("a call says how long it took, and leaves no timer and no listener behind", async () => {
+test("a call reports its duration, and leaves no timer and no listener behind", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const { signal } = new AbortController();

@@ -68,7 +68,7 @@ test("a change that throws leaves nothing behind", async () => {
   expect(readdirSync(home)).toEqual([]);
 });
 
-test("MEM-02: many writers in one process lose nothing", async () => {
+test("MEM-02: concurrent writers in one process lose no change", async () => {
   const memory = fresh();
   await Promise.all(
     Array.from({ length: 8 }, (_, writer) =>
@@ -80,7 +80,7 @@ test("MEM-02: many writers in one process lose nothing", async () => {
   expect(new Set(text.trim().split("\n")).size).toEqual(200);
 });
 
-test("MEM-02: independent writers lose nothing either, and readers never see a partial note", async () => {
+test("MEM-02: independent writers lose no change either, and readers never see a partial note", async () => {
   const home = tempFolder();
   const writers = Array.from({ length: 8 }, () => fresh(home));
   let writing = true;

@@ -5,7 +5,7 @@ import { checkFormat, newerFormat } from "./record-format.ts";
 const first = (more: object): KeptEvent =>
   ({ seq: 1, run: "r", path: "", at: 0, type: "run.started", cwd: "/", version: "0.1.0", ...more }) as KeptEvent;
 
-test.each([{}, { format: 1 }, { format: "2" }])("records that say %j can be read", (more) => {
+test.each([{}, { format: 1 }, { format: "2" }])("records with the format %j can be read", (more) => {
   expect(newerFormat(first(more))).toBeUndefined();
   expect(() => checkFormat(first(more))).not.toThrow();
 });

@@ -201,7 +201,7 @@ const paintedRows = ({ rows, cursor }: FieldFrame) => ({
 });
 const newLook = () => createLook({ color: true, unicode: true });
 
-test("after each of any events the screen equals a new one that has read all events", {
+test("after any sequence of events, the screen equals a new screen that has read all of them", {
   timeout: 60_000,
 }, async () => {
   await fc.assert(

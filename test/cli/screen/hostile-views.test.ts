@@ -224,7 +224,7 @@ function* shownBy(next: () => string, columns: number): Generator<readonly [view
   yield ["a search in the history", search.rows];
 }
 
-test("in no view can text of models, tools, files or agents act on the terminal or reorder its text", () => {
+test("text of models, tools, files or agents cannot control the terminal or reorder its text, in any view", () => {
   fc.assert(
     fc.property(fc.infiniteStream(hostile), fc.integer({ min: 30, max: 120 }), (texts, columns) => {
       const source = texts[Symbol.iterator]();

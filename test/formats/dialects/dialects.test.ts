@@ -312,11 +312,11 @@ describe("the agents of every dialect mean the same in subcrew as in their own p
     expect(one.problems.map(({ code }) => code)).toEqual(codes);
   });
 
-  test("every dialect has a row", () => {
+  test("every dialect has a row in the table of these tests", () => {
     expect([...new Set(rows.map(([dialect]) => dialect))].toSorted()).toEqual(Object.keys(dialects).toSorted());
   });
 
-  test("no other file is read as an agent", () => {
+  test("no file of another format is read as an agent", () => {
     const named = [...rows.map(([, name]) => name), "base-scribe"].toSorted();
     expect(found.agents.map(({ name }) => name).toSorted()).toEqual(named);
   });

@@ -161,7 +161,7 @@ function differences(before: ReadAgent, after: ReadAgent): string[] {
 }
 
 describe("subcrew's own files can contain every field", () => {
-  test("any agent is read back unchanged", () => {
+  test("any agent that is written in subcrew's own format is read back unchanged", () => {
     fc.assert(
       fc.property(readAgents, (read) => {
         expect(convert(read, "own").losses).toEqual([]);

@@ -87,7 +87,7 @@ test("tasks that wait for a common prefix to be cached send no request when the 
   expect(server.requests).toHaveLength(1);
 });
 
-test("the key is not in the file of the hold", async () => {
+test("the file of a hold does not contain the key", async () => {
   const home = tempFolder();
   const server = await serve(() => ({ fault: "echo-key" }));
   await crewAt(home, [server]).run(one);
@@ -95,7 +95,7 @@ test("the key is not in the file of the hold", async () => {
   expect(`${name} ${readFileSync(join(home, "holds", name), "utf8")}`).not.toContain(KEY);
 });
 
-test("a refusal in one run holds another run, and both continue when the provider serves one task", async () => {
+test("a refused key in one run also pauses another run, and both continue when the provider serves one task", async () => {
   const home = tempFolder();
   let open = false;
   const server = await serve(() => (open ? "done" : { fault: "unauthorized", retryAfter: "2" }));
@@ -268,7 +268,7 @@ test("a valid hold of an hour applies to a run that parks, and not to another ke
   expect(await crewAt(home, [server], { providers: other }).run(one, parks)).toMatchObject({ status: "ok" });
 });
 
-test("a run without a state folder holds its own tasks", async () => {
+test("without a state folder, a hold applies to the tasks of its own run", async () => {
   const server = await serve(() => ({ fault: "unauthorized" }));
   const crew = crewAt(tempFolder(), [server], { home: false });
   expect(await crew.run(many(30), { concurrency: 4 })).toMatchObject({ status: "failed" });

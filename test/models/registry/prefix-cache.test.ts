@@ -69,7 +69,7 @@ const ask = async (model: Model, system: string, prefix?: { key: string; chars: 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const large = { key: "k", chars: 100_000 };
 
-test("siblings wait for the first byte of the first one, and then start together", async () => {
+test("sibling tasks wait for the first byte of the first request, and then start together", async () => {
   const { model, begun, answer } = gated();
   const warming = warmingPrefix(model);
   const all = ["a", "b", "c"].map((name) => ask(warming, name, large));

@@ -147,7 +147,7 @@ describe.each(kinds)("%s", (_, name) => {
     expect(await server.requests[0]!.ended).toBe("hung up");
   });
 
-  test("an own address and own headers are used", async () => {
+  test("a custom address and custom headers are used", async () => {
     const server = await provider(["x"]);
     const own = name.split("/")[0]!;
     const baseURL = own === "google" ? `${server.url}/proxy/v1beta` : `${server.url}/proxy/v1`;

@@ -535,7 +535,7 @@ describe.concurrent("deleting runs", () => {
     expect(readdirSync(runsOf(there))).toEqual([running]);
   });
 
-  test("ps without any run, and status of an unknown name", async () => {
+  test("ps without any run prints a message, and status of an unknown name is an error", async () => {
     const there = fresh({});
     expect((await there.run(["ps"])).stderr).toBe("No runs yet.\n");
     expect((await there.run(["status", "nothing"])).code).toBe(2);
