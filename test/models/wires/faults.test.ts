@@ -12,7 +12,7 @@ type Row = [name: string, turn: ProviderTurn, code: FaultCode, retryable: boolea
 const rows: readonly Row[] = [
   ["a key that is refused", { fault: "unauthorized" }, "MODEL_AUTH", false, /was not accepted|requires a key/],
   ["a key without the permission", { fault: "forbidden" }, "MODEL_AUTH", false, /has no permission for this/],
-  ["no credit", { fault: "no-credit" }, "MODEL_RATE_LIMIT", false, /no credit/],
+  ["no credit", { fault: "no-credit" }, "MODEL_RATE_LIMIT", false, /credit at .* is used up/],
   ["too many requests", { fault: "rate-limit" }, "MODEL_RATE_LIMIT", true, /--concurrency/],
   ["a model that does not exist", { fault: "no-such-model" }, "MODEL_UNKNOWN", false, /subcrew models/],
   ["a prompt that is too long", { fault: "too-long" }, "MODEL_CONTEXT", false, /less to read/],
