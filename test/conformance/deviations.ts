@@ -356,8 +356,8 @@ export const deviations: readonly Deviation[] = [
     file: "001-pegasus",
     area: "subagent-file",
     name: "name differs from directory: upstream accepts although the document says it must match",
-    why: "SPEC 001-05: the agent is loaded, and the difference is reported",
-    ours: { name: "othername", description: "d", tools: ["*"], prompt: "Body.", source: "user" },
+    why: "SPEC section 2 and C7: a name that is not that of its folder is refused",
+    ours: null,
   },
   {
     file: "001-pegasus",

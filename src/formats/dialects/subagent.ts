@@ -8,7 +8,10 @@ import { narrowing } from "../fields/narrowing.ts";
 /** The name of the folder that contains an agent's `SUBAGENT.md`. */
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
 
-/** `SUBAGENT.md` folders. A file without frontmatter is a prompt as a whole; the folder gives the name. */
+/**
+ * `SUBAGENT.md` folders. A file without frontmatter is a prompt as a whole; the folder gives the name. A file whose name
+ * is not that of its folder is refused.
+ */
 export const subagentDialect: Dialect = markdown({
   id: "subagent",
   accepts: (name) => name === "SUBAGENT.md",
@@ -18,9 +21,13 @@ export const subagentDialect: Dialect = markdown({
   bare: true,
   settle: (draft, _data, place) => {
     const { name } = draft.agent;
-    if (name === undefined || name === folderOf(place)) return;
-    const message = `The name "${name}" differs from the folder "${folderOf(place)}".`;
-    addProblem(draft, "name-differs", message, { field: "name", hint: "Rename the agent or the folder." });
+    const folder = folderOf(place);
+    if (name === undefined || folder === "" || name === folder) return;
+    const message = `The name "${name}" is not the name of its folder "${folder}".`;
+    addProblem(draft, "name-differs", message, {
+      field: "name",
+      hint: `Write \`name: ${folder}\`, or rename the folder.`,
+    });
   },
   fields: defineFields({
     ...narrowing(),

@@ -202,6 +202,26 @@ describe("presets", () => {
     }
   });
 
+  test("a SUBAGENT.md whose name is not that of its folder is refused, and the others are found", async () => {
+    const home = tempFolder({
+      ".subcrew/subagents/dig/SUBAGENT.md": agentFile("digger"),
+      ".subcrew/subagents/fill/SUBAGENT.md": agentFile("fill"),
+      ".subcrew/subagents/water/SUBAGENT.md": "---\ndescription: d\n---\nWater.\n",
+      ".subcrew/subagents/weed/SUBAGENT.md": "Weed.\n",
+    });
+    for (const preset of ["pegasus", "unified"] as const) {
+      const found = await discover({ cwd: "/nowhere", home, dialects, preset });
+      expect(namesIn(found)).toEqual(["fill", "water", "weed"]);
+      expect(found.skipped.map(({ file, problems: [wrong] }) => [file, wrong?.message, wrong?.hint])).toEqual([
+        [
+          join(home, ".subcrew/subagents/dig/SUBAGENT.md"),
+          'The name "digger" is not the name of its folder "dig".',
+          "Write `name: dig`, or rename the folder.",
+        ],
+      ]);
+    }
+  });
+
   test("gemini gives no tools to an agent that lists none", async () => {
     const root = tempFolder(everywhere);
     const found = await discover({ cwd: root, home: join(root, "home"), dialects, preset: "gemini" });
