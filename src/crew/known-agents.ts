@@ -104,11 +104,16 @@ export function untrustedError(what: string, { file = "its file", distrust = "pr
  * The agents as models see them: each name once, and of several agents with one name, the one with the highest
  * precedence.
  */
-export function catalogOf(given: readonly Agent[], { agents, disabled }: Discovery): Catalog {
+export function catalogOf(given: readonly Agent[], { agents, disabled, otherScopes }: Discovery): Catalog {
   const all = [...given, ...agents.map(({ agent }) => agent)];
   const first = new Map(all.toReversed().map((agent) => [agent.name, agent]));
+  const isGiven = new Set(given.map(({ name }) => name));
+  const others = otherScopes.filter(({ found }) => !isGiven.has(found.name));
   return {
     agents: all.filter((agent) => first.get(agent.name) === agent).map(cardOf),
     disabled: disabled.map(({ name }) => name),
+    ...(others.length > 0 && {
+      otherScopes: others.map(({ found, called, scopes }) => ({ ...cardOf(found.agent), called, scopes })),
+    }),
   };
 }

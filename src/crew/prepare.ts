@@ -2,7 +2,7 @@ import { join } from "node:path";
 import type { Config } from "../core/config/config.ts";
 import { withRunSettings } from "../core/config/use.ts";
 import { isTooDeep, readRunAbove, RUN_ABOVE_VARIABLE, smallerDepth } from "../core/delegation/run-above.ts";
-import { agentNameOf, agentOf, type Roster } from "../core/delegation/roster.ts";
+import { agentOf, policyNameOf, type Roster } from "../core/delegation/roster.ts";
 import { checkAgents, checkForks } from "../core/plan/check.ts";
 import type { ModelWish } from "../core/model/choose.ts";
 import type { HoldRules } from "../core/model/hold.ts";
@@ -174,7 +174,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
         checkForks(added); // a person adds these tasks, so there is no conversation to fork
       },
       agents: again,
-      spawning: { nameOf: (task) => agentNameOf(task, roster), ...blockedBy(setup.env) },
+      spawning: { nameOf: (task) => policyNameOf(task, roster), ...blockedBy(setup.env) },
       ...(setup.home !== false &&
         spending && {
           spending: {

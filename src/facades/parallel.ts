@@ -1,9 +1,9 @@
 import { formatAgentList } from "../core/agent/list.ts";
-import { type AgentCard } from "../core/delegation/catalog.ts";
+import { type AgentCard, type Catalog, inScope } from "../core/delegation/catalog.ts";
 import { DEFAULT_AGENT } from "../core/delegation/roster.ts";
 import { allowedText, type Caller, nameRefusal, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import type { Node, Plan } from "../core/plan/plan.ts";
-import { taskSettings } from "../core/plan/task.ts";
+import { type Task, taskSettings } from "../core/plan/task.ts";
 import { isCrewError } from "../core/schema/error.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/task/tool.ts";
 import { defined } from "../core/text/defined.ts";
@@ -40,7 +40,8 @@ function parallelTool(caller: Caller, name: string): Tool {
           details: detailsOf("single", []),
         };
       const given = parsed.data;
-      const cards = inScope(offered(now, caller), given.agentScope);
+      const there = given.agentScope === undefined ? now : { ...now, agents: inScope(now, given.agentScope) };
+      const cards = offered(there, caller);
       const modes = modesIn(given);
       const mode = modes[0];
       const said = (text: string, error: boolean, of: ParallelMode = mode ?? "single"): ToolResult => ({
@@ -50,7 +51,6 @@ function parallelTool(caller: Caller, name: string): Tool {
       });
       if (mode === undefined || modes.length > 1)
         return said(`${INVALID}\n\n${availableText(cards, given)}`, false, "single");
-      const there = { ...now, agents: inScope(now.agents, given.agentScope) };
       const judged = [...new Set(agentsIn(given))].map((agent) => ({ agent, why: spawnRefusal(agent, caller, there) }));
       const missing = judged.filter(({ why }) => why === "unknown" || why === "disabled").map(({ agent }) => agent);
       if (missing.length > 0)
@@ -59,7 +59,8 @@ function parallelTool(caller: Caller, name: string): Tool {
       if (typeof plan === "string") return said(plan, true);
       const refused = judged.find(({ why }) => why !== undefined)?.agent ?? refusedDefault(plan.nodes, caller);
       if (refused !== undefined) return said(`Cannot spawn '${refused}'. Allowed: ${allowedText(caller.spawns)}`, true);
-      const delegated = await context.delegate(await withContext(plan, given, { mode, context }));
+      const full = await withContext(plan, given, { mode, context });
+      const delegated = await context.delegate({ ...full, nodes: withCalledAgents(full.nodes, there) });
       const details = detailsOf(mode, delegated.nodes ?? {}, plan, delegated);
       return {
         text: parallelText(details, { objective: given.team?.objective, outcome: delegated }) + news,
@@ -116,12 +117,6 @@ function refusedDefault(nodes: Readonly<Record<string, Node>>, { spawns }: Calle
   return Object.values(nodes).some(unnamed) ? DEFAULT_AGENT : undefined;
 }
 
-/** The agents that come from this scope (user or project), plus the bundled ones. */
-const inScope = (cards: readonly AgentCard[], scope: ParallelCall["agentScope"]): readonly AgentCard[] =>
-  scope === undefined || scope === "both"
-    ? cards
-    : cards.filter(({ source }) => source === "bundled" || source === scope);
-
 function availableText(cards: readonly AgentCard[], { agentScope }: ParallelCall): string {
   const scope = agentScope ?? (cards.some(({ source }) => source === "project") ? "both" : "user");
   const { text, remaining } = formatAgentList(
@@ -177,22 +172,25 @@ async function withContext(
   return preface === "" ? rest : { ...rest, nodes: prefaced(rest.nodes, preface) };
 }
 
-function prefaced(nodes: Readonly<Record<string, Node>>, preface: string): Record<string, Node> {
+const prefaced = (nodes: Readonly<Record<string, Node>>, preface: string): Record<string, Node> =>
+  mapTasks(nodes, (task) => ({
+    ...task,
+    preface: [preface, task.preface ?? ""].filter((part) => part !== "").join("\n\n"),
+  }));
+
+/** Replaces the names of agents of another scope by the qualified names that select these agents. */
+function withCalledAgents(nodes: Readonly<Record<string, Node>>, { agents }: Catalog): Readonly<Record<string, Node>> {
+  const called = new Map(agents.flatMap(({ name, called: other }) => (other === undefined ? [] : [[name, other]])));
+  if (called.size === 0) return nodes;
+  return mapTasks(nodes, (task) => ({ ...task, ...defined({ agent: called.get(task.agent ?? "") ?? task.agent }) }));
+}
+
+function mapTasks(nodes: Readonly<Record<string, Node>>, change: (task: Task) => Task): Record<string, Node> {
   return Object.fromEntries(
     Object.entries(nodes).map(([id, node]): [string, Node] => {
       if (node.kind === "loop")
-        return [id, { ...node, body: { ...node.body, nodes: prefaced(node.body.nodes, preface) } }];
-      if (node.kind !== "task") return [id, node];
-      return [
-        id,
-        {
-          ...node,
-          task: {
-            ...node.task,
-            preface: [preface, node.task.preface ?? ""].filter((part) => part !== "").join("\n\n"),
-          },
-        },
-      ];
+        return [id, { ...node, body: { ...node.body, nodes: mapTasks(node.body.nodes, change) } }];
+      return [id, node.kind === "task" ? { ...node, task: change(node.task) } : node];
     }),
   );
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { type AgentConfig, resolveAgentInheritance } from "../../src/doors/agent-config.ts";
 import { type InlineSettings, resolveAgentSettings } from "../../src/doors/agent-settings.ts";
 import { discoverAgents, findNearestProjectAgentsDir } from "../../src/doors/discover-agents.ts";
-import type { SourceScope } from "../../src/runtime/discovery/sources.ts";
+import type { SourceScope } from "../../src/core/agent/source-scope.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { cases } from "./harness.ts";
 

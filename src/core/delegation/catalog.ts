@@ -1,4 +1,5 @@
 import type { Agent, AgentInput, AgentSource } from "../agent/agent.ts";
+import { isInScope, type SourceScope } from "../agent/source-scope.ts";
 import { isFinishTool } from "../policy/permit.ts";
 import { defined } from "../text/defined.ts";
 import { isRecord } from "../text/json.ts";
@@ -7,9 +8,13 @@ import { READ_ONLY_TOOLS } from "../vocabulary/tool-names.ts";
 /** An agent as shown to agents that may start it: JSON, so that it can be sent to another process. */
 export type AgentCard = Readonly<{
   name: string;
+  /** The qualified name that selects the agent, if its name alone selects another one. */
+  called?: string;
   description: string;
   /** Where the agent comes from. */
   source?: AgentSource["kind"];
+  /** For an agent of a plugin: the scope that the plugin was installed for. */
+  pluginScope?: AgentSource["pluginScope"];
   /** True: the agent cannot change anything. */
   readOnly: boolean;
   /** True: the agent can be started by name but is not listed. */
@@ -24,7 +29,15 @@ export type AgentCard = Readonly<{
 }>;
 
 /** The available agents at one moment, and the disabled ones. */
-export type Catalog = Readonly<{ agents: readonly AgentCard[]; disabled: readonly string[] }>;
+export type Catalog = Readonly<{
+  agents: readonly AgentCard[];
+  disabled: readonly string[];
+  /** The agents that a call with another scope uses, each with the qualified name that selects it. */
+  otherScopes?: readonly ScopedCard[];
+}>;
+
+/** An agent that is used under its name only in these scopes. */
+export type ScopedCard = AgentCard & Readonly<{ scopes: readonly SourceScope[] }>;
 
 export const emptyCatalog: Catalog = Object.freeze({ agents: [], disabled: [] });
 
@@ -48,12 +61,24 @@ export function cardOf(agent: Agent): AgentCard {
     readOnly:
       tools?.every((tool) => READ_ONLY_TOOLS.includes(tool) || HARMLESS.has(tool) || isFinishTool(tool)) ?? false,
     ...(agent.source && { source: agent.source.kind }),
+    ...(agent.source?.pluginScope && { pluginScope: agent.source.pluginScope }),
     ...(hidden && { hidden }),
     ...(isRecord(output) && { structured: true }),
     ...(background && { background }),
     ...(remote && { remote: true }),
     ...defined({ inputs }),
   };
+}
+
+/** The agents of a catalog in a scope: of several agents with one name, the one that this scope uses. */
+export function inScope({ agents, otherScopes = [] }: Catalog, scope: SourceScope): readonly AgentCard[] {
+  const others = otherScopes.filter(({ scopes }) => scopes.includes(scope));
+  const replaced = new Set(others.map(({ name }) => name));
+  const stay = agents.filter(
+    ({ name, source, pluginScope }) =>
+      !replaced.has(name) && isInScope(source && { kind: source, ...(pluginScope && { pluginScope }) }, scope),
+  );
+  return [...stay, ...others];
 }
 
 /** The agents that were added and removed between two catalogs. */

@@ -21,6 +21,12 @@ const OTHERS = ["task", "general-purpose"];
 export const agentNameOf = ({ agent }: Pick<Task, "agent">, roster: Pick<Roster, "find">): string =>
   agent ?? [DEFAULT_AGENT, ...OTHERS].find((name) => roster.find(name) !== undefined) ?? DEFAULT_AGENT;
 
+/** The name that spawn policies refer to: that of the agent, also if the task selects it by a qualified name. */
+export function policyNameOf(task: Pick<Task, "agent">, roster: Pick<Roster, "find">): string {
+  const name = agentNameOf(task, roster);
+  return (name.includes(":") ? roster.find(name)?.name : undefined) ?? name;
+}
+
 /**
  * The definition of a task's agent. A task that names no agent is not limited to the tools that the bundled default
  * agent lists: it has every tool, including those of the caller. A file that replaces that agent is used unchanged.

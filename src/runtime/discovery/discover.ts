@@ -1,15 +1,18 @@
+import type { AgentSource } from "../../core/agent/agent.ts";
 import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
 import { INHERITED_FIELDS, type InheritingAgent, inherit, lineages } from "../../core/agent/inherit.ts";
 import { type AgentAdjustments, type AgentSettings, applySettings } from "../../core/agent/settings.ts";
+import { isInScope, type SourceScope } from "../../core/agent/source-scope.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import type { FieldOrigin } from "../../core/vocabulary/provenance.ts";
 import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
 import type { FoundAgent } from "./discover-found.ts";
 import type { Trust } from "./distrust.ts";
 import { type LoadedDefinition, loadPlace, type PlaceReport, type SkippedFile } from "./load.ts";
-import { findPlaces } from "./places.ts";
+import { otherScopes, type ScopedAgent } from "./other-scopes.ts";
+import { findPlaces, type SourceFolder } from "./places.ts";
 import { pluginProblems } from "./plugins.ts";
-import { type Order, type Preset, type PresetName, presets, type Row, type SourceScope } from "./sources.ts";
+import { type Order, type Preset, type PresetName, presets, type Row } from "./sources.ts";
 
 export { createDiscoveryCache, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
 export type { FoundAgent } from "./discover-found.ts";
@@ -27,6 +30,10 @@ export type DiscoverOptions = AgentAdjustments &
     preset?: PresetName;
     /** Where to search instead of the preset's places, in order. */
     sources?: readonly (readonly Row[])[];
+    /**
+     * Whose agents are searched. Without it, the scope of the preset decides which agents are used, and the others can
+     * still be selected by a qualified name or by the scope of a call.
+     */
     scope?: SourceScope;
     order?: Order;
     /** Decides which projects are trusted; default: none. */
@@ -47,6 +54,8 @@ export type Discovery = Readonly<{
   unlisted: readonly FoundAgent[];
   /** Agents that are shadowed by another one of the same name. */
   shadowed: readonly Readonly<{ found: FoundAgent; by: FoundAgent }>[];
+  /** Agents that are used instead of others in a call that names a scope. */
+  otherScopes: readonly ScopedAgent[];
   /** Agents of projects that are not trusted: they are listed, cannot be run, and do not shadow other agents. */
   untrusted: readonly FoundAgent[];
   disabled: readonly FoundAgent[];
@@ -67,13 +76,14 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
       ? named
       : { ...named, families: options.sources, plugins: hasClaude(options.sources) };
   const { scope = preset.scope, order = preset.order, protectBundled = preset.protectBundled } = options;
-  const places = findPlaces({ cwd: options.cwd, home: options.home, preset, order, scope });
+  const places = findPlaces({ cwd: options.cwd, home: options.home, preset, order, scope: options.scope ?? "both" });
   const findings: LoadedDefinition[] = (options.inline ?? []).map((read) => given(read, "inline"));
   const skipped: SkippedFile[] = [];
   const sources: PlaceReport[] = [];
   for (const place of places) {
     const loaded = await loadPlace(place, options);
     findings.push(...loaded.findings);
+    if (!isInScope(sourceOfPlace(place), scope)) continue;
     skipped.push(...loaded.skipped);
     sources.push(loaded.report);
   }
@@ -86,7 +96,7 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
   const ofPreset = options.preset === undefined ? [] : bundled.filter(isPresets);
   const ours = [...new Set([...ofPreset, ...bundled])].map((read) => given(read, "bundled"));
   const ordered = protectBundled ? [...ours, ...findings] : [...findings, ...ours];
-  const resolving = { ...options, toolsWhenOmitted: preset.toolsWhenOmitted };
+  const resolving = { ...options, scope, toolsWhenOmitted: preset.toolsWhenOmitted };
   const found = resolveAll(ordered, resolving, skipped);
   const needed = (options.bundled ?? []).filter(({ agent }) => NEEDED.has(agent.name));
   const unlisted = resolveAll(
@@ -94,8 +104,13 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
     resolving,
     [],
   ).filter(({ name }) => !found.some((one) => one.name === name));
-  return { ...answer(found, { skipped, sources, options }), unlisted };
+  return { ...answer(found, { skipped, sources, options: resolving }), unlisted };
 }
+
+const sourceOfPlace = ({ scope, plugin }: SourceFolder): AgentSource => ({
+  kind: scope,
+  ...(plugin && { pluginScope: plugin.scope }),
+});
 
 /** The agent for tasks that name none, and the agent that `subcrew chat` talks to: both exist under every preset. */
 const NEEDED: ReadonlySet<string> = new Set(["general", "lead"]);
@@ -139,7 +154,7 @@ const givenAgents = {
 /** Trust ranks: an agent can only extend a definition of the same or a higher rank. */
 const RANKS = { bundled: 3, inline: 2 } as const;
 
-type Resolving = DiscoverOptions & { readonly toolsWhenOmitted: "all" | "none" };
+type Resolving = DiscoverOptions & { readonly scope: SourceScope; readonly toolsWhenOmitted: "all" | "none" };
 
 /**
  * Applies base agents and settings to all definitions, once. A definition whose base is missing is skipped and shadows
@@ -167,7 +182,8 @@ function resolveAll(findings: readonly LoadedDefinition[], options: Resolving, s
       found.push(resolve(heir));
       continue;
     }
-    const { file } = heir.finding;
+    const { file, agent } = heir.finding;
+    if (!isInScope(agent.source, options.scope)) continue;
     const why = problem(line.fault, line.message, { field: "extends", ...(file === undefined ? {} : { file }) });
     skipped.push({ ...(file === undefined ? {} : { file }), name: heir.name, problems: [why] });
   }
@@ -235,7 +251,7 @@ function fromBase(base: FoundAgent, finding: LoadedDefinition, field: string): F
 type Rest = {
   readonly skipped: readonly SkippedFile[];
   readonly sources: readonly PlaceReport[];
-  readonly options: DiscoverOptions;
+  readonly options: Resolving;
 };
 
 /** Resolves name conflicts: the first agent of each name wins; the others are listed with the reason. */
@@ -246,11 +262,14 @@ function answer(found: readonly FoundAgent[], { skipped, sources, options }: Res
   const disabled: FoundAgent[] = [];
   const problems: Problem[] = [];
   const off = new Set(options.disabled);
-  for (const one of found) {
+  const isEnabled = ({ name, read }: FoundAgent): boolean =>
+    settingsOf(options, name)?.enabled ?? !(read.disabled || off.has(name));
+  const isUsed = ({ agent }: FoundAgent): boolean => isInScope(agent.source, options.scope);
+  for (const one of found.filter(isUsed)) {
     problems.push(...one.problems);
     const by = winners.get(one.name);
     if (!one.trusted) untrusted.push(one);
-    else if (!(settingsOf(options, one.name)?.enabled ?? !(one.read.disabled || off.has(one.name)))) disabled.push(one);
+    else if (!isEnabled(one)) disabled.push(one);
     else if (by === undefined) winners.set(one.name, one);
     else shadowed.push({ found: one, by });
   }
@@ -261,6 +280,10 @@ function answer(found: readonly FoundAgent[], { skipped, sources, options }: Res
   return {
     agents,
     shadowed,
+    otherScopes: otherScopes(
+      found.filter((one) => one.trusted && isEnabled(one)),
+      { chosen: winners, shadowed: shadowed.map(({ found: lost }) => lost) },
+    ),
     untrusted,
     disabled,
     skipped,

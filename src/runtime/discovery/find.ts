@@ -11,19 +11,21 @@ type Where<F> =
   | {
       readonly agents: readonly F[];
       readonly shadowed: readonly { readonly found: F }[];
+      readonly otherScopes?: readonly { readonly found: F }[];
       readonly unlisted?: readonly F[];
     }
   | readonly F[];
 
 /**
  * The agent of exactly this name. A qualified name (`bundled:explore`, `user:x`, `project:x`, `claude:x`, `<plugin>:x`)
- * selects a particular definition; in a complete search result, also one that is shadowed.
+ * selects a particular definition; in a complete search result, also one that is shadowed or of another scope.
  */
 export function findAgent<F extends Findable>(where: Where<F>, name: string): F | undefined {
   const agents: readonly F[] = "agents" in where ? where.agents : where;
   const exact = agents.find((found) => found.name === name);
   if (exact !== undefined) return exact;
-  const all = "agents" in where ? [...where.agents, ...where.shadowed.map(({ found }) => found)] : agents;
+  const hidden = "agents" in where ? [...where.shadowed, ...(where.otherScopes ?? [])] : [];
+  const all = [...agents, ...hidden.map(({ found }) => found)];
   const colon = name.indexOf(":");
   const qualified =
     colon <= 0

@@ -1,7 +1,8 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { SourceScope } from "../../core/agent/source-scope.ts";
 import { type PluginRoot, pluginRoots } from "./plugins.ts";
-import type { Order, Preset, Row, SourceScope } from "./sources.ts";
+import type { Order, Preset, Row } from "./sources.ts";
 
 /** A folder or file that exists and may contain agents. */
 export type SourceFolder = Readonly<{

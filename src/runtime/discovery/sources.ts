@@ -1,3 +1,5 @@
+import type { SourceScope } from "../../core/agent/source-scope.ts";
+
 /**
  * One place where a family's agents may be: a directory or a file, below a project's directory or below the home
  * directory. A family is an agent program with its own agent files.
@@ -105,7 +107,6 @@ export const agentFamilies: readonly (readonly Row[])[] = [
   ],
 ];
 
-export type SourceScope = "user" | "project" | "both";
 export type Order = "family-first" | "scope-first";
 
 /** Where agents are searched to behave like one other program. */

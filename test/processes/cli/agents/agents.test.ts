@@ -81,6 +81,16 @@ describe("subcrew agents", () => {
     expect(wrong).toMatchObject({ code: 2, stdout: "" });
   });
 
+  test.each([
+    ["user", ["helper"]],
+    ["project", ["critic"]],
+    ["both", ["helper", "critic"]],
+  ])("--agent-scope %s lists the agents of that scope", async (scope, names) => {
+    const { stdout } = await project().run(["agents", "--agent-scope", scope, "--trust", "--json"]);
+    const files = rowsOf(stdout).filter(({ source }) => source !== "bundled");
+    expect(files.map(({ name }) => name)).toEqual(names);
+  });
+
   test("an unknown subcommand is refused with the nearest one", async () => {
     expect(await project().run(["agents", "explian"])).toMatchObject({
       code: 2,
