@@ -21,6 +21,19 @@ test("the source files of the project follow every architecture rule", () => {
   expect(violations(tree)).toEqual([]);
 });
 
+test("the sources are strict TypeScript, and the package consists of ES modules", () => {
+  const read = (file: string) => JSON.parse(readFileSync(join(root, file), "utf8"));
+  const { compilerOptions, include } = read("tsconfig.json");
+  expect(compilerOptions).toMatchObject({ strict: true, noEmit: true, module: "nodenext", verbatimModuleSyntax: true });
+  expect(include).toEqual(expect.arrayContaining(["src", "test", "examples", "scripts"]));
+  expect(readFileSync(join(root, "scripts/check.mjs"), "utf8")).toMatch(/tools\.tsc, \["--noEmit"/);
+  expect(read("package.json")).toMatchObject({ type: "module" });
+  const unchecked = filesIn("src").filter((file) =>
+    /@ts-(?:nocheck|ignore)/.test(readFileSync(join(root, file), "utf8")),
+  );
+  expect(unchecked).toEqual([]);
+});
+
 test("the rooms have no cycle: each sees only rooms listed before it in its folder, or its folder's own files", () => {
   const order = Object.keys(rooms);
   for (const [room, { sees }] of Object.entries(rooms)) {

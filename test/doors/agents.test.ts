@@ -4,12 +4,16 @@ import { z } from "zod";
 import {
   clearBundledAgentsCache,
   discoverAgents,
+  discoverCommands,
+  families,
   findAgent,
   formatAgentList,
   getAgent,
+  getCommand,
   loadAgentModule,
   loadAgentsFromDir,
   loadBundledAgents,
+  parseAgentFields,
   readInlineAgents,
 } from "../../src/doors/agents.ts";
 import { agentFromDefinition, type LocalAgentDefinition } from "../../src/doors/gemini.ts";
@@ -69,6 +73,35 @@ test("bundled agents are read once, and again after the cache is cleared", () =>
   clearBundledAgentsCache();
   expect(loadBundledAgents()).not.toBe(first);
   expect(loadBundledAgents()).toEqual(first);
+});
+
+test("each part that oh-my-pi names exists: its agents, helpers, commands, prompts, settings, tool and executor", async () => {
+  const home = tempFolder({
+    ".omp/agent/agents/scout.md": agentFile("scout", "tools: read\n"),
+    ".omp/agent/commands/tidy.md": "---\ndescription: d\n---\nTidy $ARGUMENTS.\n",
+  });
+  const cwd = tempFolder();
+  const scout = getAgent((await discoverAgents(cwd, { home, preset: "omp" })).agents, "scout"); // discovery, types
+  expect(scout).toMatchObject({ name: "scout", source: "user", systemPrompt: "Body" });
+  expect(parseAgentFields({ name: "a", description: "d", tools: "read" })?.tools).toEqual(["read", "submit_result"]); // helpers
+  expect(families.flat().map(({ family }) => family)).toContain("omp"); // the list of places
+  expect(getCommand(await discoverCommands(cwd, home), "tidy")?.name).toBe("tidy");
+  const task = loadBundledAgents().find(({ agent }) => agent.name === "task")?.agent; // agents, and the prompt of tasks
+  expect(task?.instructions).toMatch(/\w{3}/);
+  const model = scripted(
+    { calls: [{ name: "task", input: { agent: "task", tasks: [{ id: "A", assignment: "go" }] } }] },
+    "done by task",
+    "done",
+  );
+  const lead = { name: "lead", description: "d", instructions: "i", tools: ["task"] };
+  const config = { preset: "omp", maxDepth: 1 } as const;
+  const crew = createCrew({ cwd, env: { HOME: home, PATH: "" }, config, agents: [lead], models: { model } });
+  expect(crew.settings.config).toMatchObject({ preset: "omp", maxDepth: 1, concurrency: 32 }); // configuration
+  expect(await crew.run({ mode: "single", agent: "lead", task: "x" })).toMatchObject({ status: "ok", output: "done" });
+  const [first, second, third] = model.requests;
+  expect(first?.tools[0]?.description).toMatch(/^Starts agents [^]*- scout: scout of a file/); // the tool and its prompt
+  expect(second?.system).toContain(task!.instructions.slice(0, 200)); // the executor
+  expect(JSON.stringify(third?.messages)).toContain("done by task");
 });
 
 test("agents given as JSON are read as Claude Code reads them, or with our own keys", () => {

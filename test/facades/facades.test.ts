@@ -184,6 +184,39 @@ test("parallel starts only agents that its caller may start, also for tasks with
   expect(read("lead")).toEqual(["Cannot spawn 'general'. Allowed: scout", "Cannot spawn 'sage'. Allowed: scout"]);
 });
 
+test("parallel checks its parameters by a schema and starts nothing if one is wrong", async () => {
+  const wrong = [
+    { task: 5 },
+    { tasks: [] },
+    { tasks: [{ name: "a" }] },
+    { chain: "first" },
+    { race: { agents: ["scout"] } },
+    { team: { tasks: [{ id: "a" }] } },
+    { task: "x", thinking: "very" },
+    { task: "x", retry: { maxAttempts: 0, backoffMs: 1 } },
+    { task: "x", agentScope: "mine" },
+    { task: "x", tsak: "y" },
+  ];
+  const { read, events } = await stage({
+    lead: { ...as("parallel"), says: [...wrong.map((input) => call("parallel", input)), "done"] },
+    scout: { says: [] },
+  });
+  const fields = read("lead").map((text) => /^Invalid parameters\. ([\w.]*): \S/.exec(text)?.[1]);
+  expect(fields).toEqual([
+    "task",
+    "tasks",
+    "tasks.0.task",
+    "chain",
+    "race.task",
+    "team.tasks.0.task",
+    "thinking",
+    "retry.maxAttempts",
+    "agentScope",
+    "",
+  ]);
+  expect(events.filter(({ type }) => type === "node.started")).toHaveLength(1);
+});
+
 test("delegate_to_agent checks inputs, fills them in, and reports how the agent ended", async () => {
   const inputs = {
     target: { type: "string", description: "what", required: true },

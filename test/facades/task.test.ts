@@ -2,8 +2,10 @@ import { readFileSync } from "node:fs";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { z } from "zod";
+import { delegationSpellings, facadeOf } from "../../src/core/vocabulary/delegation-names.ts";
 import { prompts } from "../../src/embedded.ts";
-import { createCrew, defineAgent } from "../../src/index.ts";
+import { createCrew, defineAgent, defineTool } from "../../src/index.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { call, stage } from "../support/stage.ts";
@@ -112,6 +114,40 @@ test("at the maximum depth the tool is not shown, and a call of it is refused", 
   });
 });
 
+const spellings = Object.entries(delegationSpellings)
+  .flatMap(([name, others]) => [name, ...others])
+  .filter((name) => facadeOf(name) !== undefined);
+
+test.each([...spellings, "*"])(
+  "at the maximum depth an agent with the tool %s is not shown it, a call of it is refused, and spawns are empty",
+  async (spelling) => {
+    const named = spelling === "*" ? "task" : spelling;
+    const { shown, read, events } = await stage(
+      {
+        lead: { ...lead, says: [batch("mid", "A"), "ok"] },
+        mid: { tools: ["allowed", spelling], spawns: "*", says: [call(named, {}), call("allowed", {}), "alone"] },
+        scout: { says: [] },
+      },
+      {
+        tools: [
+          defineTool({
+            name: "allowed",
+            description: "the agents that the caller may start",
+            input: z.object({}),
+            effect: "read",
+            run: (_, { spawns }) => JSON.stringify(spawns),
+          }),
+        ],
+      },
+      { maxDepth: 1 },
+    );
+    const starting = shown("mid").filter((name) => facadeOf(name) !== undefined || name === "TaskOutput");
+    expect([starting, shown("mid").includes("allowed")]).toEqual([[], true]);
+    expect(read("mid")).toEqual([expect.stringMatching(/^DENIED: /), "[]"]);
+    expect(startedPaths(events)).toEqual(["lead", "lead/A"]);
+  },
+);
+
 test("without spawns and without the delegation tool an agent cannot delegate, even with every other tool", async () => {
   const { shown, events } = await stage({
     lead: { tools: ["*"], says: [batch("scout", "A"), "ok"] },
@@ -136,6 +172,32 @@ test("in plan mode helpers are read-only, cannot delegate, and are told why", as
   expect(shown("worker")).toEqual(["read_file"]);
   expect(models["worker"]!.requests[0]!.system).toContain(prompts.planMode.trim());
   expect(read("worker").every((text) => text.startsWith("DENIED") || text.startsWith("Unknown tool"))).toBe(true);
+});
+
+test("a helper in plan mode keeps its model, thinking, schema and sampling", async () => {
+  const requested = async (mode: "plan" | "default") => {
+    const { models, result } = await stage(
+      {
+        lead: { ...lead, says: [batch("worker", "A"), "planned"] },
+        worker: {
+          tools: ["read_file", "write_file"],
+          thinking: "high",
+          temperature: 0.3,
+          output: { type: "object", title: "the worker's own" },
+          says: [call("complete_task", { result: {} })],
+        },
+      },
+      { permissions: { mode } },
+    );
+    const { model, thinking, temperature, tools } = models["worker"]!.requests[0]!;
+    return { model, thinking, temperature, tools, status: result.status };
+  };
+  const { tools, ...settings } = await requested("plan");
+  expect(settings).toEqual({ model: "worker", thinking: "high", temperature: 0.3, status: "ok" });
+  expect(tools.map(({ name }) => name)).toEqual(["read_file", "complete_task"]);
+  expect(JSON.stringify(tools[1]!.input)).toContain('"title":"the worker\'s own"');
+  const { tools: all, ...usual } = await requested("default");
+  expect([usual, all.at(-1)]).toEqual([settings, tools.at(-1)]);
 });
 
 test("added and removed agents are reported with the next answer", async () => {

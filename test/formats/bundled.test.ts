@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { commands } from "../../src/cli/commands.ts";
 import { CrewError } from "../../src/core/schema/error.ts";
@@ -12,6 +12,7 @@ import { type Discovery, discover, findAgent } from "../../src/runtime/discovery
 import { type PresetName, presets } from "../../src/runtime/discovery/sources.ts";
 import type { JsonSchema } from "../../src/core/text/json.ts";
 import { createValidator } from "../../src/runtime/task/compile-schema.ts";
+import { scan } from "../imports.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 
 const found = (preset?: PresetName): Promise<Discovery> =>
@@ -26,6 +27,25 @@ test("every bundled agent exists under its exact name", async () => {
   const { agents, problems } = await found();
   expect(agents.map(({ name }) => name).sort()).toEqual([...names].sort());
   expect(problems).toEqual([]);
+});
+
+test("bundled agents are in the code: none of the modules that they come from can read a file", () => {
+  const modules = new Map<string, readonly string[]>();
+  const visit = (url: URL): void => {
+    if (modules.has(url.href)) return;
+    const used = scan(readFileSync(url, "utf8")).imports.filter(({ kind }) => kind !== "type");
+    modules.set(
+      url.href,
+      used.map(({ specifier }) => specifier).filter((name) => !name.startsWith(".")),
+    );
+    for (const { specifier } of used) if (specifier.startsWith(".")) visit(new URL(specifier, url));
+  };
+  visit(new URL("../../src/formats/bundled.ts", import.meta.url));
+  expect(modules.size).toBeGreaterThan(10);
+  expect([...new Set([...modules.values()].flat())].toSorted()).toEqual(["js-yaml", "zod"]);
+  const files = readdirSync(new URL("../../agents/", import.meta.url), { recursive: true, encoding: "utf8" });
+  const names = files.filter((file) => /(?:^|\/)[^_/][^/]*\.md$/.test(file)).map((file) => file.slice(0, -3));
+  expect(Object.keys(agentFiles).toSorted()).toEqual(names.toSorted());
 });
 
 test("the files of bundled agents have different names where upper and lower case are the same", () => {

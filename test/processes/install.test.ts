@@ -28,14 +28,16 @@ describe("from the packed tarball, with a new home folder and nothing else insta
     execFileSync("tar", ["-xzf", join(folder, filename), "-C", folder]);
   }, 300_000);
 
-  test("the tarball contains the command, the doors and their types, and no tests", () => {
+  test("the tarball contains the command, the doors and their types, no tests, and no files of bundled agents", () => {
     const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       exports: Record<string, string | { types: string; default: string }>;
     };
     const doors = Object.values(exports).flatMap((door) => (typeof door === "string" ? [door] : Object.values(door)));
     const named = doors.filter((file) => !file.includes("*")).map((file) => file.replace("./", ""));
     expect(packed).toEqual(expect.arrayContaining(["dist/cli/main.js", "dist/schemas/event.json", ...named]));
-    expect(packed.filter((file) => /\.test\.|^(?:src|test|bench)\//.test(file))).toEqual([]);
+    expect(packed.filter((file) => /\.test\.|^(?:src|test|bench|agents|prompts|skills|commands)\//.test(file))).toEqual(
+      [],
+    );
   });
 
   test("the package contains the page", () => {

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { READ_ONLY_TOOLS } from "../../../src/core/vocabulary/tool-names.ts";
+import { loadAgentsFromDir } from "../../../src/doors/discover-agents.ts";
 import { ownDialect } from "../../../src/formats/dialects/own.ts";
 import { dialects } from "../../../src/formats/table.ts";
 import { type Discovery, discover, findAgent, type Trust } from "../../../src/runtime/discovery/discover.ts";
-import { listAgentFiles } from "../../../src/runtime/discovery/files.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 const good = (name: string, more = ""): string => `---\nname: ${name}\ndescription: d\n${more}---\nBody\n`;
@@ -342,11 +342,31 @@ test("files that begin with _ are drafts in subcrew's own directories and in Gem
   expect(namesIn(await discover({ cwd: "/nowhere/p", home, dialects }))).toEqual(["c"]);
 });
 
-test("an unreadable directory counts as empty, with a warning", () => {
-  const path = `/${"x".repeat(5000)}`;
-  const { files, problem } = listAgentFiles(
-    { family: "claude", dialect: "claude", scope: "user", path, deep: true },
-    dialects["claude"]!,
-  );
-  expect([files, problem?.code, problem?.file]).toEqual([[], "unreadable", path]);
+test("a missing directory is empty; an unreadable one, too, with a warning, and other directories are found", async () => {
+  const root = tempFolder({
+    "home/.omp/agent/agents/lost.md": good("lost"),
+    "home/.claude/agents/closed/lost.md": good("lost"),
+    "home/.claude/agents/open/found.md": good("found"),
+    "home/.gemini/agents/fine.md": good("fine"),
+  });
+  const closed = ["home/.omp/agent/agents", "home/.claude/agents/closed"].map((path) => join(root, path));
+  chmodSync(root, 0o755);
+  for (const path of closed) chmodSync(path, 0o000);
+  const isRoot = process.getuid?.() === 0; // root can read every directory
+  try {
+    if (isRoot) process.seteuid!(65_534);
+    const found = await discover({ cwd: "/nowhere/project", home: join(root, "home"), dialects });
+    expect(namesIn(found)).toEqual(["found", "fine"]);
+    const told = found.sources.map(({ family, files, problem }) => [family, files, problem?.code, problem?.file]);
+    expect(told).toEqual([
+      ["omp", 0, "unreadable", closed[0]],
+      ["claude", 1, "unreadable", closed[1]],
+      ["gemini", 1, undefined, undefined],
+    ]);
+    expect(loadAgentsFromDir(closed[0]!, "user")).toEqual([]);
+  } finally {
+    if (isRoot) process.seteuid!(0);
+    for (const path of closed) chmodSync(path, 0o755);
+  }
+  expect((await discover({ cwd: "/nowhere/project", home: join(root, "missing"), dialects })).sources).toEqual([]);
 });

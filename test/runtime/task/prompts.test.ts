@@ -5,6 +5,7 @@ import { z } from "zod";
 import { createCrew, defineAgent, defineTool, type Event, type Model, type RunInput } from "../../../src/index.ts";
 import { scripted } from "../../../src/models/scripted/scripted.ts";
 import { basePersona, buildSystemPrompt } from "../../../src/runtime/task/system-prompt.ts";
+import { deferred } from "../../../src/runtime/async/deferred.ts";
 import { repository } from "../../support/repository.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
@@ -61,6 +62,36 @@ test("every turn of a task is requested with the task's own tools and prompt", a
   expect([one.requests.length, other.requests.length]).toEqual([3, 2]);
   const [first, ...later] = one.requests;
   for (const { tools } of later) expect(tools[0]).toBe(first?.tools[0]); // created once, for all turns
+});
+
+test("one model serves tasks of several agents at the same time, each turn with the tools and prompt of its task", async () => {
+  const turns: string[] = [];
+  let both = deferred<void>();
+  const model: Model = async function* ({ system, tools, messages }) {
+    const [, name = ""] = /You are (\w+)\./.exec(system) ?? [];
+    turns.push(`${name} with ${tools.map((each) => each.name).join()}`);
+    const turn = both;
+    if (turns.length % 2 === 0) {
+      both = deferred<void>();
+      turn.resolve();
+    }
+    await turn.promise; // the turns of the two tasks alternate
+    const own = name === "one" ? "look" : "touch";
+    if (messages.length < 4) yield { type: "call", call: { id: "1", name: own, input: {} } };
+    else yield { type: "text", text: `${name} used ${JSON.stringify(messages).split('"whole"').length - 1}` };
+    yield { type: "end", usage: { input: 1, output: 1 }, cost: 0 };
+  };
+  const crew = createCrew({
+    ...bare,
+    agents: [agent("one", { tools: ["look"], model: "m" }), agent("other", { tools: ["touch"], model: "m" })],
+    tools: [tool("look"), tool("touch")],
+    models: { m: model },
+  });
+  const tasks = ["one", "other"].map((name) => ({ agent: name, task: "go", name }));
+  const { nodes } = await crew.run({ mode: "parallel", tasks });
+  expect(turns).toHaveLength(6);
+  for (const at of [0, 2, 4]) expect(turns.slice(at, at + 2).toSorted()).toEqual(["one with look", "other with touch"]);
+  expect(nodes).toMatchObject({ one: { output: "one used 2" }, other: { output: "other used 2" } });
 });
 
 test("a helper does not see its parent's conversation, nor the parent the helper's", async () => {

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { place, script } from "../../command.ts";
 
@@ -177,6 +178,36 @@ describe("several tasks", () => {
     expect(stderr).toContain("✓ 39 tasks\n");
     expect(stderr).not.toContain("✓ t8");
   });
+});
+
+test.each([
+  [
+    "a context file",
+    ["run", "scout", "When do the birds sing?", "--context-file", "notes.md"],
+    /> Birds sing at dawn\./,
+  ],
+  ["git context", ["run", "scout", "Which notes are new?", "--git-context"], /> \?\? notes\.md/],
+  [
+    "the output of the step before, in a chain of two agents of pi",
+    ["chain", "scout=Where are the birds?", "planner=What does this say? {previous}", "--json"],
+    /"type":"node\.started"[^\n]*"prompt":"What does this say\? This is the offline model/,
+  ],
+])("smoke run: %s reaches the model", async (_, args, answer) => {
+  const there = place({
+    "notes.md": "Birds sing at dawn.\n",
+    ".git/HEAD": "ref: refs/heads/main\n",
+    ".git/config": "[core]\n\trepositoryformatversion = 0\n",
+    ".git/objects/info/packs": "",
+    ".git/refs/heads/.keep": "",
+  });
+  for (const name of ["scout", "planner"]) {
+    const file = join(there.home, `.pi/agent/agents/${name}.md`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, `---\nname: ${name}\ndescription: d\ntools: []\n---\nWork.\n`);
+  }
+  const { code, stdout } = await there.run(args);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(answer);
 });
 
 describe("the output that goes to a log", () => {

@@ -22,6 +22,14 @@ test("after an edit the agent reads the report of the checker, and after a repai
   expect(played.questions).toEqual([]);
 });
 
+test("the bundled agent `code` reads the report of the checker after an edit, and `general` does not", async () => {
+  const diagnostics = { command: "grep -n bad a.txt && exit 3" };
+  const report = async (agent: string): Promise<string | undefined> =>
+    textOf(await play([edit], { ...options, diagnostics, input: { agent } })).split("\n\n")[1];
+  expect(await report("code")).toBe("Diagnostics of `grep -n bad a.txt && exit 3` (exit code 3):\n1:bad");
+  expect(await report("general")).toBeUndefined();
+});
+
 test("a checker that takes too long is stopped, and the edit is kept", async () => {
   const played = await play([edit], { ...options, ...checker("sleep 1000", { timeoutMs: 50 }) });
   expect(textOf(played)).toMatch(/Diagnostics of `sleep 1000` \(time/);
