@@ -10,10 +10,10 @@ import { tempFolder } from "../support/temp-folder.ts";
 const question = "Where is the order of the agent sources decided?";
 const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Asks an agent about the source of this project; returns how much its conversation grew. */
+/** Asks an agent about the source of this project; returns how much its conversation grew, and the tokens of its turns. */
 async function ask(
   agent: "lead" | "explore",
-): Promise<{ added: number; requests: readonly ModelRequest[]; output: string }> {
+): Promise<{ added: number; tokens: number; requests: readonly ModelRequest[]; output: string }> {
   const requests: ModelRequest[] = [];
   const watched: Model = async function* (request, signal) {
     requests.push(request);
@@ -35,16 +35,18 @@ async function ask(
     model: "offline",
     config: { agents: { explore: { model: "offline" } } },
   });
-  const { output, status } = await crew.run({ mode: "single", agent, task: question });
+  const { output, status, nodes } = await crew.run({ mode: "single", agent, task: question });
   expect(status).toBe("ok");
   const own = agent === "lead" ? lead.requests : requests;
-  return { added: bytes(own.at(-1)!.messages.slice(1)), requests: own, output };
+  const { usage } = nodes[agent] as { usage: { input: number } };
+  return { added: bytes(own.at(-1)!.messages.slice(1)), tokens: usage.input, requests: own, output };
 }
 
-test("exploring this repository with a subagent keeps less than half of the text in the main conversation", async () => {
+test("exploring this repository with a subagent saves more than 55 % of the text and tokens of the main conversation", async () => {
   const [alone, delegated] = [await ask("explore"), await ask("lead")];
   expect(alone.output).toContain("src/runtime/discovery/sources.ts");
-  expect(delegated.added).toBeLessThan(alone.added / 2);
+  expect(delegated.added).toBeLessThan(alone.added * 0.45);
+  expect(delegated.tokens).toBeLessThan(alone.tokens * 0.45);
   // Only the summary came back, and no results of the subagent's tools.
   const results = alone.requests
     .at(-1)!
