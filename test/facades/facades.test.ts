@@ -217,6 +217,31 @@ test("parallel checks its parameters by a schema and starts nothing if one is wr
   expect(events.filter(({ type }) => type === "node.started")).toHaveLength(1);
 });
 
+test.each([
+  ["task", { agent: "scout", tasks: [{ id: "A", assignment: "go" }] }],
+  ["Task", { subagent_type: "scout", description: "look", prompt: "go" }],
+  ["spawn_subagent", { type: "scout", description: "look", input: "go" }],
+  ["delegate_to_agent", { agent_name: "scout", query: "go" }],
+  ["invoke_agent", { agent_name: "scout", prompt: "go" }],
+])("%s starts nothing if a parameter is unknown, missing or of another type", async (tool, right) => {
+  const keys = Object.keys(right) as (keyof typeof right)[];
+  const wrong = [
+    { ...right, tyop: "x" },
+    ...keys.flatMap((key) => [
+      { ...right, [key]: 5 },
+      { ...right, [key]: "" },
+    ]),
+    Object.fromEntries(Object.entries(right).slice(0, -1)),
+  ];
+  const { read, events } = await stage({
+    lead: { ...as(tool), says: [...wrong.map((input) => call(tool, input)), "done"] },
+    scout: { says: [] },
+  });
+  expect(read("lead")).toHaveLength(wrong.length);
+  expect(read("lead")[0]).toContain("tyop");
+  expect(events.filter(({ type }) => type === "node.started")).toHaveLength(1);
+});
+
 test("delegate_to_agent checks inputs, fills them in, and reports how the agent ended", async () => {
   const inputs = {
     target: { type: "string", description: "what", required: true },

@@ -17,7 +17,7 @@ const scout: Agent = { name: "scout", description: "Looks.", instructions: "Look
 const crewOf = (
   model: ScriptedModel,
   where: string,
-  { agent = scout, clock }: { agent?: Agent; clock?: () => number } = {},
+  { agent = scout, clock, usual }: { agent?: Agent; clock?: () => number; usual?: ScriptedModel } = {},
 ): Crew =>
   createCrew({
     cwd: root,
@@ -25,8 +25,9 @@ const crewOf = (
     userHome: root,
     discover: false,
     agents: [agent],
-    models: { m: model },
+    models: { ...(usual && { usual }), m: model },
     env: {},
+    ...(usual && { model: "usual" }),
     ...(clock && { clock }),
   });
 
@@ -42,7 +43,8 @@ test("an ended task is continued in a new run with its conversation, agent and m
   const id = await ended(crewOf(first, where));
 
   const second = scripted("And a third.");
-  const crew = crewOf(second, where);
+  const usual = scripted("The model of other tasks.");
+  const crew = crewOf(second, where, { usual });
   const { plan, continues } = await crew.continuing({ run: id, prompt: "Now also hidden ones.", allowFailed: false });
   expect(continues).toBe(`${id}/scout`);
   const run = crew.run(plan, { continues });
@@ -53,6 +55,9 @@ test("an ended task is continued in a new run with its conversation, agent and m
   expect(asked?.messages.at(0)).toMatchObject({ text: "What is there?" });
   expect(asked?.messages.at(-1)).toMatchObject({ text: "Now also hidden ones." });
   expect(asked?.tools.map(({ name }) => name)).toEqual(["list_files"]);
+  expect(asked?.system).toContain("Look.");
+  expect(run.state.nodes.get("scout")).toMatchObject({ agent: "scout", model: "m" });
+  expect(usual.requests).toEqual([]);
 
   const third = scripted("Fourth.");
   const again = crewOf(third, where);
