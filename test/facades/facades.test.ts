@@ -171,6 +171,30 @@ test("parallel also runs a chain, a race and a team", async () => {
   ]);
 });
 
+test("parallel says which tools each agent used, and how often", async () => {
+  const use = (...names: string[]) => calls(...names.map((name): [string, object] => [name, {}]));
+  const { read } = await stage({
+    lead: {
+      ...as("parallel"),
+      says: [
+        call("parallel", { tasks: ["a", "b"].map((agent) => ({ agent, task: "x", name: agent })), gitContext: false }),
+        "done",
+      ],
+    },
+    a: { tools: ["*"], says: [use("list_files", "current_time", "list_files"), "A"] },
+    b: { tools: ["*"], says: [use("current_time"), use("current_time"), use("current_time"), "B"] },
+  });
+  const parts = read("lead")[0]!
+    .split("\n")
+    .filter((line) => /^(?:### |\*\*Tools used)/.test(line));
+  expect(parts).toEqual([
+    expect.stringMatching(/^### ✓ a/),
+    "**Tools used:** list_files×2, current_time",
+    expect.stringMatching(/^### ✓ b/),
+    "**Tools used:** current_time×3",
+  ]);
+});
+
 test("parallel starts only agents that its caller may start, also for tasks without an agent", async () => {
   const { read } = await stage({
     lead: {

@@ -26,10 +26,10 @@ describe("one task", () => {
   });
 
   test("a known price is shown, and tool calls are counted", async () => {
-    const call = { name: "list_files", input: {} };
-    const there = place({ "turns.json": script({ calls: [call, call], cost: 0.01 }, { text: "two", cost: 0.02 }) });
+    const calls = ["current_time", "list_files", "list_files"].map((name) => ({ name, input: {} }));
+    const there = place({ "turns.json": script({ calls, cost: 0.01 }, { text: "two", cost: 0.02 }) });
     const { stderr } = await there.run(asked);
-    expect(stderr).toContain("$0.0300 · list_files×2 · scripted:turns.json");
+    expect(stderr).toContain("$0.0300 · list_files×2, current_time×1 · scripted:turns.json");
   });
 
   test("the summary states what was reused and how much that saved", async () => {
