@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   jsonParsers,
@@ -32,6 +32,21 @@ test("the sources are strict TypeScript, and the package consists of ES modules"
     /@ts-(?:nocheck|ignore)/.test(readFileSync(join(root, file), "utf8")),
   );
   expect(unchecked).toEqual([]);
+});
+
+test("the delegation tools only delegate: they use no module of Node, no other tool, no command and no terminal", () => {
+  const used = filesIn("src/facades").flatMap((file) => {
+    const { code, imports } = scan(readFileSync(join(root, file), "utf8"));
+    expect(code, file).not.toMatch(/\b(?:process|fetch|Buffer\.from|globalThis)\b/);
+    const named = imports.filter(({ kind }) => kind !== "type").map(({ specifier }) => specifier);
+    return named.map((name) => (name.startsWith(".") ? join(dirname(file), name) : name));
+  });
+  const others = [...new Set(used)].filter((name) => !/^src\/(?:core|modes|facades)\//.test(name));
+  expect(others.toSorted()).toEqual([
+    "src/runtime/async/long-timer.ts",
+    "src/runtime/git/context.ts", // what `parallel` shows of the repository
+    "zod",
+  ]);
 });
 
 test("the rooms have no cycle: each sees only rooms listed before it in its folder, or its folder's own files", () => {
