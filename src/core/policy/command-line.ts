@@ -1,4 +1,4 @@
-import { commandsInArguments, mayRunFrom } from "../shell/arguments.ts";
+import { commandsInArguments, mayRun } from "../shell/arguments.ts";
 import { commandsInCode } from "../shell/code.ts";
 import { parseShell, type ShellCommand, type ShellWord } from "../shell/parse.ts";
 import { runByVariables } from "../shell/variables.ts";
@@ -11,8 +11,8 @@ export type Part = Readonly<{
   inner: readonly Part[];
   /** Values of variables, and texts in code and arguments, read as commands: some program may run them. */
   perhaps: readonly Part[];
-  /** The index of the first of its words that may begin a command, if it may run one of its arguments. */
-  mayRunFrom?: number;
+  /** The indexes of its words that may begin a command, if it may run one of its arguments. */
+  mayRun: readonly number[];
   transparent: boolean;
   problem?: string;
 }>;
@@ -50,19 +50,20 @@ function partOf(command: ShellCommand, depth: number): Part {
   const problem = hazard ?? (wrapped && "problem" in wrapped ? wrapped.problem : variables.problem);
   const [first, ...args] = command.words;
   const program = baseName(first?.text ?? "");
+  const texts = [...args, ...(command.inputs ?? [])];
   const perhaps = [
     ...variables.perhaps,
-    ...commandsInCode(program, args),
-    ...(wrapped === undefined ? commandsInArguments(program, args) : []),
+    ...commandsInCode(program, texts),
+    ...(wrapped === undefined ? commandsInArguments(program, texts) : []),
   ];
-  const from = wrapped === undefined ? mayRunFrom(program, args) : undefined;
   const inner = [...(wrapped && "inner" in wrapped ? wrapped.inner : []), ...variables.inner];
   return {
     command,
     inner: inner.map((each) => partOf(each, depth + 1)),
     perhaps: depth > DEEPEST ? [] : perhaps.map((each) => withoutProblems(partOf(each, depth + 1))),
     transparent: wrapped !== undefined && "inner" in wrapped && wrapped.transparent,
-    ...defined({ problem, mayRunFrom: from === undefined ? undefined : from + 1 }),
+    mayRun: wrapped === undefined ? mayRun(program, args).map((at) => at + 1) : [],
+    ...defined({ problem }),
   };
 }
 

@@ -193,6 +193,21 @@ test.each([
   String.raw`unheard-of -x'rm a'`,
   String.raw`unheard-of 'A=1 rm b=c'`,
   String.raw`screen rm a`,
+  String.raw`yarn run rm a`,
+  String.raw`yarn rm a`,
+  String.raw`yarn workspace x rm a`,
+  String.raw`yarnpkg --cwd x run rm a`,
+  String.raw`pnpm --filter x run rm a`,
+  String.raw`bun run --silent rm a`,
+  String.raw`corepack yarn@1 run rm a`,
+  String.raw`pnpx rm a`,
+  String.raw`gcc -wrapper rm,a x.c`,
+  String.raw`g++ -c x.c -wrapper env,/bin/rm,a`,
+  String.raw`cmake '-DCMAKE_C_COMPILER_LAUNCHER=rm;a' .`,
+  String.raw`unheard-of --pre-hook rm a`,
+  String.raw`ccache rm a`,
+  String.raw`ed <<< '!rm a'`,
+  String.raw`make -f - <<< 'x:;rm a'`,
 ])("commands in arguments: a deny rule for rm applies to %s", (command) => {
   expect(decide(command)).toBe("deny");
 });
@@ -219,6 +234,14 @@ test.each([
   String.raw`gh pr create --title='rm old files'`,
   String.raw`grep -- rm a`,
   String.raw`docker rm -- c`,
+  String.raw`docker compose --dry-run rm web`,
+  String.raw`npm run rm`,
+  String.raw`pnpm --filter x rm y`,
+  String.raw`bun rm x`,
+  String.raw`yarn workspace x add rm`,
+  String.raw`yarn run build rm`,
+  String.raw`cargo build --features rm,x`,
+  String.raw`cat <<< 'rm a'`,
 ])("commands in arguments: a deny rule for rm does not apply to %s", (command) => {
   expect(decide(command)).toBe("allow");
 });

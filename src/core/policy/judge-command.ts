@@ -131,9 +131,9 @@ function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line,
   const [program = "", ...words] = wordsOf(pattern).words;
   const isProgram = ({ text }: ShellWord): boolean =>
     text !== undefined && textMatches(baseName(program).toLowerCase(), baseName(text).toLowerCase());
-  return all.some(({ command: { words: given }, mayRunFrom }) => {
-    const start = given.findIndex((word, at) => (at === 0 || at >= (mayRunFrom ?? Infinity)) && isProgram(word));
-    if (start < 0) return false;
+  return all.some(({ command: { words: given }, mayRun }) => {
+    const start = [0, ...mayRun].find((at) => given[at] !== undefined && isProgram(given[at]));
+    if (start === undefined) return false;
     let at = 0;
     for (const { text } of given.slice(start + 1))
       if (at < words.length && (text === undefined || textMatches(words[at]!, text))) at++;

@@ -13,7 +13,9 @@ export function commandsInArguments(program: string, args: readonly ShellWord[])
   const effects = effectsOf(program, args);
   const known = effects === undefined ? undefined : new Set(effects.flatMap((at) => [at, at + 1]));
   const texts = args.flatMap(({ text }, at) =>
-    text === undefined || known?.has(at) === false || isProse(program, args[at - 1]?.text, text) ? [] : linesIn(text),
+    text === undefined || known?.has(at) === false || isProse(program, args[at - 1]?.text, text)
+      ? []
+      : [...linesIn(text), ...listAfter(args[at - 1]?.text ?? "", text)],
   );
   return texts.flatMap(readAsCommands);
 }
@@ -47,26 +49,71 @@ function linesIn(text: string, depth = 0): string[] {
 }
 
 /**
- * The index of the first argument of a command outside the table of known ones that may begin a command which it runs,
- * as in `docker exec box rm a` and `tool -- rm a`; `undefined`: there is none. Which of the words after it is the
- * program is not known: every one may be.
+ * The command line in a value that divides its words by "," or ";", if its option or setting names a program, as in `gcc
+ * -wrapper rm,a` and `cmake -DCMAKE_C_COMPILER_LAUNCHER=rm;a`.
  */
-export function mayRunFrom(program: string, args: readonly ShellWord[]): number | undefined {
-  if (RUNS_NOTHING.has(program) || effectsOf(program, args) !== undefined) return undefined;
-  if (RUNS_ARGUMENTS.has(program)) return 0;
+function listAfter(before: string, text: string): string[] {
+  const option = before.startsWith("-") ? before : "";
+  const [, name = option, value = text] = /^([^=]+)=([^]*)$/.exec(text) ?? [];
+  return RUNNING_LIST.test(name) && !NOT_RUNNING.test(name) ? [value.replace(/[,;]/g, " ")] : [];
+}
+
+/**
+ * The indexes of the arguments of a command outside the table of known ones that may begin a command which it runs, as
+ * in `docker exec box rm a`, `tool -- rm a` and `yarn run rm a`. Which of these words is the program is not known: every
+ * one may be.
+ */
+export function mayRun(program: string, args: readonly ShellWord[]): readonly number[] {
+  if (RUNS_NOTHING.has(program) || effectsOf(program, args) !== undefined) return [];
   const runs = PROJECT_RUNNERS.has(program) ? RUNNING_OPTION : RUNNING;
-  const at = args.findIndex(({ text }) => text !== undefined && runs.test(text));
-  return at < 0 ? undefined : at + 1;
+  const at = RUNS_ARGUMENTS.has(program)
+    ? -1
+    : args.findIndex(({ text }) => text !== undefined && runs.test(text) && !NOT_RUNNING.test(text));
+  if (at < 0 && !RUNS_ARGUMENTS.has(program)) return scriptIn(program, args);
+  return Array.from(args.keys()).slice(at + 1);
 }
 
 const RUNS_ARGUMENTS: ReadonlySet<string> = new Set(
-  words("tmux screen zellij socat nc ncat netcat pee gpg-agent mosh"),
+  words(
+    "tmux screen zellij socat nc ncat netcat pee gpg-agent mosh wine wine64 mpirun mpiexec srun ccache sccache distcc icecc scan-build dtach abduco envchain retry rr kcov",
+  ),
 );
 
-/** Programs whose subcommand `run` starts a program or script of the project, which is no command. */
+/** Programs whose subcommand `run` starts a program or script of the project. */
 const PROJECT_RUNNERS: ReadonlySet<string> = new Set(
-  words("npm pnpm yarn bun deno cargo go dotnet swift zig gradle mvn just task make poetry pdm hatch rye uv pipenv"),
+  words(
+    "npm pnpm yarn yarnpkg bun deno cargo go dotnet swift zig gradle mvn just task make poetry pdm hatch rye uv pipenv",
+  ),
 );
 
-const RUNNING_OPTION = /^(?:--|-[cCeExX]|--(?:exec(?:-batch)?|command|cmd|call|entrypoint|runner|run)|exec|explore)$/;
-const RUNNING = new RegExp(`${RUNNING_OPTION.source}|^(?:run|shell|ssh|rsh|develop|debug|spawn|foreach|console)$`);
+/**
+ * The words that may be the name of a script, after the subcommand `run` or alone: without a script of this name these
+ * package managers run a program.
+ */
+function scriptIn(program: string, args: readonly ShellWord[]): readonly number[] {
+  const managing = Object.hasOwn(MANAGING, program) ? words(MANAGING[program]!) : undefined;
+  if (managing === undefined) return [];
+  const texts = args.map(({ text = "" }) => text);
+  const run = texts.indexOf("run");
+  const names = texts.flatMap((text, at) => (at > run && !text.startsWith("-") ? [at] : []));
+  const scripts = texts[names[0] ?? 0] === "workspace" ? names.slice(2) : names;
+  // The word after an option may be its value; then a later word is the name.
+  const last = scripts.findIndex((at) => !texts[at - 1]?.startsWith("-"));
+  return scripts.slice(0, last < 0 ? undefined : last + 1).filter((at) => run >= 0 || !managing.includes(texts[at]!));
+}
+
+/** Subcommands of package managers that have the name of a program of the machine. */
+const MANAGING: Readonly<Record<string, string>> = {
+  pnpm: "add create env init install link list ln login ls node pack patch publish rm test unlink",
+  yarn: "add create env init install link list login node pack patch publish test unlink",
+  yarnpkg: "add create env init install link list login node pack patch publish test unlink",
+  bun: "add build create init install link list publish rm test unlink",
+};
+
+/** Names of options and settings whose value is a program or a command line. */
+const RUNNING_NAME =
+  "(?:[\\w.-]*[-_.])?(?:exec(?:-batch)?|executable|command|cmd|call|entrypoint|runner|run|wrapper|launcher|hook|pager|editor|askpass|interpreter|shell|handler|program|compiler|linker)";
+const RUNNING_OPTION = new RegExp(`^(?:--|-[cex]|--?${RUNNING_NAME}|exec|explore)$`, "i");
+const RUNNING = new RegExp(`${RUNNING_OPTION.source}|^(?:run|shell|ssh|rsh|develop|debug|spawn|foreach|console)$`, "i");
+const RUNNING_LIST = new RegExp(`^(?:-[A-Z]|--?)?${RUNNING_NAME}$`, "i");
+const NOT_RUNNING = /^--?(?:no|dry|skip|without)-/i;

@@ -44,6 +44,7 @@ test("variable assignments and redirections of a command are not part of its wor
           { writes: true, target: { text: "force" } },
           { writes: true, target: { text: "rw" } },
         ],
+        inputs: [{ text: "text" }],
       },
     ],
   } satisfies ParsedShell);

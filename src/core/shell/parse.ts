@@ -30,6 +30,8 @@ export type ShellCommand = Readonly<{
   /** Variable assignments before the command, or without a command. */
   sets: readonly VariableSetting[];
   redirects: readonly ShellRedirect[];
+  /** Texts that the command reads from its input, as in `ed <<< text`. */
+  inputs?: readonly ShellWord[];
 }>;
 
 /** The assignment of a variable; its value is absent when it is only known at run time. */
@@ -136,11 +138,12 @@ function readCommand(reader: Reader): void {
   const found: ShellWord[] = [];
   const sets: VariableSetting[] = [];
   const redirects: ShellRedirect[] = [];
+  const inputs: ShellWord[] = [];
   for (;;) {
     skipBlanks(reader);
     const char = reader.line.charAt(reader.at);
     if (startsWith(reader, "&>") || char === "<" || char === ">") {
-      redirects.push(...readRedirect(reader));
+      redirects.push(...readRedirect(reader, inputs));
       continue;
     }
     if (char === "" || char === "\n" || char === ")" || isSeparator(char)) break;
@@ -151,7 +154,7 @@ function readCommand(reader: Reader): void {
     }
     const { word, raw, plain } = readWord(reader);
     const next = reader.line.charAt(reader.at);
-    if (plain && (next === "<" || next === ">") && /^\d+$/.test(raw)) redirects.push(...readRedirect(reader));
+    if (plain && (next === "<" || next === ">") && /^\d+$/.test(raw)) redirects.push(...readRedirect(reader, inputs));
     else if (found.length === 0 && plain && KEYWORDS.has(raw))
       throw new Unreadable(`"${raw}" begins a construct that is not supported`);
     else if (found.length === 0 && /^[A-Za-z_]\w*\+?=/.test(raw)) sets.push(settingIn(word)!);
@@ -159,7 +162,7 @@ function readCommand(reader: Reader): void {
       throw new Unreadable("the command assigns to an array element");
     else found.push(word);
   }
-  reader.commands.push({ words: found, sets, redirects });
+  reader.commands.push({ words: found, sets, redirects, ...(inputs.length > 0 && { inputs }) });
 }
 
 /** The assignment that a word contains, as in `NAME=value`; `undefined`: the word is none, or that is not known. */
@@ -171,7 +174,8 @@ export function settingIn({ text, begins }: ShellWord): VariableSetting | undefi
 
 const OPERATORS = ["&>>", "&>", "<<<", "<<", "<&", "<>", ">>", ">&", ">|", "<", ">"];
 
-function readRedirect(reader: Reader): ShellRedirect[] {
+/** Reads a redirection; the text of `<<<` is added to the inputs. */
+function readRedirect(reader: Reader, inputs: ShellWord[] = []): ShellRedirect[] {
   const operator = OPERATORS.find((each) => startsWith(reader, each))!;
   reader.at += operator.length;
   if (operator === "<<") throw new Unreadable("the command contains a here-document");
@@ -179,7 +183,10 @@ function readRedirect(reader: Reader): ShellRedirect[] {
   skipBlanks(reader);
   const { word, raw, plain } = readWord(reader);
   if (raw === "") throw new Unreadable(`"${operator}" has no target`);
-  if (operator === "<<<") return [];
+  if (operator === "<<<") {
+    inputs.push(word);
+    return [];
+  }
   if ((operator === ">&" || operator === "<&") && plain && /^(?:\d+-?|-)$/.test(raw)) return [];
   if (operator === "<&") throw new Unreadable('"<&" names no descriptor');
   return [{ writes: operator !== "<", target: word }];

@@ -115,9 +115,12 @@ const grammars: Readonly<Record<string, Grammar>> = {
  * before it.
  */
 const runners: Readonly<Record<string, Grammar & Readonly<{ after: string }>>> = {
+  pnpx: { after: "" },
+  nlx: { after: "" },
   npm: { after: "exec x", flags: "y", valued: "p", long: "yes no package=" },
   pnpm: { after: "exec dlx", flags: "r", valued: "C", long: "recursive package=" },
   yarn: { after: "exec dlx", flags: "q", valued: "p", long: "quiet package=" },
+  yarnpkg: { after: "exec dlx", flags: "q", valued: "p", long: "quiet package=" },
   bun: { after: "x", long: "bun silent" },
   uv: {
     after: "run",
@@ -151,6 +154,12 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
     Object.entries(runners).map(([name, row]): [string, Unwrap] => [name, (args) => behindRunner(name, row, args)]),
   ),
   command: (args) => (/^-[vV]$/.test(args[0]?.text ?? "") ? undefined : behind("command", grammars["command"]!, args)),
+  corepack: ([first, ...args]) => {
+    const manager = /^(npm|npx|pnpm|pnpx|yarn|yarnpkg)(?:@|$)/.exec(first?.text ?? "")?.[1];
+    return manager === undefined
+      ? undefined
+      : inner([{ words: [{ text: manager }, ...args], sets: [], redirects: [] }], false);
+  },
   eval: (args) => joined(args),
   sh: shellWith,
   bash: shellWith,
