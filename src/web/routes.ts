@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { answer } from "../core/plan/gate.ts";
 import { command } from "../core/run/run-command.ts";
 import { CrewError } from "../core/schema/error.ts";
+import { decimalIn } from "../core/schema/decimal.ts";
 import { parseAs } from "../core/schema/parse.ts";
 import { defined } from "../core/text/defined.ts";
 import { isRecord, parseJson } from "../core/text/json.ts";
@@ -50,13 +51,14 @@ export const looks: Readonly<Record<string, Look>> = {
   needs: async ({ hub }) => hub.list.needs(),
   runs: async ({ hub }, { get }) =>
     hub.list.older({ before: get("before") || undefined, text: get("text"), count: 50 }),
-  transcript: async ({ hub }, { get }) =>
-    transcriptPart(await hub.events(get("run")), {
-      run: get("run"),
-      path: get("path"),
-      before: get("before") === "" ? undefined : Number(get("before")),
-    }),
-  log: async ({ hub }, { get }) => logLines(await hub.events(get("run")), Number(get("before")) || 0),
+  transcript: async ({ hub }, { get }) => {
+    const place = { run: get("run"), path: get("path"), before: countIn(get, "before") };
+    return transcriptPart(await hub.events(place.run), place);
+  },
+  log: async ({ hub }, { get }) => {
+    const before = countIn(get, "before") ?? 0;
+    return logLines(await hub.events(get("run")), before);
+  },
   task: async ({ crew, hub }, { get }) => taskDetails(crew, await hub.events(get("run")), get("path")),
   actions: async ({ crew }, { get }): Promise<RowDetails> => {
     const row = await rowFor(crew, get("run"), get("path"));
@@ -65,7 +67,7 @@ export const looks: Readonly<Record<string, Look>> = {
   diff: async ({ crew }, { get }) => diffReport(crew, await crew.findRun(get("run")), get("path")),
   call: async ({ hub }, { get }) => callDetails(await hub.events(get("run")), get("call")) ?? null,
   compare: async ({ crew }, { get }) => Promise.all([comparedSide(crew, get("a")), comparedSide(crew, get("b"))]),
-  cost: async ({ cost }, { get }) => cost(Math.min(365, Math.max(1, Number(get("days")) || 30)), Date.now()),
+  cost: async ({ cost }, { get }) => cost(Math.min(365, Math.max(1, countIn(get, "days") ?? 30)), Date.now()),
   agents: async ({ crew }) => agentRows(crew),
   agent: async ({ crew }, { get }) => agentPage(crew, get("name")),
   lint: async ({ crew }) => lintReport(crew),
@@ -73,6 +75,16 @@ export const looks: Readonly<Record<string, Look>> = {
   start: async ({ crew, hub }) =>
     startOptions(crew, [...new Set(hub.list.snapshot().runs.map(({ project }) => project))]),
 };
+
+/** A number of a query; `undefined` if it is not given. */
+function countIn(get: WebQuery["get"], name: string): number | undefined {
+  const text = get(name);
+  if (text === "") return undefined;
+  const count = decimalIn(text);
+  if (count === undefined || !Number.isInteger(count))
+    throw badInput(`"${name}" is not a whole number: "${text.slice(0, 40)}".`, "Load the page again.");
+  return count;
+}
 
 export const changes: Readonly<Record<string, Change>> = {
   plan: async (context, body) => {

@@ -1,3 +1,4 @@
+import { badInput } from "./responses.ts";
 import type { ShownRun } from "../core/view/run-rows.ts";
 import type { Crew } from "../crew.ts";
 import { followRuns } from "../crew/follow-runs.ts";
@@ -72,7 +73,13 @@ export async function openRunList(
     shown: (id) => feed.runs().find((run) => run.id === id),
     older: async ({ before, text, count }) => {
       const listed = new Set(feed.runs().map(({ id }) => id));
-      const ids = (await crew.runs()).filter((id) => !listed.has(id));
+      const all = await crew.runs();
+      if (before !== undefined && !all.includes(before) && !listed.has(before))
+        throw badInput(
+          `There is no run "${before.slice(0, 40)}" before which the list goes on.`,
+          "Load the page again.",
+        );
+      const ids = all.filter((id) => !listed.has(id));
       const rest = before === undefined ? ids : ids.slice(ids.indexOf(before) + 1);
       const wanted = text.trim().toLowerCase();
       const runs: RunRow[] = [];

@@ -309,6 +309,21 @@ describe("requests of the page", () => {
     expect(commands).toEqual([]);
   });
 
+  test.each([
+    "log?run=run_x&before=abc",
+    "log?run=run_x&before=-1",
+    "transcript?run=run_x&path=&before=1e3",
+    "transcript?run=run_x&path=&before=0x10",
+    "transcript?run=run_x&path=&before=1.5",
+    "cost?days=NaN",
+    "cost?days=99999999999999999999",
+    "runs?before=abc",
+  ])("a number or place that cannot be read is refused by name: %s", async (path) => {
+    const { status, body } = await ask(at(`api/${path}`), { headers: { cookie } });
+    expect(status).toBe(400);
+    expect(JSON.parse(body)).toMatchObject({ code: "BAD_INPUT", message: expect.stringMatching(/before|days/) });
+  });
+
   test("a run id that is a path, empty or too long reads and writes no file, and the error names no folder", async () => {
     const ids = ["../../etc", "..", "run_x/../..", "%00", "", "a".repeat(5_000)];
     const cancel = (run: string): string => JSON.stringify({ run, path: "", command: { do: "cancel" } });

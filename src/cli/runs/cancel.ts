@@ -3,6 +3,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
+import { cancelRun, cancelTask } from "./cancel-run.ts";
 import { type NamedRun, findRun } from "./find-run.ts";
 
 /** The time limit for a run to end cleanly. */
@@ -24,38 +25,24 @@ export const cancel: CliCommand = {
     const { id, life } = which.run;
     if (isEnded(life))
       throw new CrewError("RUN_BUSY", `The run "${id}" has ended (${life}).`, `See \`subcrew result ${id}\`.`);
-    return which.path === undefined ? cancelRun(which, flags) : cancelTask(which, which.path, flags);
+    return which.path === undefined ? endRun(which, flags) : endTask(which, which.path, flags);
   },
 };
 
-async function cancelRun({ crew, run }: NamedRun, { json }: { json?: boolean }): Promise<number> {
-  const over = AbortSignal.timeout(WAIT_MS);
-  if (run.owner === undefined) {
-    // No process works on the run, so it is resumed only to be cancelled.
-    const ending = crew.resume(run.id, { unattended: true });
-    ending.cancel(REASON);
-    await ending;
-  } else {
-    await crew.kept.tell(run.id, { do: "cancel", reason: REASON }, { waitMs: 1_000, signal: over });
-  }
-  const { life } = await crew.kept.ended(run.id, over);
+async function endRun({ crew, run: { id } }: NamedRun, { json }: { json?: boolean }): Promise<number> {
+  const life = await cancelRun(crew, { id, reason: REASON, signal: AbortSignal.timeout(WAIT_MS) });
   const ended = isEnded(life);
   const text = ended
-    ? `${run.id} is ${life}.\nnext: subcrew result ${run.id}`
-    : `${run.id} has not ended yet.\nnext: subcrew kill ${run.id}`;
-  process.stdout.write(json ? `${jsonText({ id: run.id, status: life, ended })}\n` : `${text}\n`);
+    ? `${id} is ${life}.\nnext: subcrew result ${id}`
+    : `${id} has not ended yet.\nnext: subcrew kill ${id}`;
+  process.stdout.write(json ? `${jsonText({ id, status: life, ended })}\n` : `${text}\n`);
   return ended ? 0 : 1;
 }
 
-async function cancelTask({ crew, run }: NamedRun, path: string, { json }: { json?: boolean }): Promise<number> {
-  const over = AbortSignal.timeout(WAIT_MS);
-  const command = { do: "cancel" as const, path, reason: REASON };
-  const receipt =
-    run.owner === undefined
-      ? await crew.kept.cancelTask(run.id, path, REASON)
-      : await crew.kept.tell(run.id, command, { waitMs: WAIT_MS, signal: over });
+async function endTask({ crew, run: { id } }: NamedRun, path: string, { json }: { json?: boolean }): Promise<number> {
+  const receipt = await cancelTask(crew, { id, path, reason: REASON, signal: AbortSignal.timeout(WAIT_MS) });
   const done = receipt?.done ?? false;
-  const text = receipt?.text ?? `${run.id} has not confirmed the cancellation yet.`;
-  process.stdout.write(json ? `${jsonText({ id: run.id, path, done, text })}\n` : `${text}\n`);
+  const text = receipt?.text ?? `${id} has not confirmed the cancellation yet.`;
+  process.stdout.write(json ? `${jsonText({ id, path, done, text })}\n` : `${text}\n`);
   return done ? 0 : 1;
 }

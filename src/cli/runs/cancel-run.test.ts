@@ -1,0 +1,47 @@
+import { expect, test } from "vitest";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
+import { type Crew, createCrew } from "../../crew.ts";
+import { never } from "../../models/scripted/scripted.ts";
+import { cancelRun, cancelTask } from "./cancel-run.ts";
+
+const reason = "enough";
+const { signal } = new AbortController();
+
+/** A paused run, and the crew that knows it. */
+async function pausedRun(): Promise<{ crew: Crew; id: string }> {
+  const crew = createCrew({
+    cwd: tempFolder(),
+    home: tempFolder(),
+    discover: false,
+    env: {},
+    model: "stuck",
+    models: { stuck: never },
+  });
+  const run = crew.run({ tasks: [{ task: "a" }, { task: "b" }] });
+  for await (const event of run) if (event.type === "turn.started") run.pause();
+  return { crew, id: run.id };
+}
+
+/** The crew with an old answer to the question who owns a run: another process takes the run over right after it. */
+function withTakeOver(crew: Crew): Crew {
+  let asked = 0;
+  const owner = async (id: string): ReturnType<Crew["kept"]["owner"]> => {
+    if (asked++ > 0) return crew.kept.owner(id);
+    const taken = crew.resume(id);
+    for await (const event of taken) if (event.type === "run.resumed") break;
+    return undefined;
+  };
+  return { ...crew, kept: { ...crew.kept, owner } };
+}
+
+test("a run that a process takes over while it is cancelled is cancelled by that process", async () => {
+  const { crew, id } = await pausedRun();
+  expect(await cancelRun(withTakeOver(crew), { id, reason, signal })).toBe("cancelled");
+});
+
+test("a task of a run that a process takes over meanwhile is cancelled by that process", async () => {
+  const { crew, id } = await pausedRun();
+  const receipt = await cancelTask(withTakeOver(crew), { id, path: "task_1", reason, signal });
+  expect(receipt).toMatchObject({ done: true });
+  expect(await cancelRun(crew, { id, reason, signal })).toBe("cancelled");
+});
