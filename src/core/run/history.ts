@@ -77,8 +77,17 @@ export function historyOf(
   const underWay = new Map<string, KeptEvent[]>();
   const delegated = new Map<string, Map<string, Growing>>();
 
+  /** Removes the mark of a node that a change of the plan marked as failed and that runs again since. */
+  const unmark = (path: string): void => {
+    for (const [key, step] of path.includes("/") ? [] : (under.get("") ?? [])) {
+      if (step.type !== "changed" || !Object.hasOwn(step.change.markFailed ?? {}, path)) continue;
+      const { [path]: _, ...markFailed } = step.change.markFailed!;
+      under.get("")!.set(key, { type: "changed", change: { ...step.change, markFailed } });
+    }
+  };
   const begin = (event: NodeStarted): void => {
     const { path, attempt, kind } = event;
+    if (isMarked(ended.get(path))) unmark(path);
     const before = attempts.get(path);
     const { prefix, id } = split(path);
     started.set(path, event);
@@ -115,7 +124,8 @@ export function historyOf(
     const known = entry(under, prefix, () => new Map<string, ReplayedStep>());
     known.delete(id);
     // A node may be cancelled before it started, while it waited for a slot.
-    const givenUp = outcome.status === "failed" ? outcome.fault.code === "MARKED_FAILED" : isCancelledForGood(outcome);
+    const givenUp = isMarked(outcome) || isCancelledForGood(outcome);
+    if (isMarked(outcome) && retries(path)) unmark(path);
     const carriedOut = kind !== undefined || givenUp;
     if (carriedOut && counts(outcome, retries(path))) known.set(id, { type: "ended", id, outcome });
     else answers.delete(path);
@@ -203,6 +213,10 @@ function counts(outcome: Outcome, retryFailed: boolean): boolean {
 /** True for a task that was cancelled by name: it stays cancelled after a resume. */
 export const isCancelledForGood = (outcome: Outcome): boolean =>
   outcome.status === "cancelled" && outcome.final === true;
+
+/** True for a task that a change of the plan marked as failed. */
+const isMarked = (outcome: Outcome | undefined): boolean =>
+  outcome?.status === "failed" && outcome.fault.code === "MARKED_FAILED";
 
 function split(path: string): { prefix: string; id: string } {
   const cut = path.lastIndexOf("/") + 1;

@@ -336,6 +336,32 @@ test("a run that is paused while a failed task is retried continues with that re
   });
 });
 
+test("a task that was marked as failed and then retried keeps its result after a pause, and can be retried by a resume", async () => {
+  const home = tempFolder();
+  const never = new Promise<string>(() => {});
+  const first = stage(home, { a: [hang, "a is done"], b: [() => never], c: [hang], d: ["d is done"] });
+  const run = first.crew.run(team(["a"], ["b"], ["c"], ["d", "c"]));
+  const isDone = (event: Event): boolean =>
+    ended("a")(event) && event.type === "node.ended" && event.outcome.status === "ok";
+  await at(
+    run,
+    [turnOf("c", 1), () => run.change({ markFailed: { a: "too slow", c: "too slow" } })],
+    [ended("a"), () => void run.retryTask("a")],
+    [isDone, () => run.pause("enough")],
+  );
+  expect(run.state.nodes.get("a")).toMatchObject({ status: "ok" });
+
+  const second = stage(home, { a: [], b: ["b is done"], c: [], d: [] });
+  expect(await second.crew.resume(run.id)).toMatchObject({
+    nodes: { a: { output: "a is done" }, c: { fault: { code: "MARKED_FAILED" } }, d: { status: "skipped" } },
+  });
+  const third = stage(home, { a: [], b: [], c: ["c is done"], d: ["d is done"] });
+  expect(await third.crew.resume(run.id, { retryFailed: true })).toMatchObject({
+    status: "ok",
+    nodes: { a: { output: "a is done" }, c: { output: "c is done" }, d: { output: "d is done" } },
+  });
+});
+
 test("each of two failed dependencies can be retried alone; a task that needs both follows once both have succeeded", async () => {
   const home = tempFolder();
   const refused: Script = { error: { code: "MODEL_AUTH", message: "The key was refused.", retryable: false } };
