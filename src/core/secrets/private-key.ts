@@ -48,10 +48,14 @@ const HEADER = /(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Sub
 const MATERIAL = new RegExp(`(?:[a-z0-9+/=_]|\\\\/|${ESCAPED})+`, "iy");
 
 const OTHER_LINE = "(?:(?!-{4})[^\\n]){0,300}\\n";
-/** A few lines that another program printed between the lines of a key. */
-const INTERRUPTION = new RegExp(
-  `${OTHER_LINE}(?:${OTHER_LINE}){0,3}?(?=[ \\t]{0,40}[a-z0-9+/]{40,100}={0,2}[ \\t]{0,40}(?:\\r?\\n|$))`,
-  "iy",
+const KEY_LINE = "[ \\t]{0,40}[a-z0-9+/]{40,100}={0,2}[ \\t]{0,40}(?:\\r?\\n|$)";
+/** The maximum number of lines that another program printed between the lines of a key. */
+const MOST_OTHER_LINES = 4;
+const INTERRUPTION = new RegExp(`(?:${OTHER_LINE}){1,${MOST_OTHER_LINES}}?(?=${KEY_LINE})`, "iy");
+/** The same for a text that continues an interruption: at most so many further lines. */
+const CONTINUATIONS = Array.from(
+  { length: MOST_OTHER_LINES + 1 },
+  (_, most) => new RegExp(`(?:${OTHER_LINE}){0,${most}}?(?=${KEY_LINE})`, "iy"),
 );
 
 /** Minimum number of key characters: the text `-----BEGIN PRIVATE KEY-----` alone is not a key. */
@@ -64,14 +68,19 @@ export type FoundKey = Readonly<{ from: number; to: number; end: number; open: b
 export function privateKeyAt(text: string, at: number): FoundKey | undefined {
   const from = matched(BEGIN, text, at);
   if (from === undefined) return undefined;
-  const { to, end, chars } = keyLines(text, from);
+  const { to, end, chars } = keyLines(text, from, 0);
   if (chars < SHORTEST_KEY && end === to) return undefined;
   return { from, to, end, open: end === to && to === text.length };
 }
 
-/** The offsets at which the lines of a key end that start at `from`. */
-function keyLines(text: string, from: number): { to: number; end: number; chars: number } {
-  let at = from;
+/**
+ * The offsets at which the lines of a key end that start at `from`. After `others`, lines of another program, only a
+ * long line continues the key.
+ */
+function keyLines(text: string, from: number, others: number): { to: number; end: number; chars: number } {
+  const start = others === 0 ? from : matched(CONTINUATIONS[MOST_OTHER_LINES - others]!, text, from);
+  if (start === undefined) return { to: from, end: from, chars: 0 };
+  let at = start;
   let to = from;
   let chars = 0;
   for (;;) {
@@ -82,7 +91,7 @@ function keyLines(text: string, from: number): { to: number; end: number; chars:
     // A few key characters are the last line of a key when they stand alone, and a word of prose when more words
     // follow.
     if (next === undefined || (next - at < SHORTEST_KEY && !isAlone(text, next))) {
-      const resumed = chars < SHORTEST_KEY ? undefined : matched(INTERRUPTION, text, at);
+      const resumed = matched(INTERRUPTION, text, at);
       if (resumed === undefined) break;
       at = resumed;
       continue;
@@ -115,17 +124,40 @@ function matched(pattern: RegExp, text: string, at: number): number | undefined 
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-/** Whether a text ends in the middle of a private key; `inside`: the text also began in the middle of a key. */
-export function endsInKey(text: string, inside: boolean): boolean {
+/** A place in the middle of a private key: how many lines of another program stand after its last line. */
+export type InKey = Readonly<{ others: number }>;
+
+/** The place in a private key at which a text ends; `inside`: the place in a key at which the text began. */
+export function endsInKey(text: string, inside: InKey | undefined): InKey | undefined {
   const last = lastBegin(text);
-  if (last >= 0) return privateKeyAt(text, last)?.open ?? isBareMarker(text, last);
-  return inside && keyLines(text, 0).to === text.length && !/-{4,5}[^-\n]{0,80}-{0,5}\s*$/.test(text.slice(-100));
+  if (last >= 0) {
+    const key = privateKeyAt(text, last);
+    if (key === undefined) return afterMarker(text, last);
+    return key.end > key.to ? undefined : afterLines(text.slice(key.to), 0);
+  }
+  if (inside === undefined) return undefined;
+  const { to, end } = keyLines(text, 0, inside.others);
+  if (end > to || /-{4,5}[^-\n]{0,80}-{0,5}\s*$/.test(text.slice(-100))) return undefined;
+  return afterLines(text.slice(to), to === 0 ? inside.others : 0);
 }
 
-/** True if the begin marker of a key is at the very end of the text, so that the next chunk decides. */
-function isBareMarker(text: string, at: number): boolean {
+/** The place in a key after a text without lines of the key; `undefined` if the text is too long to interrupt a key. */
+function afterLines(text: string, others: number): InKey | undefined {
+  const rest = text.replace(/^\r?\n/, "");
+  if (rest === "") return { others };
+  if (rest.length > 301 * MOST_OTHER_LINES) return undefined;
+  const lines = rest.replace(/\n$/, "").split("\n");
+  const sum = others + lines.length;
+  return sum > MOST_OTHER_LINES || lines.some((line) => line.length > 300) ? undefined : { others: sum };
+}
+
+/** The place in a key of which a text contains no more than the begin marker, at the end of a line. */
+function afterMarker(text: string, at: number): InKey | undefined {
   const from = matched(BEGIN, text, at);
-  return from !== undefined && keyLines(text, from).to === text.length;
+  if (from === undefined) return undefined;
+  const { to } = keyLines(text, from, 0);
+  if (to === text.length) return { others: 0 };
+  return matched(LINE_END, text, from) === undefined ? undefined : afterLines(text.slice(to), 0);
 }
 
 function lastBegin(text: string): number {
@@ -153,8 +185,8 @@ export function hasKeyEnd(text: string, from: number): boolean {
 }
 
 /** Removes the rest of a private key from a text that begins in the middle of one. */
-export function withoutOpenKey(text: string, mask: string): string {
-  const { to, end } = keyLines(text, 0);
+export function withoutOpenKey(text: string, mask: string, { others }: InKey): string {
+  const { to, end } = keyLines(text, 0, others);
   return end > to ? `${mask}${text.slice(to)}` : to === 0 ? text : `${mask}${text.slice(to)}`;
 }
 
@@ -162,5 +194,6 @@ export function withoutOpenKey(text: string, mask: string): string {
 export function cutOutsideKey(text: string, start: number, mask: string): string {
   if (start <= 0) return text;
   const tail = text.slice(start);
-  return endsInKey(text.slice(0, start), false) ? withoutOpenKey(tail, mask) : tail;
+  const inside = endsInKey(text.slice(0, start), undefined);
+  return inside ? withoutOpenKey(tail, mask, inside) : tail;
 }

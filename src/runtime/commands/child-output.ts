@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, write } from "node:fs";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
-import { endsInKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
+import { endsInKey, type InKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
 import { awaitReadingTurn } from "./reading-turns.ts";
 import { redactedStream } from "./redacted-stream.ts";
@@ -59,7 +59,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
   let keptBytes = 0;
   let freshBytes = 0;
   let cut = 0;
-  let cutInKey = false;
+  let cutInKey: InKey | undefined;
   let allEnded = (): void => {};
   /** How many more bytes of output are kept. */
   let left = Number.POSITIVE_INFINITY;
@@ -166,7 +166,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
     isForgotten: () => forgotten,
     text: () => {
       const text = wholeCharacters(Buffer.concat(kept), cut > 0);
-      return cutInKey ? withoutOpenKey(text, REDACTED) : text;
+      return cutInKey ? withoutOpenKey(text, REDACTED, cutInKey) : text;
     },
     news: () => {
       const text = decoder.decode(Buffer.concat(fresh), { stream: true });

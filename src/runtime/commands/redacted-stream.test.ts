@@ -46,6 +46,33 @@ test("a private key without an end marker is masked to the last byte, in any pie
   }
 });
 
+test.each([1, 2, 4])("a private key with %i lines of another program in it is masked, in any pieces", (count) => {
+  const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
+  const others = Array.from({ length: count }, (_, n) => `[worker ${n}] compiled 3 files\n`);
+  for (const lines of [0, 2]) {
+    const text = ["-----BEGIN PRIVATE KEY-----\n", ...Array<string>(lines).fill(`${line}\n`), ...others, `${line}\n`];
+    const whole = [...text, `${line}\n`, "-----END PRIVATE KEY-----\n", "[worker 9] done\n"];
+    for (const pieces of [
+      whole,
+      [whole.join("")],
+      [text.slice(0, -2).join(""), whole.slice(text.length - 2).join("")],
+    ]) {
+      const stream = redactedStream(redact);
+      const written = pieces.map((piece) => stream.take(Buffer.from(piece))).join("") + stream.rest();
+      expect(written).not.toContain(line.slice(0, 20));
+      expect(written).toContain("[worker 9] done");
+    }
+  }
+});
+
+test("text after a private key without an end is shown once too many other lines have followed", () => {
+  const stream = redactedStream(redact);
+  const hash = "0123456789abcdef0123456789abcdef01234567";
+  const lines = ["-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0B", ...Array<string>(5).fill("x y"), hash];
+  const written = lines.map((each) => stream.take(Buffer.from(`${each}\n`))).join("") + stream.rest();
+  expect(written).toContain(hash);
+});
+
 test("a secret in base64 that is divided into lines is removed, wherever it is split", () => {
   const secret = "aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY".repeat(4);
   const lines = Buffer.from(secret).toString("base64").replace(/.{76}/g, "$&\n");

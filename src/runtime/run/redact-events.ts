@@ -1,6 +1,6 @@
 import type { Delta, Fact } from "../../core/run/event.ts";
 import { wrappedDataBefore } from "../../core/secrets/decode.ts";
-import { endsInKey, hasKeyEnd, keyBegins, withoutOpenKey } from "../../core/secrets/private-key.ts";
+import { endsInKey, hasKeyEnd, type InKey, keyBegins, withoutOpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED, type Redactor } from "../../core/secrets/redact.ts";
 
 /** The two channels on which a run emits: recorded events and live text. */
@@ -16,12 +16,13 @@ export type Outlets = Readonly<{
 export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets {
   const held = new Map<string, Map<string, Delta>>();
   /** The tasks and tools whose live text stopped in the middle of a private key that was too long to be held back. */
-  const inKey = new Set<string>();
+  const inKey = new Map<string, InKey>();
   const clean = (stream: string, text: string): string => {
-    const open = inKey.has(stream);
-    if (endsInKey(text, open)) inKey.add(stream);
+    const open = inKey.get(stream);
+    const next = endsInKey(text, open);
+    if (next) inKey.set(stream, next);
     else inKey.delete(stream);
-    return redactor.text(open ? withoutOpenKey(text, REDACTED) : text);
+    return redactor.text(open ? withoutOpenKey(text, REDACTED, open) : text);
   };
   const release = (path: string): void => {
     const waiting = held.get(path);
@@ -46,7 +47,7 @@ export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets 
       const [shown, rest] = divided(
         text,
         (part) => clean(stream, part),
-        () => inKey.has(stream),
+        () => inKey.get(stream)?.others === 0,
       );
       if (rest !== "") {
         waiting.set(key, { ...delta, text: rest });
