@@ -2,6 +2,7 @@ import { type CrewError, exitCodeOfError, isCode, isCrewError, messageOf } from 
 import { secretValues } from "../../core/secrets/spellings.ts";
 import { createRedactor } from "../../core/secrets/redact.ts";
 import { defined } from "../../core/text/defined.ts";
+import { ownEntry } from "../../core/text/json.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { wrapLine } from "../../core/text/wrap-line.ts";
@@ -59,9 +60,23 @@ function stackOf(thrown: unknown): string {
   return `${thrown.stack ?? thrown.message}${cause}`;
 }
 
-/** Formats an internal error: one line, and how to get the stack trace. */
+/** What an error of the file system means, and what to do. */
+const DISK_ERRORS: Readonly<Record<string, readonly [message: string, hint: string]>> = {
+  ENOSPC: ["The disk is full", "Free some disk space, or choose another folder with SUBCREW_HOME."],
+  EDQUOT: ["Your disk quota is used up", "Free some disk space, or choose another folder with SUBCREW_HOME."],
+  EROFS: ["The disk is read-only", "Make it writable, or choose another folder with SUBCREW_HOME."],
+  EACCES: ["A file or folder may not be used", "Change its permissions, or choose another folder with SUBCREW_HOME."],
+  EPERM: ["A file or folder may not be used", "Change its permissions, or choose another folder with SUBCREW_HOME."],
+  EIO: ["The disk reports an error", "Check the disk."],
+  EMFILE: ["Too many files are open", "Raise the limit with `ulimit -n`."],
+  ENFILE: ["Too many files are open on this machine", "Close other programs."],
+};
+
+/** Formats an error of the file system, or an internal error: one line, and how to get the stack trace. */
 function unexpected(thrown: unknown): Pick<CrewError, "message" | "hint"> & { code: string } {
   const message = messageOf(thrown).split("\n")[0] ?? "";
+  const known = thrown instanceof Error && "code" in thrown ? ownEntry(DISK_ERRORS, String(thrown.code)) : undefined;
+  if (known) return { code: "STATE_UNWRITABLE", message: `${known[0]}: ${message}.`, hint: known[1] };
   return {
     code: "UNEXPECTED",
     message: `Unexpected error: ${message}`,

@@ -24,7 +24,7 @@ export async function findRun(word: string | undefined, what = "No run given."):
   if (run.life === "damaged" && run.state.seq === 0)
     throw new CrewError(
       "RUN_DAMAGED",
-      `The journal of "${id}" cannot be read: ${run.problems.join(" ")}`,
+      `The run "${id}" is damaged. ${run.problems.join(" ")}`,
       `Look at the files in ${run.place}.`,
     );
   const typed = cut < 0 ? undefined : word.slice(cut + 1);

@@ -272,7 +272,7 @@ async function folded(store: RunStore, id: string): Promise<FoldedJournal> {
     const missing = isCrewError(error) && error.code === "UNKNOWN_RUN";
     if (missing && ((await isRequested(store, id)) || (await store.isAnnounced(id)))) return nothing;
     // An unreadable journal (a pipe or a folder in its place) must not fail the list of all runs.
-    return { ...nothing, damage: [`The journal cannot be read: ${messageOf(error)}.`] };
+    return { ...nothing, damage: [`The journal cannot be read: ${messageOf(error).replace(/\.$/, "")}.`] };
   }
 }
 

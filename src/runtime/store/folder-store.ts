@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/prom
 import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { KeptRecords, RunStore } from "../../core/run/run-store.ts";
-import { CrewError } from "../../core/schema/error.ts";
+import { CrewError, isCrewError } from "../../core/schema/error.ts";
 import { type Disk, machineDisk } from "../disk/disk.ts";
 import { fault } from "../disk/fault-points.ts";
 import { livingClaim, whoWeAre } from "../disk/process-claim.ts";
@@ -11,7 +11,7 @@ import { writeAtomic } from "../disk/write-atomic.ts";
 import { post, serveCommands, serveRest, waiting } from "./command-queue.ts";
 import { follow } from "./follow-journal.ts";
 import { damageText, type JournalContents } from "./journal-records.ts";
-import { openJournal } from "./journal.ts";
+import { openJournal, unwritable } from "./journal.ts";
 import { readForResume } from "./read-journal.ts";
 import { firstEvent, lastEvent } from "./journal-ends.ts";
 import { journalPieces } from "./read-journal.ts";
@@ -89,18 +89,33 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     place: folderOf,
     open: async (run, listener, { known, ...how } = {}) => {
       const options = { ...how, disk, known: known && isOwn(known) ? known : undefined };
-      const journal = await openJournal(folderOf(run), listener, options);
-      return { ...journal, close: () => journal.close().finally(() => outputs.forget(run)) };
+      const journal = await openJournal(folderOf(run), listener, options).catch(async (error: unknown) => {
+        await rmdir(folderOf(run)).catch(() => {}); // the folder is empty if it was just created
+        throw error;
+      });
+      const close = async (): Promise<void> => {
+        await journal.close();
+        if (journal.neverBegan()) await rm(folderOf(run), { recursive: true, force: true });
+      };
+      return { ...journal, close: () => close().finally(() => outputs.forget(run)) };
     },
     owner: async (run) => ownerOf(folderOf(run)),
     announce: async (run) => {
-      await mkdir(folderOf(run), { recursive: true, mode: 0o700 });
-      fault("place.take");
-      await writeFile(starting(run), JSON.stringify(await whoWeAre()), { flag: WRITE_FLAGS, mode: 0o600 });
-      return async () => {
-        fault("place.leave");
+      const withdraw = async (): Promise<void> => {
         await rm(starting(run), { force: true });
         await rmdir(folderOf(run)).catch(() => {}); // only the folder of a run that never started is empty
+      };
+      try {
+        await mkdir(folderOf(run), { recursive: true, mode: 0o700 });
+        fault("place.take");
+        await writeFile(starting(run), JSON.stringify(await whoWeAre()), { flag: WRITE_FLAGS, mode: 0o600 });
+      } catch (error) {
+        await withdraw().catch(() => {});
+        throw isCrewError(error) ? error : unwritable(folderOf(run), error);
+      }
+      return async () => {
+        fault("place.leave");
+        await withdraw();
       };
     },
     isAnnounced: async (run) => {

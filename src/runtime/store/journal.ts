@@ -28,7 +28,7 @@ export async function openJournal(
   folder: string,
   listener: JournalListener,
   { disk = machineDisk, known, ...how }: JournalOptions = {},
-): Promise<Journal> {
+): Promise<OpenJournal> {
   const { owner, file, inode, kept, folderDurable } = await take(folder, { disk, known, ...how }).catch(
     cannotWrite(folder),
   );
@@ -120,6 +120,7 @@ export async function openJournal(
     durable,
     problems: kept.problems,
     read: async () => (opened ?? (await readJournal(folder, disk))).events,
+    neverBegan: () => broken !== undefined && length === 0 && folderDurable !== undefined,
     close: async () => {
       await durable().catch(() => {});
       await file.close();
@@ -127,6 +128,9 @@ export async function openJournal(
     },
   };
 }
+
+/** `neverBegan`: the folder was created for this journal, and its first record could not be written. */
+type OpenJournal = Journal & Readonly<{ neverBegan(): boolean }>;
 
 type OpenedFile = Readonly<{
   file: DiskFile;
@@ -317,7 +321,8 @@ function cannotWrite(folder: string): (error: unknown) => never {
   };
 }
 
-function unwritable(folder: string, cause: unknown): CrewError {
+/** The error of a run whose folder cannot be written. */
+export function unwritable(folder: string, cause: unknown): CrewError {
   return new CrewError(
     "STATE_UNWRITABLE",
     `The run cannot be recorded in ${folder}: ${messageOf(cause)}.`,

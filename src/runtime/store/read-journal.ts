@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { CrewError, isCrewError } from "../../core/schema/error.ts";
+import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { type Disk, machineDisk } from "../disk/disk.ts";
 import { createRecordReader, type JournalContents, salvageRecords, undamaged } from "./journal-records.ts";
 import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
@@ -27,6 +27,13 @@ const turnOver = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 /** Reads a journal to resume its run. A damaged journal is copied, and resuming fails. */
 export async function readForResume(folder: string, disk: Disk = machineDisk): Promise<JournalContents> {
   return readJournal(folder, disk).catch(async (error: unknown) => {
+    if (!isCrewError(error) && (error as NodeJS.ErrnoException).code !== "ENOENT")
+      throw new CrewError(
+        "RUN_DAMAGED",
+        `The journal cannot be read: ${messageOf(error)}.`,
+        `Look at the files in ${folder}.`,
+        { cause: error },
+      );
     if (!isCrewError(error) || error.code !== "RUN_DAMAGED") throw error;
     const aside = join(folder, "journal.damaged.jsonl");
     const kept = await disk.copyFile(join(folder, JOURNAL_FILE), aside).then(

@@ -115,4 +115,6 @@ test("a pipe in place of a journal blocks no command", async () => {
   execFileSync("mkfifo", [at.file]);
   const all = await Promise.all([["logs", RUN], ["resume", RUN], ["ps"], ["gc"]].map((args) => at.run(args)));
   for (const { code, signal } of all) expect([code === null, signal]).toEqual([false, null]);
+  for (const { stderr } of all.slice(0, 2))
+    expect(stderr).toMatch(/The journal cannot be read: .* is not a regular file\./);
 });
