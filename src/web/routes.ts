@@ -177,12 +177,17 @@ function ownDone(printed: string): Done {
   for (const line of lines.toReversed()) {
     const value = parsed(line);
     if (!isRecord(value)) continue;
-    const { id, done, text, ended, status, applied, conflicts } = value;
+    const { id, done, text, ended, status, applied, conflicts, left } = value;
     if (Array.isArray(applied)) {
       const open = Array.isArray(conflicts) ? conflicts.length : 0;
+      const unasked = isRecord(left) ? Object.keys(left).length : 0;
+      const rest = [
+        ...(open > 0 ? [`${open} in conflict`] : []),
+        ...(unasked > 0 ? [`${unasked} protected and left out`] : []),
+      ];
       return {
-        done: open === 0,
-        text: `${applied.length} applied${open > 0 ? `, ${open} in conflict: see \`subcrew apply\`` : ""}.`,
+        done: rest.length === 0,
+        text: `${[`${applied.length} applied`, ...rest].join(", ")}${rest.length > 0 ? ": see `subcrew apply`" : ""}.`,
       };
     }
     const words = typeof text === "string" ? text : typeof status === "string" ? `The run is ${status}.` : "Done.";

@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import { Option } from "commander";
 import type { Changes } from "../../core/outcome/worktree-changes.ts";
+import { protectedPart } from "../../core/policy/protected-paths.ts";
 import { nodeAt } from "../../core/plan/graph.ts";
 import type { State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -14,7 +15,7 @@ import { jsonOption } from "../base/flags.ts";
 /** `subcrew apply RUN/TASK [FILE...]` */
 export const apply: CliCommand = {
   description:
-    "Applies changes of a task in a worktree that were kept as a patch: all files that do not conflict, or only the files named. A file that conflicts is left as it is, and the paths of its two versions are printed.",
+    "Applies changes of a task in a worktree that were kept as a patch: all files that do not conflict, or only the files named. A file that conflicts is left as it is, and the paths of its two versions are printed. Protected files are applied only if they are named.",
   words: "[run] [files...]",
   usage: "RUN[/TASK] [FILE...]",
   options: [
@@ -29,11 +30,12 @@ export const apply: CliCommand = {
     ["subcrew apply run_4k2x/build src/a.ts", "only this file"],
   ],
   act: async ([word, ...names], flags) => {
-    const [{ findRun }, { applyKept }, { attemptPath }, { versionBeside }] = await Promise.all([
+    const [{ findRun }, { applyKept }, { attemptPath }, { versionBeside }, { localPlaces }] = await Promise.all([
       import("../runs/find-run.ts"),
       import("../../runtime/git/apply-kept.ts"),
       import("../../runtime/git/worktree-task.ts"),
       import("../../runtime/git/apply-changes.ts"),
+      import("../../runtime/access/local-places.ts"),
     ]);
     const { crew, run, path: named } = await findRun(word);
     const { path, changes, attempt } = keptIn(run.state, named);
@@ -42,27 +44,38 @@ export const apply: CliCommand = {
     const cwd = flags.cwd === undefined ? worked : resolve(flags.cwd);
     const files = names.length === 0 ? changes.files : names.map((name) => fileNamed(name, changes));
     const patch = (await crew.kept.file(run.id, attemptPath({ path, attempt }), { kind: "patch" })) ?? "";
-    const done = await applyKept(patch, files, { cwd, home: process.env["HOME"] });
+    const home = process.env["HOME"];
+    const leave = (repository: string): ((file: string) => string | undefined) => {
+      const local = localPlaces(repository, { home, env: process.env });
+      return (file) => (protectedPart(file, local) === undefined ? undefined : "it is executed or obeyed later");
+    };
+    const done = await applyKept(patch, files, { cwd, home, ...(names.length === 0 && { leave }) });
     if ("unable" in done)
       throw new CrewError(
         "BAD_FILE",
         `The changes of "${path}" cannot be applied: ${done.unable}.`,
         "Name a folder of the repository with --cwd.",
       );
-    const { applied, already, conflicts, into } = done;
+    const { applied, already, conflicts, into, left } = done;
     const conflicting = Object.keys(conflicts).map((file) => ({
       file,
       why: conflicts[file]!,
       workspace: join(into, file),
       ...(changes.versions?.[file] && { task: versionBeside(patch, file) }),
     }));
-    if (flags.json) process.stdout.write(`${jsonText({ applied, already, conflicts: conflicting })}\n`);
+    if (flags.json) process.stdout.write(`${jsonText({ applied, already, conflicts: conflicting, left })}\n`);
     else {
       for (const file of applied) process.stdout.write(`applied   ${terminalLine(file)}\n`);
       for (const file of already) process.stdout.write(`already there  ${terminalLine(file)}\n`);
       for (const one of conflicting) process.stdout.write(conflictLines(one, patch));
+      for (const [file, why] of Object.entries(left)) process.stdout.write(`left out  ${terminalLine(file)}: ${why}\n`);
     }
-    if (conflicting.length === 0) return 0;
+    const unasked = Object.keys(left);
+    if (!flags.json && unasked.length > 0)
+      process.stderr.write(
+        `${counted(unasked.length, "file")} of ${files.length} must be named. Look at them, then: subcrew apply ${shellWord(`${run.id}/${path}`)} ${unasked.map(shellWord).join(" ")}\n`,
+      );
+    if (conflicting.length === 0) return unasked.length === 0 ? 0 : 1;
     if (!flags.json)
       process.stderr.write(
         `${counted(conflicting.length, "file")} of ${files.length} conflicted with the workspace and were not changed.\n`,

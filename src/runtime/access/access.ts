@@ -1,5 +1,4 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
-import { homedir } from "node:os";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Agent } from "../../core/agent/agent.ts";
 import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
@@ -28,6 +27,7 @@ import type { GuardedRoot } from "../commands/command-record.ts";
 import { InFlight } from "../commands/in-flight.ts";
 import { probeSandbox, type SandboxLevel } from "../commands/probe-sandbox.ts";
 import { type ConfiguredFiles, createConfiguredFiles } from "./configured-files.ts";
+import { homeAnchors, homeFolders, realOf } from "./local-places.ts";
 import { closedByName, closedPaths } from "../files/closed-paths.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { type Root, rootOf } from "../files/open-contained.ts";
@@ -319,14 +319,6 @@ function createRoots(): RootsOfRun {
   };
 }
 
-/** For each home folder: how to convert a path relative to `folder` to a path relative to that home folder. */
-function homeAnchors(folder: string, homes: readonly string[]): HomeAnchor[] {
-  return homes.flatMap((home) => {
-    if (folderContains(folder, home)) return [{ cut: relative(folder, home), add: "" }];
-    return folderContains(home, folder) ? [{ cut: "", add: relative(home, folder) }] : [];
-  });
-}
-
 async function commandsFor(
   parts: AccessParts,
   task: AccessRequest,
@@ -459,7 +451,7 @@ export function accessParts(
   { cwd, home, state, env, kept = true, finisher, outputs, changes, redact }: AccessFolders,
   own: readonly string[],
 ): AccessParts {
-  const homes = [...new Set([...(home === undefined ? [] : [home]), homedir()].map(realOf))];
+  const homes = homeFolders(home);
   const links = [state, ...(home === undefined ? [] : [home])].flatMap(linksOnTheWay);
   let level: Promise<SandboxLevel> | undefined;
   return {
@@ -473,13 +465,4 @@ export function accessParts(
     closed: createClosedPlaces({ homes, state, workspace: cwd, env }),
     ...defined({ finisher, outputs, changes, redact }),
   };
-}
-
-/** The real path of a folder, or the path itself if it does not exist. */
-function realOf(folder: string): string {
-  try {
-    return realpathSync.native(folder);
-  } catch {
-    return resolve(folder);
-  }
 }

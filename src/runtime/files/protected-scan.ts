@@ -20,6 +20,7 @@ import {
   namesOnTheWay,
   protectedPart,
 } from "../../core/policy/protected-paths.ts";
+import { gitDirectoryParts } from "./git-directory.ts";
 import { opened, type RawPath, rawOf, textOfRaw } from "./raw-path.ts";
 
 /** A folder to scan, and its path in the form that the rules about protected files use. */
@@ -146,7 +147,7 @@ export class ProtectedScan {
   ): Pick<Listing, "folders" | "things"> {
     const [folders, things]: [Folder[], ProtectedThing[]] = [[], []];
     const known = new Map(listing?.folders.map((folder) => [folder.path, folder]));
-    const parts = repositoryParts(entries);
+    const parts = gitDirectoryParts(entries.map(({ name }) => name));
     for (const entry of entries) {
       const inner = childOf(path, entry.name);
       if (this.#skipped.has(inner)) continue;
@@ -207,21 +208,6 @@ const SETTLED_MS = 2_500;
 const LOCAL = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e]);
 /** Folders that are replaced in every sandbox, so no command can write the real ones. */
 const NEVER = ["/proc", "/sys", "/dev", "/run", "/tmp", "/var/tmp"];
-
-/**
- * The entries that make a folder a git directory, if it has no protected name. Git treats a folder with these entries
- * as a repository when a person works in it, and runs the programs in its configuration and hooks.
- */
-function repositoryParts(entries: readonly Dirent[]): ReadonlySet<string> {
-  const by = new Map(entries.flatMap(({ name }) => (PARTS.test(name) ? [[name.toLowerCase(), name] as const] : [])));
-  const whole = by.has("head") && ((by.has("objects") && by.has("refs")) || by.has("commondir"));
-  return whole
-    ? new Set([...by].flatMap(([part, name]) => (part === "objects" || part === "refs" ? [] : [name])))
-    : NONE;
-}
-
-const PARTS = /^(?:head|objects|refs|commondir|config|config\.worktree|hooks)$/i;
-const NONE: ReadonlySet<string> = new Set();
 
 const childOf = (path: RawPath, name: string): RawPath => (path === "/" ? `/${name}` : `${path}/${name}`);
 

@@ -12,6 +12,7 @@ import { sanitize } from "../../core/text/sanitize.ts";
 import { shellWord } from "../../core/text/shell-word.ts";
 import { artifactOfFile } from "../disk/artifact-of.ts";
 import { folderContains } from "../files/folder-contains.ts";
+import { writtenGitDirectory } from "../files/git-directory.ts";
 import { applyPatch, type SourceTree } from "./worktree.ts";
 
 /** The changes of a task, and the folders where they may be applied. */
@@ -177,6 +178,9 @@ async function refused(
   const placed = changes.map((change) => ({ ...change, path: placeOf(join(origin.tree.folder, change.path), base) }));
   const stray = placed.find(({ path }) => path.startsWith("/"));
   if (stray) return `${sanitize(stray.path)} is outside of the working folder`;
+  const written = changes.filter(({ how }) => how !== "D").map(({ path }) => path);
+  const repository = await writtenGitDirectory(origin.tree.folder, written);
+  if (repository !== undefined) return `git would treat ${sanitize(repository)} as a repository and obey its settings`;
   const { decision, rule, why, path = "" } = judgeChanges(policy ?? createPolicy("default"), placed);
   if (decision === "allow") return undefined;
   const reason = `${sanitize(path)}: ${why} (${rule})`;

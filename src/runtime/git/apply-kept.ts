@@ -1,5 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { topOf } from "./git.ts";
+import { writtenGitDirectory } from "../files/git-directory.ts";
 import { applyPatch, openOrigin } from "./worktree.ts";
 import { ownEntry } from "../../core/text/json.ts";
 
@@ -12,6 +13,18 @@ export type AppliedFiles = Readonly<{
   already: readonly string[];
   /** Files to which the patch does not apply, each with git's message. */
   conflicts: Readonly<Record<string, string>>;
+  /** Files that were left out, each with the reason. */
+  left: Readonly<Record<string, string>>;
+}>;
+
+/**
+ * `leave`: returns why a file of the repository is left out, if it is; folders that git would treat as repositories are
+ * left out, too. Without it, all files are applied.
+ */
+type ApplyOptions = Readonly<{
+  cwd: string;
+  home: string | undefined;
+  leave?: ((repository: string) => (file: string) => string | undefined) | undefined;
 }>;
 
 /**
@@ -21,7 +34,7 @@ export type AppliedFiles = Readonly<{
 export async function applyKept(
   patch: string,
   files: readonly string[],
-  { cwd, home }: Readonly<{ cwd: string; home: string | undefined }>,
+  { cwd, home, leave }: ApplyOptions,
 ): Promise<AppliedFiles | Readonly<{ unable: string }>> {
   const top = await topOf(await realpath(cwd).catch(() => cwd));
   if (top === undefined) return { unable: `${cwd} is not in a git repository` };
@@ -30,11 +43,19 @@ export async function applyKept(
   const applied: string[] = [];
   const already: string[] = [];
   const conflicts: Record<string, string> = {};
+  const left: Record<string, string> = {};
+  const repository = leave && (await writtenGitDirectory(top, files));
   for (const file of files) {
+    const isPart = repository !== undefined && (repository === "." || file.startsWith(`${repository}/`));
+    const reason = isPart ? "it is part of a folder that git would treat as a repository" : leave?.(top)(file);
+    if (reason !== undefined) {
+      left[file] = reason;
+      continue;
+    }
     const done = await applyPatch(patch, origin, [file], { only: file });
     if (done === "applied") applied.push(file);
     else if (done === "already") already.push(file);
     else conflicts[file] = ownEntry(done.conflicts, file) ?? done.reason;
   }
-  return { into: top, applied, already, conflicts };
+  return { into: top, applied, already, conflicts, left };
 }

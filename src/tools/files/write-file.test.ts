@@ -81,3 +81,25 @@ test("files are moved, and an existing target is kept unless overwrite is set", 
   expect(await failure(callTool(moveFile, cwd, { from: "nothing", to: "x" }))).toBe('"nothing" does not exist');
   expect(existsSync(join(cwd, "e/x"))).toBe(true);
 });
+
+test.each([
+  ["HEAD last", ["x/objects/a", "x/refs/a", "x/config"], "x/HEAD"],
+  ["in another case", ["x/objects/a", "x/refs/a"], "x/Head"],
+  ["a folder last", ["x/HEAD", "x/refs/a"], "x/objects/deep/a"],
+  ["a worktree", ["x/commondir"], "x/HEAD"],
+])("no file tool completes a folder that git treats as a repository: %s", async (_, before, last) => {
+  const cwd = tempFolder(Object.fromEntries(before.map((path) => [path, "x"])));
+  expect(await failure(callTool(writeFile, cwd, { path: last, content: "x" }))).toContain("treats as a repository");
+  expect(existsSync(join(cwd, last.split("/").slice(0, 2).join("/")))).toBe(false);
+  expect(await callTool(writeFile, cwd, { path: "other", content: "x" })).toContain("Created");
+  expect(await failure(callTool(moveFile, cwd, { from: "other", to: last }))).toContain("treats as a repository");
+});
+
+test("the configuration and hooks of a repository under another name are not changed", async () => {
+  const cwd = tempFolder({ "x/HEAD": "x", "x/objects/a": "x", "x/refs/a": "x", "x/config": "old", "y/config": "old" });
+  for (const path of ["x/config", "x/hooks/post-commit"])
+    expect(await failure(callTool(writeFile, cwd, { path, content: "evil" }))).toContain("treats as a repository");
+  expect(await failure(callTool(moveFile, cwd, { from: "x/config", to: "a" }))).toContain("treats as a repository");
+  expect(readFileSync(join(cwd, "x/config"), "utf8")).toBe("old");
+  expect(await callTool(writeFile, cwd, { path: "y/config", content: "new" })).toContain("Wrote");
+});

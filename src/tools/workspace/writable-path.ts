@@ -1,6 +1,8 @@
 import type { Stats } from "node:fs";
+import { rmdir } from "node:fs/promises";
 import { protectedPart } from "../../core/policy/protected-paths.ts";
 import type { CallAccess, ToolContext } from "../../core/task/tool.ts";
+import { writtenGitDirectory } from "../../runtime/files/git-directory.ts";
 import { quoted, type Root, refusal, rootOf } from "../../runtime/files/open-contained.ts";
 import { rootFor } from "../../runtime/files/resolve-subject.ts";
 import {
@@ -24,12 +26,20 @@ export async function writablePath(
       "DENIED",
       `${quoted(path)} is executed or loaded as configuration later, so it cannot be changed here`,
     );
-  const spot = await openContainedPath(await rootOfCall(context, path), path, options);
-  if (isAgreed(access, spot)) {
+  const root = await rootOfCall(context, path);
+  const spot = await openContainedPath(root, path, options);
+  const repository = await writtenGitDirectory(root.real, [spot.path]);
+  if (repository === undefined && isAgreed(access, spot)) {
     await access?.noteWrite?.(spot.real);
     return spot;
   }
   await spot.close();
+  for (const folder of spot.made.toReversed()) await rmdir(folder).catch(() => {});
+  if (repository !== undefined)
+    throw refusal(
+      "DENIED",
+      `${quoted(path)} is part of a folder that git treats as a repository and whose settings it obeys (${quoted(repository)}): use another name`,
+    );
   throw refusal("DENIED", `${quoted(path)} now points to a different place: check the path and repeat the call`);
 }
 

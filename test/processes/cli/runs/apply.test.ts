@@ -87,6 +87,23 @@ test("changes that were applied at the end of the task are not reported as missi
   }
 });
 
+test("protected files of a patch are applied only if they are named", async () => {
+  const evil = "mkdir -p d x/refs x/objects && ln -s ../.git d/.claude && touch x/refs/a x/objects/a x/HEAD ok.txt";
+  const work = { calls: [{ name: "bash", input: { command: `${evil} && cp ok.txt .envrc` } }] };
+  const there = place({ "turns.json": script(work, "done"), "a.txt": "one\n" });
+  shell(there.workspace, "git init -q -b main && git add . && git commit -qm first");
+  const flags = ["--model", "scripted:turns.json", "--isolation", "worktree", "--permission-mode", "bypass"];
+  const { stderr } = await there.run(["run", "code", "Go.", ...flags, "--sandbox", "off"]);
+  const id = /run_[a-z0-9]{12}/.exec(stderr)![0];
+  const { code, stdout } = await there.run(["apply", id, "--json"]);
+  expect([code, JSON.parse(stdout)]).toMatchObject([1, { applied: ["ok.txt"], conflicts: [] }]);
+  const { left } = JSON.parse(stdout) as { left: object };
+  expect(Object.keys(left).toSorted()).toEqual([".envrc", "d/.claude", "x/HEAD", "x/objects/a", "x/refs/a"]);
+  expect(shell(there.workspace, "git status --short").trim()).toBe("?? ok.txt");
+  const named = await there.run(["apply", id, ".envrc"]);
+  expect([named.code, named.stdout]).toEqual([0, "applied   .envrc\n"]);
+});
+
 test("a run without stored changes says so", async () => {
   const there = place({ "turns.json": script("done") });
   const { stderr } = await there.run(["run", "general", "Go.", "--model", "scripted:turns.json"]);
