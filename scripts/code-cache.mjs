@@ -3,6 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { spawnSync } from "node:child_process";
+import { setFlagsFromString } from "node:v8";
+import { Script } from "node:vm";
+import { PAUSE_FILE } from "./pause-file.mjs";
 
 /**
  * Stores the compiled code of the command's largest file beside it: compiling it takes a third of the processor time of
@@ -22,7 +25,16 @@ export function cacheCode(dir) {
   writeFileSync(join(dir, script), scriptOf(imports, exports, body));
   writeFileSync(join(dir, name), moduleOf(imports, exports, script, cache));
   const output = useOnce(dir);
-  return existsSync(join(dir, cache)) ? { ok: true, output: "" } : { ok: false, output };
+  if (!existsSync(join(dir, cache))) return { ok: false, output };
+  if (isAccepted(join(dir, script), join(dir, cache))) return { ok: true, output: "" };
+  return { ok: false, output: "Node does not accept the stored code. Its flags differ: see scripts/store-code.mjs." };
+}
+
+/** @param {string} filename @param {string} cacheFile */
+function isAccepted(filename, cacheFile) {
+  setFlagsFromString("--no-flush-bytecode"); // as in the generated module
+  const cachedData = readFileSync(cacheFile).subarray(4);
+  return new Script(readFileSync(filename, "latin1"), { filename, cachedData }).cachedDataRejected === false;
 }
 
 /** @typedef {{ from: string, names: string }} Import */
@@ -92,6 +104,7 @@ function moduleOf(imports, exports, script, cache) {
   return `${imports.map(({ from }, at) => `import * as i${at} from "${from}";`).join("\n")}
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 const filename = fileURLToPath(new URL("./${script}", import.meta.url));
@@ -105,6 +118,7 @@ const stored = () => {
 		return {};
 	}
 };
+setFlagsFromString("--no-flush-bytecode");
 const script = new Script(readFileSync(filename, "latin1"), { filename, ...stored() });
 globalThis[Symbol.for("subcrew.scripts")]?.push({ script, cacheFile });
 const $ = script.runInThisContext()([${imports.map((_, at) => `i${at}`).join(", ")}], (id) => import(id), import.meta.url);
@@ -114,7 +128,8 @@ export { ${exports.map(({ name }, at) => `e${at} as ${name}`).join(", ")} };
 }
 
 /**
- * Runs a task with the built command, so that the stored code contains the functions that a run uses.
+ * Runs tasks with the built command, so that the stored code contains the functions that a run uses: one run that ends,
+ * and one that is paused while a command runs. After Ctrl-C on a busy machine there is no processor time for compiling.
  *
  * @param {string} dir
  * @returns {string} what the command printed
@@ -125,24 +140,27 @@ function useOnce(dir) {
     const [home, workspace] = [join(folder, "home"), join(folder, "workspace")];
     for (const each of [home, workspace]) mkdirSync(each);
     writeFileSync(join(workspace, "notes.md"), "# Plan\n\nThe entry point is main.\n");
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      [
-        "--import",
-        new URL("./store-code.mjs", import.meta.url).href,
-        join(dir, "main.js"),
-        "run",
-        "explore",
-        "Where is the entry point?",
-      ],
-      {
-        cwd: workspace,
-        encoding: "utf8",
-        env: { PATH: process.env["PATH"], HOME: home, SUBCREW_HOME: join(home, "state") },
-      },
-    );
-    return `exit code ${status}\n${stdout}${stderr}`;
+    writeFileSync(join(workspace, "turns.json"), JSON.stringify([{ calls: [{ name: "bash", input: { command } }] }]));
+    return RUNS.map((args) => {
+      const { status, stdout, stderr } = spawnSync(
+        process.execPath,
+        ["--import", new URL("./store-code.mjs", import.meta.url).href, join(dir, "main.js"), ...args],
+        {
+          cwd: workspace,
+          encoding: "utf8",
+          env: { PATH: process.env["PATH"], HOME: home, SUBCREW_HOME: join(home, "state") },
+        },
+      );
+      return `exit code ${status}\n${stdout}${stderr}`;
+    }).join("");
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** A command during which scripts/store-code.mjs pauses the run. It ignores SIGTERM, so that SIGKILL is needed as well. */
+const command = `trap '' TERM; echo > ${PAUSE_FILE}; sleep 60; true`;
+const RUNS = [
+  ["run", "explore", "Where is the entry point?"],
+  ["parallel", "bash=one", "bash=two", "--model", "scripted:turns.json", "--permission-mode", "bypass"],
+];

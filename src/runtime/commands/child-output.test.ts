@@ -81,3 +81,16 @@ describe("endless output does not block the process", () => {
     expect(text === whole).toBe(true);
   });
 });
+
+test("discarded output is not read while the machine has no free processor time", async () => {
+  const { stream, given } = endless(100);
+  const output = collectOutput({});
+  output.read(stream);
+  output.forget();
+  await nextTurn();
+  const before = given();
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 650); // longer than the pause between two reads
+  for (let turn = 0; turn < 5; turn++) await nextTurn();
+  expect([given(), stream.isPaused()]).toEqual([before, true]);
+  stream.destroy();
+});

@@ -40,6 +40,8 @@ const WAITING_BYTES = 1_000_000;
 const ENDING_READ_MS = 200;
 /** How often the pipe of a program is read whose output is discarded. */
 const FORGOTTEN_READ_MS = 500;
+/** A timer that fires later than this shows that the machine has no free processor time. */
+const LATE_MS = 100;
 /** Secrets are removed from pieces of this size; a signal waits for one piece at most. */
 const PIECE_BYTES = 8_192;
 
@@ -111,7 +113,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
           if (over) return end();
           // A program that was told to end and still prints without end has to wait, because its full pipe is read
           // rarely. It then does not use the processor time that is needed to end it.
-          if (left <= 0) setTimeout(() => stream.resume(), forgotten ? FORGOTTEN_READ_MS : ENDING_READ_MS).unref();
+          if (left <= 0) resumeLater(stream, forgotten);
           else whenWritten(() => awaitReadingTurn(() => stream.resume()));
         };
         /**
@@ -165,6 +167,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
     },
     isForgotten: () => forgotten,
     text: () => {
+      if (kept.length === 0) return "";
       const text = wholeCharacters(Buffer.concat(kept), cut > 0);
       return cutInKey ? withoutOpenKey(text, REDACTED, cutInKey) : text;
     },
@@ -177,6 +180,18 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
     cutBytes: () => cut,
     file: () => (file?.begun() ? path : undefined),
   };
+}
+
+/**
+ * Reads from a program that was told to end after a while. `forgotten`: its output is discarded. If the machine has no
+ * free processor time, discarded output is not read at all: ending the program needs that time.
+ */
+function resumeLater(stream: Readable, forgotten: boolean): void {
+  const ms = forgotten ? FORGOTTEN_READ_MS : ENDING_READ_MS;
+  const due = performance.now() + ms;
+  setTimeout(() => {
+    if (!forgotten || performance.now() < due + LATE_MS) stream.resume();
+  }, ms).unref();
 }
 
 /** Decodes bytes as UTF-8; if the beginning of the output was cut off, an incomplete first character is dropped. */

@@ -258,3 +258,31 @@ test.runIf(process.platform === "linux")(
     await child.kill(1);
   },
 );
+
+test.runIf(process.platform === "linux")(
+  "the process group of the first process in a sandbox is killed with the sandbox, not after it",
+  patient,
+  async () => {
+    // Ends only when killed by itself: nothing here ends with its parent, unlike in a real sandbox.
+    const spec = line("setsid sh -c 'trap \"\" TERM; sleep 1000 & echo ready; sleep 1001' & wait", { boxed: true });
+    const child = startChild(spec);
+    await ready(child);
+    await child.kill(1);
+    await expect.poll(() => bearersOf(spec.marker), patient).toEqual([]);
+  },
+);
+
+test("a program that has ended stays guarded until the work after it is done", async () => {
+  const folder = tempFolder();
+  writeFileSync(join(folder, "after.sh"), `echo "$1" > ${folder}/ran\n`);
+  const spec = line("true", { ifKilled: { program: ["/bin/sh", join(folder, "after.sh")], record: "the record" } });
+  const program = bundled(
+    folder,
+    `import { startChild } from "./src/runtime/commands/child.ts";
+     await startChild(${JSON.stringify(spec)}).ended;
+     process.kill(process.pid, "SIGKILL");`,
+  );
+  spawn(process.execPath, [program], { stdio: ["ignore", "ignore", "inherit"] });
+  await expect.poll(() => existsSync(join(folder, "ran")), patient).toBe(true);
+  await expect.poll(() => readFileSync(join(folder, "ran"), "utf8"), patient).toBe("the record\n");
+});

@@ -16,6 +16,7 @@ import {
   endFirst,
   firstBelow,
   type FirstProcess,
+  killFirst,
   signalAll,
   signalGroup,
 } from "./process-tree.ts";
@@ -32,6 +33,7 @@ export type ChildSpec = Readonly<{
   marker: string;
   /** True: the program is a sandbox: when it exits, every process in it has ended. */
   boxed?: true;
+  /** Given: the program stays guarded after its end, until {@link Child.dismiss} is called. */
   ifKilled?: AfterKill;
   /** The text for the program's standard input; empty by default. */
   input?: string;
@@ -66,6 +68,8 @@ export type Child = Readonly<{
    * they have ended.
    */
   kill(graceMs?: number): Promise<void>;
+  /** Ends the watchdog of a program with `ifKilled`, when the work after the end of the program is done. */
+  dismiss(): Promise<void>;
   /** This process's ends of the child's additional pipes. */
   pipes?: Readonly<{ input: Writable; output: Readable }>;
 }>;
@@ -88,8 +92,9 @@ export function startChild(spec: ChildSpec): Child {
   if ("problem" in child) {
     return {
       output,
-      ended: Promise.all([output.close(), watchdog.dismiss()]).then(() => child),
+      ended: Promise.all([output.close(), spec.ifKilled ?? watchdog.dismiss()]).then(() => child),
       kill: async () => {},
+      dismiss: watchdog.dismiss,
     };
   }
   if (child.pid !== undefined) watchdog.guard(child.pid);
@@ -115,13 +120,15 @@ export function startChild(spec: ChildSpec): Child {
     child.stdout?.destroy();
     child.stderr?.destroy();
     await output.close();
-    await watchdog.dismiss();
+    if (spec.ifKilled) watchdog.ended();
+    else await watchdog.dismiss();
     return exit;
   });
   return {
     ...defined({ pid: child.pid }),
     output,
     ended,
+    dismiss: watchdog.dismiss,
     kill: (graceMs = GRACE_MS) => {
       output.expectEnd();
       if (graceMs <= GRACE_MS) watchdog.hurry();
@@ -233,24 +240,44 @@ type Ending = Readonly<{
   output: Output;
 }>;
 
-/**
- * When the first program was told to end in this turn of the event loop. This is module state on purpose, like
- * `waiting` in `reading-turns.ts`.
- */
-let firstKill: number | undefined;
+/** A program that waits for its SIGKILL. */
+type Doomed = Readonly<{
+  kill(): void;
+  /** Called after all programs with the same deadline have been killed. */
+  killed(): void;
+}>;
 
 /**
- * Time since the first program was told to end in this turn of the event loop. On a busy machine, ending thirty
- * programs in one turn takes a second, and the last program must not get a second more than the first.
+ * The deadlines of the programs that were told to end in this turn of the event loop, by the time that they have. This
+ * is module state on purpose, like `waiting` in `reading-turns.ts`.
  */
-function sinceFirstKill(): number {
-  if (firstKill === undefined) {
-    firstKill = performance.now();
-    setImmediate(() => {
-      firstKill = undefined;
-    });
-  }
-  return performance.now() - firstKill;
+const deadlines = new Map<number, Deadline>();
+type Deadline = Readonly<{ programs: Set<Doomed>; timer: NodeJS.Timeout }>;
+
+/**
+ * Kills a program when its time is up, unless the returned function was called before. Programs that are told to end in
+ * the same turn of the event loop share a deadline: on a busy machine, ending thirty programs in one turn takes a
+ * second, and the last program must not get a second more than the first. At the deadline, each of them gets its
+ * SIGKILL before anything else is done for one of them.
+ */
+function atDeadline(graceMs: number, program: Doomed): () => void {
+  const { programs, timer } = deadlines.get(graceMs) ?? deadlineIn(graceMs);
+  programs.add(program);
+  return () => {
+    if (programs.delete(program) && programs.size === 0) clearTimeout(timer);
+  };
+}
+
+function deadlineIn(graceMs: number): Deadline {
+  const programs = new Set<Doomed>();
+  const timer = setTimeout(() => {
+    for (const { kill } of programs) kill();
+    for (const { killed } of programs) killed();
+  }, graceMs);
+  const deadline = { programs, timer };
+  deadlines.set(graceMs, deadline);
+  setImmediate(() => deadlines.delete(graceMs));
+  return deadline;
 }
 
 /** Sends SIGTERM, later SIGKILL. Afterwards the processes may still be ending. */
@@ -263,23 +290,26 @@ async function kill(
   const killGroup = (): void => {
     if (boxed) found.first ??= firstBelow(pid);
     signalGroup(pid, "SIGKILL");
-    // Nothing reads this output from now on. Closing the pipes is cheaper than reading what is left in them.
+    // Without this, the processes in the sandbox end one after the other, and each waits for the processor.
+    if (found.first) killFirst(found.first);
+  };
+  // Nothing reads this output from now on. Closing the pipes is cheaper than reading what is left in them.
+  const closePipes = (): void => {
     if (output.isForgotten()) for (const pipe of [stdout, stderr]) pipe?.destroy();
   };
   if (graceMs === 0) {
     killGroup();
+    closePipes();
     return void (await ended);
   }
   // The time until SIGKILL starts now: on a busy machine the search for marked processes alone can take a second.
-  let timer: NodeJS.Timeout | undefined;
+  let spare = (): void => {};
   const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(
-      () => {
-        killGroup();
-        resolve();
-      },
-      Math.max(0, graceMs - sinceFirstKill()),
-    );
+    const killed = (): void => {
+      closePipes();
+      resolve();
+    };
+    spare = atDeadline(graceMs, { kill: killGroup, killed });
   });
   // The sandbox itself gets no SIGTERM: the sandbox would kill everything in it at once.
   if (!boxed) signalGroup(pid, "SIGTERM");
@@ -298,6 +328,6 @@ async function kill(
   // One search per turn of the event loop: recording a pause must not wait until thirty commands have been found.
   awaitReadingTurn(() => void ask().catch(() => {}));
   await Promise.race([exited, patience]);
-  clearTimeout(timer);
+  spare();
   await ended;
 }

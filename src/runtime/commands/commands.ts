@@ -91,7 +91,13 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
     const alive: Running = {
       ...child,
       kill,
-      over: child.ended.then(async (exit) => ({ exit, aside: await release() })),
+      over: child.ended.then(async (exit) => {
+        try {
+          return { exit, aside: await release() };
+        } finally {
+          void child.dismiss(); // on a busy machine, waiting for its end would take longer than everything else
+        }
+      }),
     };
     running.add(alive);
     alive.over.finally(() => running.delete(alive)).catch(() => {});

@@ -417,3 +417,20 @@ describe("a command that is interrupted", () => {
     expect(named(place.ws, ".git").length).toBe(1);
   });
 });
+
+test("commands that are told to end together are checked together", async () => {
+  const { ws, state } = room();
+  const inFlight = new InFlight({ state, skipped: [state] });
+  const scope = { run: "r", marker: "M=1", allow: () => [], roots: [{ root: ws, place: "", named: "", homes: [] }] };
+  const [one, other, third] = [await inFlight.begin(scope), await inFlight.begin(scope), await inFlight.begin(scope)];
+  for (const each of [one, other]) each.ending();
+  let checked = false;
+  const first = one.end().finally(() => {
+    checked = true;
+  });
+  await third.end(); // ended by itself, so it does not wait
+  expect(checked).toBe(false);
+  writeFileSync(join(ws, ".npmrc"), ""); // by the command that still runs
+  const aside = (await Promise.all([first, other.end()])).flat();
+  expect([aside.map(({ place }) => place), readdirSync(recordsIn(state))]).toEqual([[".npmrc"], []]);
+});

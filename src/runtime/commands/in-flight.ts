@@ -58,6 +58,11 @@ export type GuardedCommand = Pick<Protection, "readOnly" | "pinned"> &
 
 /** How often files are scanned while a command runs. */
 const EVERY_MS = 2_000;
+/**
+ * How long the first of several commands that were told to end waits for the others. On a busy machine, thirty commands
+ * die within seconds, and a scan of a large folder takes a second.
+ */
+const TOGETHER_MS = 500;
 
 /**
  * The commands of this process that may create protected files, from their start until the quarantine is done. Each is
@@ -74,6 +79,9 @@ export class InFlight {
   #looking = false;
   /** Commands that end in the same turn of the event loop share one scan for new files. */
   #ends: Promise<void> | undefined;
+  /** Commands that were told to end share one scan, too, if they end within {@link TOGETHER_MS}. */
+  #toldEnds: Promise<void> | undefined;
+  #lastToldEnd: (() => void) | undefined;
 
   /**
    * `state`: the folder for records of running commands; absent: none are kept. `skipped`: folders that scans leave out
@@ -162,10 +170,8 @@ export class InFlight {
   }
 
   async #end(running: Running): Promise<readonly QuarantinedFile[]> {
-    this.#ends ??= nextTurn().then(() => {
-      this.#ends = undefined;
-    });
-    await this.#ends;
+    running.ended = true;
+    await (running.ending ? this.#afterToldEnds() : this.#afterTurn());
     try {
       await this.#sweep(running);
     } finally {
@@ -175,6 +181,29 @@ export class InFlight {
     // If the quarantine failed, the record stays: the next process finishes it.
     if (running.file !== undefined) removeCommandRecord(running.file);
     return running.aside;
+  }
+
+  #afterTurn(): Promise<void> {
+    this.#ends ??= nextTurn().then(() => {
+      this.#ends = undefined;
+    });
+    return this.#ends;
+  }
+
+  /** Waits until all commands that were told to end have ended, but not long. */
+  #afterToldEnds(): Promise<void> {
+    const isLast = ![...this.#running].some(({ ending, ended }) => ending && !ended);
+    this.#toldEnds ??= new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, TOGETHER_MS);
+      this.#lastToldEnd = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    }).then(() => {
+      this.#toldEnds = undefined;
+    });
+    if (isLast) this.#lastToldEnd?.();
+    return this.#toldEnds;
   }
 
   /**
@@ -257,7 +286,9 @@ type Running = Before &
     pid?: number;
     /** The state of the command's processes before the last scan, if all of them were asleep. */
     rest?: string | undefined;
+    /** Whether the command was told to end, and whether it has ended. */
     ending?: boolean;
+    ended?: boolean;
   };
 
 /** True for a file that the command `other` has created. */

@@ -150,6 +150,11 @@ export function asFirst(pid: number): FirstProcess | undefined {
   return found && { pid, started: found.started };
 }
 
+/** Kills the first process of a sandbox, and with it the process group that it leads. */
+export function killFirst({ pid, started }: FirstProcess): void {
+  if (statOf(pid)?.started === started && !signalGroup(pid, "SIGKILL")) signalAll([pid], "SIGKILL");
+}
+
 /**
  * Kills the first process of a sandbox, with which all others end, and waits until it has ended. Much cheaper than
  * {@link endBearers}.
@@ -163,13 +168,20 @@ export async function endFirst({ pid, started }: FirstProcess): Promise<void> {
   }
 }
 
+/** The buffer for the state of a process, which is always shorter. `readFileSync` needs twice the time. */
+const statBuffer = Buffer.allocUnsafe(4_096);
+
 function statOf(pid: number): { state: string; started: string } | undefined {
+  let descriptor: number | undefined;
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    descriptor = openSync(`/proc/${pid}/stat`, constants.O_RDONLY);
+    const text = statBuffer.toString("latin1", 0, readSync(descriptor, statBuffer));
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
     return { state: fields[0] ?? "", started: fields[19] ?? "" };
   } catch {
     return undefined;
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 

@@ -6,6 +6,8 @@ export type Watchdog = Readonly<{
   guard(group: number): void;
   /** Announces that this process will kill the program: if this process is too busy, the watchdog kills it. */
   hurry(): void;
+  /** Announces that the program has ended, so that its process group is not used any more; `ifKilled` still holds. */
+  ended(): void;
   dismiss(): Promise<void>;
 }>;
 
@@ -29,11 +31,12 @@ type Shell = Readonly<{
   gone: Promise<void>;
   guarded: Set<number>;
   /**
-   * The programs that still have to be reported to the shell: programs that are being killed, and programs that have
-   * ended.
+   * The programs that still have to be reported to the shell: programs that are being killed, programs that have ended,
+   * and programs that are not guarded any more.
    */
   hurried: number[];
   ended: number[];
+  done: number[];
   tell(...lines: readonly (string | number)[]): void;
 }>;
 
@@ -52,6 +55,7 @@ export function watchdogFor({ marker, boxed = false, ifKilled }: GuardedProgram)
   return {
     guard: (group) => shell.tell("guard", id, group, boxed ? "boxed" : "", oneLine(ifKilled?.record ?? ""), marker),
     hurry: () => announce(shell, id),
+    ended: () => reportLater(shell, "ended", id),
     dismiss: () => dismiss(key, shell, id),
   };
 }
@@ -71,17 +75,18 @@ function announce(shell: Shell, id: number): void {
 }
 
 async function dismiss(key: string, shell: Shell, id: number): Promise<void> {
-  shell.guarded.delete(id);
-  if (shell.guarded.size > 0) {
-    shell.ended.push(id);
-    if (shell.ended.length === 1)
-      setTimeout(() => shell.tell("done", shell.ended.splice(0).join(" ")), TOGETHER_MS).unref();
-    return;
-  }
+  if (!shell.guarded.delete(id)) return;
+  if (shell.guarded.size > 0) return reportLater(shell, "done", id);
   if (shells.get(key) === shell) shells.delete(key);
   shell.dog.ref(); // this process must not exit before the shell has ended
   if (shell.dog.pid !== undefined) signalGroup(shell.dog.pid, "SIGKILL");
   await shell.gone;
+}
+
+function reportLater(shell: Shell, order: "ended" | "done", id: number): void {
+  const ids = shell[order];
+  ids.push(id);
+  if (ids.length === 1) setTimeout(() => shell.tell(order, ids.splice(0).join(" ")), TOGETHER_MS).unref();
 }
 
 /**
@@ -108,6 +113,7 @@ function startShell(key: string, program: readonly string[]): Shell {
     guarded: new Set(),
     hurried: [],
     ended: [],
+    done: [],
     tell: (...lines) => void dog.stdin.write(`${lines.join("\n")}\n`),
   };
   shells.set(key, shell);
@@ -152,6 +158,8 @@ while read -r order; do
       read -r group; read -r boxed; IFS= read -r record; IFS= read -r marker
       eval "group_$which=\\$group boxed_$which=\\$boxed record_$which=\\$record marker_$which=\\$marker"
       ids="$ids $which" ;;
+    ended)
+      for each in $which; do eval "group_$each="; done ;;
     done)
       for gone in $which; do
         left=
@@ -177,11 +185,11 @@ node=$1 script=$2
 set --
 for each in $ids; do
   look_up $each
-  kill -TERM -- "-$group"
+  if [ -n "$group" ]; then kill -TERM -- "-$group"; fi
   set -- "$@" -e "$marker"
 done
 sleep 1
-for each in $ids; do look_up $each; kill -KILL -- "-$group"; done
+for each in $ids; do look_up $each; if [ -n "$group" ]; then kill -KILL -- "-$group"; fi; done
 kill_marked "$@"
 set --
 for each in $ids; do look_up $each; if [ -n "$record" ]; then set -- "$@" "$record"; fi; done
