@@ -49,7 +49,7 @@ test.each(cases<{ frontmatter: Record<string, unknown> }, { tools?: string[] }>(
 );
 
 test.each(cases<{ value: unknown }, unknown>("000-omp", "thinking-level"))("thinking-level: $name", ({ input, want }) =>
-  expect(thinkingOf(input.value)).toBe(want),
+  expect(thinkingOf(input.value) ?? null).toBe(want),
 );
 
 test.each(cases<{ value: unknown }, unknown>("000-omp", "array-or-csv"))("array-or-csv: $name", ({ input, want }) =>
@@ -94,8 +94,10 @@ describe("plugin-registry", () => {
   test.each(cases<Input, null | { scope?: string; roots?: number }>("000-omp", "plugin-registry"))(
     "plugin-registry: $name",
     ({ input, want }) => {
-      if (input.entry !== undefined) expect(pluginEntry("p", input.entry)?.scope).toBe(want?.scope);
-      else if (input.entries === undefined) expect(parsePluginRegistry(input.content)).toBe(want);
+      if (input.entry !== undefined) {
+        const entry = pluginEntry("p", input.entry);
+        expect(entry === undefined ? null : { scope: entry.scope }).toEqual(want);
+      } else if (input.entries === undefined) expect(parsePluginRegistry(input.content)).toBe(want);
       else {
         const entries = Array.from({ length: input.entries }, (_, index) => ({ installPath: `/p${index}` }));
         expect(parsePluginRegistry({ version: 2, plugins: { "p@m": entries } })).toHaveLength(want!.roots!);

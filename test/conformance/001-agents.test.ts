@@ -22,9 +22,9 @@ test.each(
   expect(read === undefined ? null : { ...asDefined(read), source: input.source }).toEqual(want);
 });
 
-function asDefined({ agent, raw }: ReadAgent): Omit<Definition, "source"> {
+function asDefined({ agent, raw, from }: ReadAgent): Omit<Definition, "source"> {
   const { name, description, instructions } = agent;
-  return { name, description, tools: listOf(raw["tools"]) ?? ["*"], prompt: instructions };
+  return { name, description, tools: listOf(raw[from["tools"] ?? "tools"]) ?? ["*"], prompt: instructions };
 }
 
 type Batches = { register_batches?: Definition[][]; type?: string };

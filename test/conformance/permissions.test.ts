@@ -18,7 +18,7 @@ const bundled = (name: string) => readBundledAgents().find(({ agent }) => agent.
 type Tried = Readonly<{ visible_to_model: boolean; executes: boolean; error_result?: string; exception?: boolean }>;
 
 const sample: Readonly<Record<string, object>> = {
-  sleep: { ms: 1 },
+  sleep: { seconds: 0.001 },
   memory_patch: { key: "a", old: "x", new: "y" },
   memory_write: { key: "a", text: "x" },
   read_file: { path: "a.txt" },
@@ -43,12 +43,15 @@ const sample: Readonly<Record<string, object>> = {
   current_time: {},
   memory_list: {},
   task_list: {},
+  task_replay: { id: "run_nothere00000" },
+  http_get: { url: "http://127.0.0.1:9/" },
+  web_search: { query: "x" },
 };
 
 test.each(cases<{ type: string; tool: string }, Tried>("001-pegasus", "tool-permission"))(
   "tool-permission: $name",
   async ({ input, want }) => {
-    const model = scripted(call(input.tool, sample[input.tool]!), "done");
+    const model = scripted(call(input.tool, sample[input.tool] ?? {}), "done");
     const crew = createCrew({
       cwd: tempFolder({ "a.txt": "a" }),
       home: tempFolder(),

@@ -19,11 +19,11 @@ test.each(cases<{ body: string }, string>("001-pegasus", "skill-description-fall
     expect(firstParagraph(input.body)).toBe(want);
     const cwd = tempFolder({ ".claude/skills/some/SKILL.md": input.body });
     const [skill] = await discoverSkills(cwd, "/nowhere");
-    expect(skill).toMatchObject({ name: "some", description: want, instructions: input.body });
+    expect(skill).toMatchObject({ name: "some", description: want, instructions: input.body.trim() });
   },
 );
 
-/** The case lists only fields: this is a file with these fields. */
+/** A case that is not a file lists only fields: this is a file with these fields. */
 const everyField = `---
 name: code-review
 description: Review code changes
@@ -38,11 +38,15 @@ argument-hint: <pr-url>
 Review $ARGUMENTS.
 `;
 
-test.each(cases<object, Record<string, unknown>>("001-pegasus", "skill-file"))("skill-file: $name", ({ want }) => {
+type Fields = Record<string, unknown>;
+
+test.each(cases<{ content: string }, Fields>("001-pegasus", "skill-file"))("skill-file: $name", ({ input, want }) => {
   const relative = "code-review/SKILL.md";
-  const [read] = skillDialect.read(everyField, { file: relative, relative }).agents;
+  const text = input.content.startsWith("---") ? input.content : everyField;
+  const [read] = skillDialect.read(text, { file: relative, relative }).agents;
   const { source, ...fields } = skillOf({ agent: read!.agent, read: read! });
-  expect({ ...fields, source: source === "bundled" ? "builtin" : source }).toMatchObject(want);
+  const origin = source === "bundled" ? "builtin" : source;
+  expect({ ...fields, agent: agentFor(fields), source: origin }).toMatchObject(want);
 });
 
 test.each(cases<{ skill: object }, { submitted_type: string }>("001-pegasus", "skill-routing"))(
