@@ -1,4 +1,6 @@
 import { FINISH_TOOL } from "../core/policy/permit.ts";
+import { isRecord } from "../core/text/json.ts";
+import { nameFault } from "../core/vocabulary/agent-name.ts";
 import type { Thinking } from "../core/vocabulary/thinking.ts";
 import { toolsNamed } from "../core/vocabulary/tool-names.ts";
 import { ompFields } from "./dialects/omp.ts";
@@ -24,17 +26,16 @@ export type AgentFields = {
 /** The tool with which an agent returns its result, as oh-my-pi names it. */
 const SUBMIT = "submit_result";
 
-/** Reads a frontmatter as oh-my-pi does; `null` when it has no name or no description. */
+/** Reads a frontmatter as oh-my-pi does; `null` when it has no name, a reserved name or no description. */
 export function parseAgentFields(frontmatter: Readonly<Record<string, unknown>>): AgentFields | null {
   const draft = emptyDraft();
   readFields(ompFields, frontmatter, draft);
   const { agent, from } = draft;
-  if (!agent.name || !agent.description) return null;
+  if (!agent.name || !agent.description || nameFault(agent.name) === "reserved-name") return null;
   // A number is the name of an agent elsewhere; oh-my-pi takes only texts.
   if (["name", "description"].some((field) => typeof frontmatter[from[field] ?? field] !== "string")) return null;
   const fields: AgentFields = { name: agent.name, description: agent.description };
-  const written = from["tools"] === undefined ? undefined : (listOf(frontmatter[from["tools"]]) ?? []);
-  if (written !== undefined) fields.tools = withCompletion(written);
+  if (from["tools"] !== undefined) fields.tools = withCompletion(writtenTools(frontmatter[from["tools"]]));
   if (agent.spawns !== undefined) fields.spawns = agent.spawns === "*" ? "*" : [...agent.spawns];
   else if (agent.tools?.includes("task")) fields.spawns = "*";
   const model = parseArrayOrCSV(agent.model);
@@ -46,6 +47,12 @@ export function parseAgentFields(frontmatter: Readonly<Record<string, unknown>>)
   if (blocking !== undefined) fields.blocking = blocking;
   if (agent.skills !== undefined) fields.autoloadSkills = [...agent.skills];
   return fields;
+}
+
+/** The tools that a value names: a list, words, or a map in which the allowed ones are true. */
+function writtenTools(value: unknown): string[] {
+  if (!isRecord(value)) return listOf(value) ?? [];
+  return Object.keys(value).filter((tool) => flagOf(value[tool]) === true);
 }
 
 /** Adds the tool that returns the result to a list, unless the list already contains it under any of its names. */
