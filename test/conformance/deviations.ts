@@ -716,4 +716,11 @@ export const deviations: readonly Deviation[] = [
       "depth",
     ],
   },
+  {
+    file: "001-pegasus",
+    area: "model-resolve",
+    name: "custom provider without a type",
+    why: "SPEC section 2 asks for no such rule; a provider of the user's own speaks OpenAI chat unless its settings name a type",
+    ours: { provider: "openai", modelId: "my-model" },
+  },
 ];

@@ -14,7 +14,8 @@ test("arguments of a skill are numbered from 0, those of a command from 1", () =
 
 test("a placeholder without an argument stays in the text", () => {
   expect(expandSkill("$3 and $ARGUMENTS", "x")).toBe("$3 and x");
-  expect(expandSkill("Review $ARGUMENTS.", "")).toBe("Review .");
+  expect(expandSkill("Review $ARGUMENTS.", "")).toBe("Review $ARGUMENTS.");
+  expect(expandSkill("Review $ARGUMENTS and $0.", [])).toBe("Review $ARGUMENTS and $0.");
   expect(expandSkill("Review $ARGUMENTS.", undefined)).toBe("Review $ARGUMENTS.");
   expect(expandSkill("Review.", [])).toBe("Review.");
 });

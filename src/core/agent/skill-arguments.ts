@@ -7,10 +7,9 @@ export type SkillArguments = string | readonly string[];
  * there is no argument.
  */
 export function expandSkill(body: string, given: SkillArguments | null | undefined): string {
-  if (given === null || given === undefined) return body;
-  const whole = textOf(given);
+  if (given === null || given === undefined || textOf(given) === "") return body;
   const filled = substitute(body, given, { first: 0 });
-  return whole === "" || /\$ARGUMENTS(?!\[)/.test(body) ? filled : `${filled}\n\nARGUMENTS: ${whole}`;
+  return /\$ARGUMENTS(?!\[)/.test(body) ? filled : `${filled}\n\nARGUMENTS: ${textOf(given)}`;
 }
 
 /**

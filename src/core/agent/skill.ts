@@ -32,10 +32,10 @@ export const DEFAULT_SKILL_AGENT = "general";
 /** The agent that runs a skill or command. */
 export const agentFor = ({ agent }: Pick<Skill, "agent">): string => agent ?? DEFAULT_SKILL_AGENT;
 
-/** The default description of a file: its first line that is not a heading. */
+/** The default description of a file: its first line that does not begin with a hash, as headings do. */
 export function firstParagraph(body: string): string {
   const lines = body.split("\n").map((line) => line.trim());
-  const found = lines.find((line) => line !== "" && !/^#{1,6}(?:\s|$)/.test(line)) ?? "";
+  const found = lines.find((line) => line !== "" && !line.startsWith("#")) ?? "";
   return cutHead(found, DESCRIPTION_CHARS).text;
 }
 

@@ -3,7 +3,8 @@ import { failed, type Outcome } from "../outcome/outcome.ts";
 import { noCost, noUsage } from "../outcome/usage.ts";
 import { isRecord } from "../text/json.ts";
 import type { Fact, KeptEvent } from "../run/event.ts";
-import { isPegasusEvent, nextState, type PegasusState } from "./pegasus-states.ts";
+import { followStates } from "./follow-states.ts";
+import { isPegasusEvent } from "./pegasus-states.ts";
 
 /** The agent of a task whose record in a pegasus log names no type. */
 const DEFAULT_TYPE = "general";
@@ -21,7 +22,8 @@ export function isPegasusRecord(line: unknown): line is Data {
  */
 export function eventsOfPegasusLog(run: string, lines: readonly unknown[]): KeptEvent[] {
   const events: KeptEvent[] = [];
-  let state: PegasusState = "idle";
+  const isNext = followStates();
+  const calls: ToolCall[] = [];
   let path = "task";
   let turn = 0;
   let attempt = 1;
@@ -37,16 +39,19 @@ export function eventsOfPegasusLog(run: string, lines: readonly unknown[]): Kept
     const data = isRecord(line["data"]) ? line["data"] : {};
     const text = (key: string): string => (typeof data[key] === "string" ? data[key] : "");
     at = timeOf(line["ts"]) ?? at;
-    if (isPegasusEvent(event)) {
-      const next = nextState(state, event);
-      if (next === undefined && !events.some(({ type }) => type === "warning"))
-        put("", {
-          type: "warning",
-          code: "LOG",
-          text: `Record ${index + 1} (${event}) is out of order, so the states after it may be wrong.`,
-        });
-      state = next ?? state;
+    if (isPegasusEvent(event) && !isNext(event, data) && !events.some(({ type }) => type === "warning"))
+      put("", {
+        type: "warning",
+        code: "LOG",
+        text: `Record ${index + 1} (${event}) is out of order, so the states after it may be wrong.`,
+      });
+    const messages = Array.isArray(data["newMessages"]) ? data["newMessages"].filter(isRecord) : [];
+    if (event === "REASON_DONE" || messages.some(({ role }) => role === "assistant")) {
+      turn += 1;
+      const turns = event === "REASON_DONE" ? 1 : 0; // pegasus counts only rounds of reasoning
+      for (const fact of factsOfTurn(turn, messages, { turns, calls })) put(path, fact);
     }
+    for (const fact of toolResults(messages, { calls, error: event === "TOOL_CALL_FAILED" })) put(path, fact);
     switch (event) {
       case "TASK_CREATED": {
         const agent = text("taskType") || DEFAULT_TYPE;
@@ -58,10 +63,6 @@ export function eventsOfPegasusLog(run: string, lines: readonly unknown[]): Kept
         start(agent, prompt, text("description"));
         break;
       }
-      case "REASON_DONE":
-        turn += 1;
-        for (const fact of factsOfTurn(turn, data)) put(path, fact);
-        break;
       case "TASK_NOTIFY":
         put(path, { type: "note", text: text("message") });
         break;
@@ -90,24 +91,35 @@ export function eventsOfPegasusLog(run: string, lines: readonly unknown[]): Kept
   return events;
 }
 
-/** The text and the tool calls of one round of reasoning, and the results of its tools. */
-function* factsOfTurn(turn: number, data: Data): Generator<Fact> {
-  const messages = Array.isArray(data["newMessages"]) ? data["newMessages"].filter(isRecord) : [];
+/** The text and the tool calls of one message; the calls are added to `calls`. */
+function* factsOfTurn(
+  turn: number,
+  messages: readonly Data[],
+  { turns, calls }: Readonly<{ turns: number; calls: ToolCall[] }>,
+): Generator<Fact> {
   const said = messages.filter(({ role }) => role === "assistant");
-  const calls = said.flatMap(({ toolCalls }) =>
+  const made = said.flatMap(({ toolCalls }) =>
     Array.isArray(toolCalls) ? toolCalls.filter(isRecord).map(callOf) : [],
   );
   const text = said
     .map(({ content }) => contentText(content))
     .filter((part) => part !== "")
     .join("\n");
+  calls.push(...made);
   yield { type: "turn.started", turn, model: "pegasus" };
-  yield { type: "turn.ended", turn, text, calls, usage: { ...noUsage(), turns: 1 }, cost: noCost() };
+  yield { type: "turn.ended", turn, text, calls: made, usage: { ...noUsage(), turns }, cost: noCost() };
+}
+
+/** The results of tools, which may be in a later record than their calls. */
+function* toolResults(
+  messages: readonly Data[],
+  { calls, error }: Readonly<{ calls: readonly ToolCall[]; error: boolean }>,
+): Generator<Fact> {
   for (const { role, content, toolCallId } of messages) {
     if (role !== "tool") continue;
     const call = calls.find(({ id }) => id === toolCallId) ?? { id: textOf(toolCallId), name: "tool" };
     yield { type: "tool.started", call: call.id, tool: call.name, preview: "", effect: "read" };
-    yield { type: "tool.ended", call: call.id, tool: call.name, error: false, text: contentText(content), ms: 0 };
+    yield { type: "tool.ended", call: call.id, tool: call.name, error, text: contentText(content), ms: 0 };
   }
 }
 

@@ -9,6 +9,7 @@ export type PegasusEvent =
   | "TOOL_CALL_FAILED"
   | "STEP_COMPLETED"
   | "NEED_MORE_INFO"
+  | "MESSAGE_RECEIVED"
   | "TASK_SUSPENDED"
   | "TASK_RESUMED"
   | "TASK_COMPLETED"
@@ -19,14 +20,20 @@ export type StateDetails = Readonly<{
   /** The state before the task was suspended. */
   suspendedState?: PegasusState;
   /** The steps of the task's plan. */
-  steps?: readonly Readonly<{ type?: string; completed: boolean }>[];
+  steps?: readonly PegasusStep[];
 }>;
+
+/** A step of a plan: a tool call, the answer, or another kind. */
+export type PegasusStep = Readonly<{ type?: string; completed: boolean }>;
 
 type Next = PegasusState | ((details: StateDetails) => PegasusState);
 
+/** The type of a step that calls a tool, whose result is reasoned about. */
+export const TOOL_STEP = "tool_call";
+
 const afterStep = ({ steps = [] }: StateDetails): PegasusState => {
   if (steps.some(({ completed }) => !completed)) return "acting";
-  return steps.length > 0 && steps.every(({ type }) => type === "respond") ? "completed" : "reasoning";
+  return steps.some(({ type }) => type === TOOL_STEP) ? "reasoning" : "completed";
 };
 
 /** Every possible transition between the states of a pegasus task; any other is impossible. */
@@ -43,12 +50,15 @@ const transitions: Readonly<Record<PegasusState, Readonly<Partial<Record<Pegasus
     TOOL_CALL_COMPLETED: afterStep,
     TOOL_CALL_FAILED: afterStep,
     STEP_COMPLETED: afterStep,
-    NEED_MORE_INFO: "suspended",
     TASK_SUSPENDED: "suspended",
     TASK_COMPLETED: "completed",
     TASK_FAILED: "failed",
   },
-  suspended: { TASK_RESUMED: ({ suspendedState = "reasoning" }) => suspendedState, TASK_FAILED: "failed" },
+  suspended: {
+    TASK_RESUMED: ({ suspendedState = "reasoning" }) => suspendedState,
+    MESSAGE_RECEIVED: "reasoning",
+    TASK_FAILED: "failed",
+  },
   completed: { TASK_RESUMED: "reasoning" },
   failed: {},
 };

@@ -22,10 +22,11 @@ import { defined } from "../../core/text/defined.ts";
 import { ALL_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { isRecord, isDeeplyNested, TOO_DEEP_JSON } from "../../core/text/json.ts";
 import { nearest } from "../../core/text/nearest.ts";
+import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
 import { attachedImage, MAX_IMAGES } from "../../core/vocabulary/image.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { unstyledToolName } from "../../core/vocabulary/tool-name-styles.ts";
-import { canonicalName } from "../../core/vocabulary/tool-names.ts";
+import { canonicalName, DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import type { ToolStatus } from "../../core/vocabulary/tool-status.ts";
 import { approve, verdictOn } from "../access/approve-call.ts";
 import { following, reasonOf, stopped } from "../async/cancel.ts";
@@ -49,7 +50,15 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   };
   const meant = canonicalName(call.name) ?? unstyledToolName(call.name);
   const tool = tools.get(call.name) ?? tools.get(meant ?? "");
+  const unavailable = (name: string, rule: string): ToolAnswer =>
+    deny(
+      rule,
+      `DENIED: Tool "${name}" is not available for task type "${rights.name}" (${rule}). Continue without it.`,
+    );
   if (!tool) {
+    // The delegation tools are made only for agents that may start others.
+    const delegation = permit(rights, DELEGATION_TOOL);
+    if (facadeOf(call.name) !== undefined && !delegation.allowed) return unavailable(call.name, delegation.rule);
     const close = nearest(
       call.name,
       [...tools.keys()].filter((name) => permit(rights, name).allowed),
@@ -60,11 +69,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     );
   }
   const { allowed, rule } = permit(rights, tool.name);
-  if (!allowed)
-    return deny(
-      rule,
-      `DENIED: Tool "${tool.name}" is not available for task type "${rights.name}" (${rule}). Continue without it.`,
-    );
+  if (!allowed) return unavailable(tool.name, rule);
   const parsed = parseArguments(tool, call.input);
   const reject = (reason: string, text: string): ToolAnswer => {
     context.emit({ type: "tool.rejected", call: call.id, tool: tool.name, reason, text });
