@@ -41,7 +41,7 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
       .describe("the agent to use")
       .meta(agentNameSchema(cards)),
     model: z.enum(TASK_MODELS).optional().describe("haiku for simple tasks, sonnet for most, opus for hard ones"),
-    max_turns: z.number().int().positive().optional().describe("maximum number of turns"),
+    max_turns: z.number().positive().optional().describe("maximum number of turns"),
   };
   const input = z.strictObject({
     ...one,
@@ -49,7 +49,7 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
       .boolean()
       .optional()
       .describe("run in the background; TaskOutput shows the progress of the task"),
-    resume: z.string().min(1).optional().describe("the agentId of an earlier call: continues that conversation"),
+    resume: z.string().optional().describe("the agentId of an earlier call: continues that conversation"),
     tasks: z
       .array(z.strictObject(one))
       .optional()
@@ -63,8 +63,9 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
     }),
     input,
     ...delegating,
-    async run({ tasks, run_in_background: wished, resume, ...single }, context) {
+    async run({ tasks, run_in_background: wished, resume: earlier, ...single }, context) {
       const looked = await look(context);
+      const resume = earlier === "" ? undefined : earlier;
       const wanted = tasks !== undefined && tasks.length > 0 ? tasks : [single];
       const refused = wanted
         .map(({ subagent_type }) => refusal(subagent_type, caller, looked))
@@ -140,7 +141,7 @@ function assignmentsOf(
     prompt,
     label: description,
     ...defined({ model }),
-    ...(max_turns !== undefined && { resourceLimits: { maxTurns: max_turns } }),
+    ...(max_turns !== undefined && { resourceLimits: { maxTurns: Math.ceil(max_turns) } }),
     ...defined({ continues: resume }),
   }));
 }

@@ -14,11 +14,10 @@ const DEFAULT_WAIT_MS = 60_000;
 
 const input = z.strictObject({
   action: z.enum(["status", "list", "result", "wait", "cancel"]).describe("the action"),
-  taskId: z.string().min(1).optional().describe("the task id; not used by list"),
+  taskId: z.string().optional().describe("the task id; not used by list"),
   block: z.boolean().optional().describe("with result: wait until the task has ended"),
   timeout: z
     .number()
-    .int()
     .min(0)
     .max(MOST_WAIT_MS)
     .optional()
@@ -45,7 +44,8 @@ export function taskOutput(desk: StartedTasks, parts: FacadeParts): Tool {
     timeoutMs: AS_LONG_AS_IT_TAKES,
     async run(given, context) {
       if (given.action === "list") return list(given, desk, parts);
-      if (given.taskId === undefined) return failure(`taskId is required for ${given.action} action`);
+      if (given.taskId === undefined || given.taskId === "")
+        return failure(`taskId is required for ${given.action} action`);
       return actions[given.action]({ ...given, taskId: given.taskId }, { desk, parts, context });
     },
   });

@@ -4,7 +4,7 @@ import type { TaskRecord, TaskStatus } from "./task-records.ts";
 
 /** How wide the lines of a box are. */
 const WIDE = 55;
-const signs: Readonly<Record<TaskStatus, string>> = { running: "🔄", completed: "✅", error: "❌", cancelled: "🚫" };
+const signs: Readonly<Record<TaskStatus, string>> = { running: "⏳", completed: "✅", error: "❌", cancelled: "🚫" };
 
 /** A box with a title and lines, open to the right so that long lines stay whole. */
 function box(title: string, lines: readonly string[], wide: number = WIDE): string {

@@ -12,13 +12,18 @@ export function extractToolArgsPreview(toolName: string, args: Record<string, un
 
 /**
  * A tool call as a line of progress, in the style of the program gen-code: `TaskOutput(task-123)`, `Agent: Explore find
- * the parser`.
+ * the parser`. A tool that neither gen-code nor subcrew knows shows no arguments.
  */
 export function progressLabel(toolName: string, args: Record<string, unknown>): string {
-  const who = text(args, "subagent_type");
-  if (who !== "") return `${toolName}: ${start(`${who} ${text(args, "description", "prompt")}`.trim(), TEXT_CHARS)}`;
-  const preview = extractToolArgsPreview(toolName, args);
-  return preview === "" ? toolName : `${toolName}(${preview})`;
+  if (toolName === "Agent" || toolName === "Task") return agentLabel(toolName, args);
+  const value = labels.get(toolName)?.(args) || previews.get(toolName)?.(args) || "";
+  return `${toolName}(${value})`;
+}
+
+function agentLabel(toolName: string, args: Args): string {
+  const what = text(args, "description") || start(text(args, "prompt"), PROMPT_CHARS);
+  const words = [text(args, "subagent_type"), what].filter((word) => word !== "");
+  return [toolName, start(words.join(" "), LABEL_CHARS)].filter((part) => part !== "").join(": ");
 }
 
 type Args = Readonly<Record<string, unknown>>;
@@ -64,6 +69,28 @@ const previews: ReadonlyMap<string, Preview> = new Map([
   ["kill_shell", (args) => start(text(args, "id", "shell_id"), TEXT_CHARS)],
 ]);
 
+const argument =
+  (key: string): Preview =>
+  (args) =>
+    start(text(args, key), TEXT_CHARS);
+const numberedTask: Preview = (args) => start(text(args, "taskId").replace(/^(?=.)/, "#"), TEXT_CHARS);
+
+/** The argument that gen-code shows for each of its tools. */
+const labels: ReadonlyMap<string, Preview> = new Map([
+  ["Read", argument("file_path")],
+  ["Write", argument("file_path")],
+  ["Edit", argument("file_path")],
+  ["Glob", argument("pattern")],
+  ["Grep", argument("pattern")],
+  ["Bash", argument("command")],
+  ["WebFetch", argument("url")],
+  ["WebSearch", argument("query")],
+  ["TaskCreate", (args) => start(text(args, "subject"), TASK_CHARS)],
+  ["TaskUpdate", numberedTask],
+  ["TaskGet", numberedTask],
+  ["TaskOutput", argument("task_id")],
+]);
+
 /** Argument names that usually describe a tool call, most specific first: those of pi-parallel-agents. */
 const USUAL_KEYS = ["command", "path", "file", "pattern", "query", "url", "task", "prompt", "name", "action"];
 
@@ -74,6 +101,8 @@ const TITLE_CHARS = 40;
 /** The number of lines that the tool `read` of the program pi reads when a call gives no number. */
 const PI_LINES = 100;
 const TASK_CHARS = 50;
+const PROMPT_CHARS = 40;
+const LABEL_CHARS = 200;
 const TEXT_CHARS = 60;
 const ELLIPSIS = "...";
 /** Enough characters to fill a preview; the rest of a longer argument is not read. */

@@ -1,5 +1,6 @@
 import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
+import { foldName } from "../../core/vocabulary/tool-names.ts";
 import { addProblem, type Draft, defineFields, type KeyReader } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
 import { markdown } from "../fields/markdown.ts";
@@ -80,8 +81,12 @@ export const gencodeDialect: Dialect = {
     if (place.relative.endsWith(".json")) return readJsonAgent(text, place);
     const { yaml, body, language } = split(text);
     if (yaml !== undefined || language !== undefined) return gencodeMarkdown.read(text, place);
-    if (body.startsWith("{")) return readJsonAgent(body, place);
-    return failedReading(problem("no-frontmatter", "No valid frontmatter or JSON found in markdown agent file"));
+    const read = body.startsWith("{") ? readJson(body) : undefined;
+    if (read?.ok) return readJsonAgent(body, place);
+    const details = read === undefined ? {} : { line: read.line, hint: `The JSON is not valid: ${read.reason}.` };
+    return failedReading(
+      problem("no-frontmatter", "No valid frontmatter or JSON found in markdown agent file", details),
+    );
   },
   lineOf: (text, field) => gencodeMarkdown.lineOf?.(text, field) ?? jsonLineOf(text, field),
 };
@@ -95,10 +100,15 @@ function readJsonAgent(text: string, place: FilePlace): ParsedFile {
   const data = asData(read.value);
   if (data === undefined)
     return failedReading(problem("bad-json", "The agent file does not contain a single JSON object.", { line: 1 }));
-  return readRecord(fields, data, { place, freeName: true, defaultName: stemOf(place.relative), settle: needsPrompt });
+  const settle = (draft: Draft): void => {
+    if (draft.agent.instructions === undefined)
+      addProblem(draft, "bad-definition", '"systemPrompt" is missing.', { field: "systemPrompt" });
+    for (const [key, value] of Object.entries(data))
+      if (TEXTS.has(foldName(key)) && (typeof value !== "string" || value.trim() === ""))
+        addProblem(draft, "bad-definition", `"${key}" has to be a text.`, { field: key });
+  };
+  return readRecord(fields, data, { place, freeName: true, defaultName: stemOf(place.relative), settle });
 }
 
-function needsPrompt(draft: Draft): void {
-  if (draft.agent.instructions === undefined)
-    addProblem(draft, "bad-definition", '"systemPrompt" is missing.', { field: "systemPrompt" });
-}
+/** Keys that have to be texts: in JSON, unlike in YAML, a number cannot be meant as one. */
+const TEXTS: ReadonlySet<string> = new Set(["name", "description", "systemPrompt"].map((key) => foldName(key)));
