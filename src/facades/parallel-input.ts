@@ -30,6 +30,18 @@ export const parallelCall = z.strictObject({
 });
 export type ParallelCall = z.infer<typeof parallelCall>;
 
+/** The arguments of a call without null, and without modes that are empty: models often fill in all of them. */
+export function saidIn(asked: unknown): unknown {
+  if (!isRecord(asked)) return asked ?? {};
+  return Object.fromEntries(
+    Object.entries(asked).filter(([key, value]) => value !== null && !(MAY_BE_EMPTY.has(key) && isEmpty(value))),
+  );
+}
+
+const MAY_BE_EMPTY: ReadonlySet<string> = new Set(["task", "tasks", "chain"]);
+const isEmpty = (value: unknown): boolean =>
+  typeof value === "string" ? value.trim() === "" : Array.isArray(value) && value.length === 0;
+
 /** Parameters of `parallel` that a call may use but that the schema for models omits, to save tokens in every turn. */
 const UNTOLD: ReadonlySet<string> = new Set(
   "retry resourceLimits runner cwd schema acceptSchema inputs isolation isolationDirty isolationKeep writes".split(" "),
@@ -73,6 +85,6 @@ function slim(schema: JsonSchema, top: boolean): JsonSchema {
 export function problemsIn({ issues }: z.ZodError): string {
   return issues
     .slice(0, 5)
-    .map(({ path, message }) => `${path.join(".")}: ${message}`)
+    .map(({ path, message }) => (path.length === 0 ? message : `${path.join(".")}: ${message}`))
     .join("; ");
 }

@@ -35,9 +35,9 @@ export function detailsOf(
 type Part = Readonly<{ mode: ParallelMode; id: string; at: number; node: Node; outcome: ReadOutcome }>;
 
 /** The ids of tasks in each mode, as pi-parallel-agents numbers them. */
-const ids: Readonly<Record<ParallelMode, (id: string, at: number) => string>> = {
+const ids: Readonly<Record<ParallelMode, (id: string, at: number, name: string | undefined) => string>> = {
   single: () => "single",
-  parallel: (id, at) => taskId(at, id),
+  parallel: (_, at, name) => taskId(at, name),
   chain: (_, at) => `${at + 1}-step_${at + 1}`,
   race: (id) => id,
   team: (id) => id,
@@ -52,9 +52,10 @@ function resultFor({ mode, id, at, node, outcome }: Part): TaskResult {
   const work = node.kind === "loop" ? (node.body.nodes["plan"] ?? node.body.nodes["work"]) : node;
   const task = work?.kind === "task" ? work.task : undefined;
   const good = outcome.status === "ok";
+  const name = task?.label ?? (mode === "parallel" ? task?.agent : id);
   return {
-    id: ids[mode](id, at),
-    name: task?.label ?? id,
+    id: ids[mode](id, at, name),
+    ...defined({ name }),
     task: task?.prompt ?? "",
     exitCode: good ? 0 : 1,
     output: text,
@@ -123,7 +124,7 @@ type Around = Readonly<{ objective?: string | undefined; outcome: Outcome }>;
 const texts: Readonly<Record<ParallelMode, (details: ParallelToolDetails, around: Around) => string>> = {
   single: ({ results: [only] }, { outcome }) => (only ? bodyOf(only) : explain(outcome)),
   parallel: (details) =>
-    [headOf("Parallel", details, ""), partsOf(details.results, ({ name = "" }) => name)].join("\n\n"),
+    [headOf("Parallel", details, ""), partsOf(details.results, ({ name, id }) => name ?? id)].join("\n\n"),
   chain: ({ results }, { outcome }) => {
     const last = results.at(-1);
     if (outcome.status === "ok" && last) return bodyOf(last);
@@ -134,7 +135,7 @@ const texts: Readonly<Record<ParallelMode, (details: ParallelToolDetails, around
   },
   race: ({ results, winner }, { outcome }) => {
     const best = results.find(({ id }) => id === winner);
-    if (best) return `**Winner:** ${best.id}\n\n${bodyOf(best)}`;
+    if (best) return bodyOf(best);
     if (results.length === 0) return explain(outcome);
     return `All race models failed:\n${results.map(({ id, error }) => `[${id}]: ${error}`).join("\n")}`;
   },
@@ -185,7 +186,7 @@ function partsOf(results: readonly TaskResult[], nameOf: (result: TaskResult) =>
       const tools = Object.entries(toolUsage).map(([tool, count]) => (count === 1 ? tool : `${tool}×${count}`));
       return [
         `### ${exitCode === 0 ? "✓" : "✗"} ${nameOf(result)}${used.length > 0 ? ` (${used.join(", ")})` : ""}${tools.length > 0 ? `\n**Tools used:** ${tools.join(", ")}` : ""}`,
-        bodyOf(result),
+        bodyOf({ ...result, output: result.output.trim() }),
       ].join("\n\n");
     })
     .join("\n\n---\n\n");

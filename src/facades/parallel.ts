@@ -14,7 +14,7 @@ import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { createAgentLookup } from "./look.ts";
 import { buildDag } from "./parallel/dag.ts";
-import { type ParallelCall, parallelCall, problemsIn, shownSchema } from "./parallel-input.ts";
+import { type ParallelCall, parallelCall, problemsIn, saidIn, shownSchema } from "./parallel-input.ts";
 import { detailsOf, type ParallelMode, parallelText } from "./parallel-results.ts";
 
 /** The tool `parallel` of pi-parallel-agents: a call uses exactly one of five modes. */
@@ -32,7 +32,7 @@ function parallelTool(caller: Caller, name: string): Tool {
     ...delegating,
     async run(asked, context) {
       const { now, news } = await look(context);
-      const parsed = parallelCall.safeParse(asked ?? {});
+      const parsed = parallelCall.safeParse(saidIn(asked));
       if (!parsed.success)
         return {
           text: `Invalid parameters. ${problemsIn(parsed.error)}${news}`,
@@ -55,6 +55,7 @@ function parallelTool(caller: Caller, name: string): Tool {
       const missing = judged.filter(({ why }) => why === "unknown" || why === "disabled").map(({ agent }) => agent);
       if (missing.length > 0)
         return said(`${UNKNOWN[mode]}: ${missing.join(", ")}\n\n${availableText(cards, given)}`, false);
+      if (given.team && !hasWork(given.team)) return said(NO_WORK, false);
       const plan = planned(mode, given);
       if (typeof plan === "string") return said(plan, true);
       const refused = judged.find(({ why }) => why !== undefined)?.agent ?? refusedDefault(plan.nodes, caller);
@@ -75,6 +76,7 @@ const BEFORE = `Runs agents in one of five ways: task (one), tasks (in parallel)
 (roles, dependencies, reviews). Give exactly one of these. Settings of a task take precedence over those of its agent. Agents:`;
 const AFTER = `In tasks, {task_0} or {task:name} is replaced by the output of another task. [read-only] agents cannot change anything.`;
 const INVALID = "Invalid parameters. Provide exactly one mode: task (single), tasks (parallel), chain, race, or team.";
+const NO_WORK = "Team mode requires either a `tasks` array or each member must have a `task` field.";
 const UNKNOWN: Readonly<Record<ParallelMode, string>> = {
   single: "Unknown agent",
   parallel: "Unknown agent(s)",
@@ -83,10 +85,10 @@ const UNKNOWN: Readonly<Record<ParallelMode, string>> = {
   team: "Unknown agent(s) in team",
 };
 
-/** The modes that a call names; a task of blanks only does not count. */
+/** The modes that a call names. */
 export function modesIn({ task, tasks, chain, race: one, team }: ParallelCall): ParallelMode[] {
   const given: Readonly<Record<ParallelMode, unknown>> = {
-    single: task?.trim() || undefined,
+    single: task,
     parallel: tasks,
     chain,
     race: one,
@@ -94,6 +96,9 @@ export function modesIn({ task, tasks, chain, race: one, team }: ParallelCall): 
   };
   return (Object.keys(given) as ParallelMode[]).filter((mode) => given[mode] !== undefined);
 }
+
+const hasWork = ({ tasks = [], members = [] }: NonNullable<ParallelCall["team"]>): boolean =>
+  tasks.length > 0 || members.some(({ task }) => task !== undefined);
 
 function agentsIn({ agent, tasks, chain, race: one, team }: ParallelCall): string[] {
   const named = [

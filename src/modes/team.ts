@@ -65,14 +65,20 @@ export type TeamInput = z.infer<typeof teamInput>;
 export type TeamMember = z.infer<typeof member>;
 export type TeamTask = z.infer<typeof teamTask>;
 
-/** Whether a task that requires approval asks for it with its plan, before it changes anything, or with its finished work. */
-export type TeamOptions = Readonly<{ approves?: "plan" | "work" }>;
+/**
+ * `approves`: whether a task that requires approval asks for it with its plan, before it changes anything, or with its
+ * finished work. `retriesReviews`: whether a failed review is retried once where the input does not say so (default).
+ */
+export type TeamOptions = Readonly<{ approves?: "plan" | "work"; retriesReviews?: boolean }>;
 
 /**
  * The plan of a team: its tasks as a graph, then `join(settled)`. A review is `loop(work -> review)`, an approval is a
  * gate in a loop.
  */
-export function team({ team, ...input }: TeamInput, { approves = "plan" }: TeamOptions = {}): Plan {
+export function team(
+  { team, ...input }: TeamInput,
+  { approves = "plan", retriesReviews = true }: TeamOptions = {},
+): Plan {
   const members = membersOf(team.members ?? []);
   const tasks = team.tasks && team.tasks.length > 0 ? team.tasks : soloTasks([...members.values()]);
   if (tasks.length === 0) {
@@ -97,6 +103,7 @@ export function team({ team, ...input }: TeamInput, { approves = "plan" }: TeamO
       notes,
       exhausted: team.reviewExhausted ?? "accept",
       approves,
+      retriesReviews,
       all: settingsOf(input),
     });
   }
@@ -117,11 +124,13 @@ type Place = Readonly<{
   notes: string[];
   exhausted: LoopNode["exhausted"];
   approves: NonNullable<TeamOptions["approves"]>;
+  retriesReviews: boolean;
   all: TaskSettings;
 }>;
 
 /** The node for one team task: the work itself, or the loop that reviews or approves it. */
-function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all, exhausted, approves }: Place): Node {
+function nodeFor(task: TeamTask, place: Place): Node {
+  const { id, ids, members, objective, notes, all, approves } = place;
   const assignee = memberFor(members, task.assignee, `Task "${task.id}" is assigned to`);
   const { refs, unknown } = referencesIn(task.task, { ids, self: id });
   notes.push(...unknown.map((placeholder) => unknownReference(id, placeholder)));
@@ -145,7 +154,7 @@ function nodeFor(task: TeamTask, { id, ids, members, objective, notes, all, exha
   };
   const plain: TaskNode = { kind: "task", ...(needs.length > 0 && { needs }), task: work };
   const reviewed = (work: TaskNode): TaskNode | LoopNode =>
-    task.review ? reviewLoop(task, work, task.review, { members, all, exhausted }) : work;
+    task.review ? reviewLoop(task, work, task.review, place) : work;
   if (!task.requiresApproval) return reviewed(plain);
   return approves === "work" ? approvalLoop(reviewed(plain)) : planApprovalLoop(plain, reviewed);
 }
@@ -181,11 +190,12 @@ function reviewLoop(
   { id }: TeamTask,
   work: TaskNode,
   review: NonNullable<TeamTask["review"]>,
-  { members, all, exhausted }: Pick<Place, "members" | "all" | "exhausted">,
+  { members, all, exhausted, retriesReviews }: Place,
 ): LoopNode {
-  const role = review.reviewer ?? review.assignee;
+  const role = review.reviewer || review.assignee;
   const reviewer = memberFor(members, role, `The review of task "${id}" is assigned to`);
   const ask: Task = {
+    ...(!retriesReviews && { retry: NO_RETRY }),
     ...settingsOf(reviewer, { ...all, schema: undefined }),
     prompt: review.prompt ?? review.task ?? prompts.reviewWork,
     refs: { output: "work", task: { prompt: work.task.resumes ?? "work" } },
@@ -233,6 +243,7 @@ function approvalLoop(work: TaskNode | LoopNode): LoopNode {
 }
 
 const MAX_APPROVAL_ROUNDS = 20;
+const NO_RETRY = { maxAttempts: 1, backoffMs: 0 } as const;
 
 function membersOf(list: readonly TeamMember[]): Map<string, TeamMember> {
   const members = new Map<string, TeamMember>();
@@ -257,7 +268,7 @@ function memberFor(
   role: string | undefined,
   who: string,
 ): TeamMember | undefined {
-  if (role === undefined) return undefined;
+  if (!role) return undefined;
   const found = members.get(role);
   if (!found)
     throw new CrewError(

@@ -93,9 +93,22 @@ const scripts: Readonly<Record<string, (id: string) => Partial<TaskResult>>> = {
   "b fails": (id) => (id === "b" ? { exitCode: 1, error: "nope" } : { output: "ok" }),
   "a returns aborted with exit 0": (id) => (id === "a" ? { aborted: true } : { output: "ok" }),
   "worker v1; reviewer APPROVED": (id) => ({ output: id === "w" ? "v1" : "good\nAPPROVED" }),
+  "worker v1; reviewer exits 1": (id) => (id === "w" ? { output: "v1" } : { exitCode: 1, error: "nope" }),
+  "reviewer never approves": (id) => ({ output: id.startsWith("w:review") ? "more\nREVISION_NEEDED" : `by ${id}` }),
   "reviewer asks revision; revision exits 1": (id) => {
     if (id === "w:revision:2") return { exitCode: 1, error: "nope" };
     return { output: id.startsWith("w:review") ? "more\nREVISION_NEEDED" : "v1" };
+  },
+};
+
+type Decision = Readonly<{ approved: boolean; feedback?: string }>;
+
+/** The person who decides about drafts. */
+const approvals: Readonly<Record<string, () => () => Promise<Decision>>> = {
+  "always {approved:true}": () => () => Promise.resolve({ approved: true }),
+  "first {approved:false,feedback}, then {approved:true}": () => {
+    let asked = 0;
+    return () => Promise.resolve((asked += 1) === 1 ? { approved: false, feedback: "more" } : { approved: true });
   },
 };
 
@@ -136,7 +149,7 @@ area<DagInput, DagWant>("dag-execution", async ({ input, want }) => {
       active -= 1;
       return result({ id, task, ...scripts[input.agent_script]!(id) });
     },
-    ...(input.approval !== null && { onApprovalNeeded: () => Promise.resolve({ approved: true }) }),
+    ...(input.approval !== null && { onApprovalNeeded: approvals[input.approval]!() }),
   });
   const all = [...nodes];
   expect({

@@ -18,7 +18,7 @@ test("a race through openDelegation reports its winner", async () => {
     { race: { task: "6 x 7?", agents: ["broken", "quick"] } },
     { signal: new AbortController().signal },
   );
-  expect(result).toMatchObject({ text: expect.stringContaining("**Winner:** quick"), details: { winner: "quick" } });
+  expect(result).toMatchObject({ text: "42", details: { winner: "quick" } });
 });
 
 test("the details of a team contain its review rounds", async () => {

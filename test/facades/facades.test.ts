@@ -166,7 +166,7 @@ test("parallel also runs a chain, a race and a team", async () => {
   });
   expect(read("lead")).toEqual([
     "second of true",
-    "**Winner:** scout\n\nme",
+    "me",
     expect.stringMatching(/^## Team: 1\/1 tasks succeeded\n\n\*\*Objective:\*\* win\n\n### ✓ \[dev\] dev:t/),
   ]);
 });
@@ -193,6 +193,37 @@ test("parallel says which tools each agent used, and how often", async () => {
     expect.stringMatching(/^### ✓ b/),
     "**Tools used:** current_time×3",
   ]);
+});
+
+test("parallel counts only modes that say something, and names tasks as pi-parallel-agents does", async () => {
+  const none = "Invalid parameters. Provide exactly one mode: task (single), tasks (parallel), chain, race, or team.";
+  const { read } = await stage({
+    lead: {
+      ...as("parallel"),
+      says: [
+        call("parallel", { tasks: [], chain: [], task: " " }),
+        call("parallel", { task: null, race: null, team: null }),
+        call("parallel", { task: "x", agent: "scout", tasks: [], chain: null, race: null, model: null }),
+        call("parallel", { team: { objective: "o", members: [{ role: "dev" }], tasks: [] } }),
+        call("parallel", {
+          tasks: [{ task: "a", agent: "scout" }, { task: "b", agent: "scout" }, { task: "c" }],
+          gitContext: false,
+        }),
+        call("parallel", { task: "x", nonsense: 1 }),
+        "done",
+      ],
+    },
+    scout: { says: ["single", "  first\n", "second"] },
+    general: { says: ["third"] },
+  });
+  const [empty, nulls, single, idle, named, unknown] = read("lead");
+  expect([empty, nulls]).toEqual([expect.stringContaining(none), expect.stringContaining(none)]);
+  expect(single).toBe("single");
+  expect(idle).toBe("Team mode requires either a `tasks` array or each member must have a `task` field.");
+  expect(named!.replaceAll(" (1 turn)", "")).toBe(
+    "## Parallel: 3/3 succeeded\n\n### ✓ scout\n\nfirst\n\n---\n\n### ✓ scout\n\nsecond\n\n---\n\n### ✓ 2-task_2\n\nthird",
+  );
+  expect(unknown).toBe('Invalid parameters. Unrecognized key: "nonsense"');
 });
 
 test("parallel starts only agents that its caller may start, also for tasks without an agent", async () => {

@@ -74,7 +74,7 @@ export type Lineage<H> =
 
 /**
  * The base of each definition that extends another. A definition that extends its own name extends the next weaker
- * definition of that name. A base that is not found is an error of that definition and of those that extend it.
+ * definition of that name; without one it extends itself, which is a cycle. A base that is not found is an error of that definition and of those that extend it.
  */
 export function lineages<H extends InheritingAgent>(definitions: readonly H[]): Map<H, Lineage<H>> {
   const found = new Map<H, Lineage<H>>();
@@ -90,8 +90,8 @@ export function lineages<H extends InheritingAgent>(definitions: readonly H[]): 
     const known = found.get(heir);
     if (known !== undefined) return known;
     const candidates = (byName.get(heir.extends) ?? []).filter(({ rank }) => rank >= heir.rank);
-    const weaker = heir.extends === heir.name ? candidates.slice(candidates.indexOf(heir) + 1) : candidates;
-    const [base] = weaker;
+    const isOwn = heir.extends === heir.name;
+    const base = isOwn ? (candidates[candidates.indexOf(heir) + 1] ?? heir) : candidates[0];
     const chain = [...path, heir];
     let result: Lineage<H>;
     if (base === undefined) {

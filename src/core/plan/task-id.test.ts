@@ -9,6 +9,7 @@ test("path separators and escape sequences become underscores", () => {
   expect(taskId(3, "../x\u001b[m")).toBe("3-___x__m");
 });
 
-test("an empty name leaves only the index", () => {
-  expect(taskId(7, "")).toBe("7-");
+test("a task without a name is called after its position", () => {
+  expect(taskId(7, "")).toBe("7-task_7");
+  expect(taskId(0)).toBe("0-task_0");
 });

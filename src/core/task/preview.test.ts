@@ -78,8 +78,11 @@ describe("hostile arguments of a model", () => {
     expect(extractToolArgsPreview("edit", { path: faces })).toBe(`...${"😀".repeat(23)}`);
   });
 
-  test("arguments of other types and inherited properties are ignored", () => {
-    expect(extractToolArgsPreview("read", { path: 7, offset: "1" })).toBe("offset: 1");
+  test("objects, lists and inherited properties are ignored", () => {
+    expect(extractToolArgsPreview("read", { path: { a: 1 }, offset: "1" })).toBe("offset: 1");
+    expect(extractToolArgsPreview("bash", { command: ["ls"], name: "n" })).toBe("n");
+    expect(extractToolArgsPreview("bash", null as never)).toBe("");
+    expect(extractToolArgsPreview("bash", "ls" as never)).toBe("");
     expect(extractToolArgsPreview("constructor", {})).toBe("");
     expect(extractToolArgsPreview("__proto__", { toString: null })).toBe("");
     expect(extractToolArgsPreview("read", { path: "a", offset: Number.NaN, limit: Number.POSITIVE_INFINITY })).toBe(

@@ -1,4 +1,5 @@
 import { cutHead } from "../text/cut.ts";
+import { isRecord } from "../text/json.ts";
 import { reveal } from "../text/sanitize.ts";
 
 /**
@@ -6,6 +7,7 @@ import { reveal } from "../text/sanitize.ts";
  * shown as visible symbols, so the line is safe to print.
  */
 export function extractToolArgsPreview(toolName: string, args: Record<string, unknown>): string {
+  if (!isRecord(args)) return "";
   const preview = previews.get(toolName)?.(args);
   return preview || usualKey(args) || firstText(args);
 }
@@ -109,7 +111,7 @@ const ELLIPSIS = "...";
 const LOOKED_AT = 500;
 
 function path(args: Args): string {
-  return end(text(args, "path", "file_path"), PATH_CHARS);
+  return end(shown(args, "path", "file_path"), PATH_CHARS);
 }
 
 /**
@@ -133,24 +135,24 @@ function piRange(args: Args): string {
 }
 
 function size(args: Args): string {
-  const file = end(text(args, "path", "file_path"), SIZED_PATH_CHARS);
-  const content = text(args, "content");
+  const file = end(shown(args, "path", "file_path"), SIZED_PATH_CHARS);
+  const content = shown(args, "content");
   return file !== "" && content !== "" ? `${file} (${content.length} chars)` : file;
 }
 
 function command(args: Args): string {
-  return start(text(args, "command"), TEXT_CHARS);
+  return start(shown(args, "command"), TEXT_CHARS);
 }
 
 function pattern(args: Args): string {
-  const wanted = text(args, "pattern");
-  const place = text(args, "path", "file_path");
+  const wanted = shown(args, "pattern");
+  const place = shown(args, "path", "file_path");
   return start(wanted !== "" && place !== "" ? `${brief(wanted)} in ${place}` : wanted, TEXT_CHARS);
 }
 
 function found(args: Args): string {
-  const place = text(args, "path", "file_path");
-  const name = text(args, "name", "pattern");
+  const place = shown(args, "path", "file_path");
+  const name = shown(args, "name", "pattern");
   return start(place !== "" && name !== "" ? `${brief(place)} -name "${name}"` : place, TEXT_CHARS);
 }
 
@@ -164,11 +166,11 @@ function move(args: Args): string {
 }
 
 function mcp(args: Args): string {
-  return labelled(args, "tool") || labelled(args, "search") || labelled(args, "server");
+  return whole(args, "tool") || whole(args, "search") || whole(args, "server");
 }
 
 function delegated(args: Args): string {
-  return start(text(args, "task"), TASK_CHARS) || labelled(args, "agent");
+  return start(shown(args, "task"), TASK_CHARS) || whole(args, "agent");
 }
 
 /** The started agent and its task: `explore: find the parser`. */
@@ -184,9 +186,9 @@ function started(args: Args): string {
 }
 
 function todo(args: Args): string {
-  const action = text(args, "action");
-  const about = cutHead(text(args, "title"), TITLE_CHARS).text || numbered(args, "id");
-  return start(action !== "" && about !== "" ? `${action}: ${about}` : action, TEXT_CHARS);
+  const action = shown(args, "action");
+  const about = cutHead(shown(args, "title"), TITLE_CHARS).text || shown(args, "id");
+  return start(action !== "" && about !== "" ? `${action}: ${about}` : action, LOOKED_AT);
 }
 
 function usualKey(args: Args): string {
@@ -203,6 +205,12 @@ function labelled(args: Args, key: string): string {
   return value === "" ? "" : start(`${key}: ${value}`, TEXT_CHARS);
 }
 
+/** The name and the whole value of an argument. */
+function whole(args: Args, key: string): string {
+  const value = shown(args, key);
+  return value === "" ? "" : start(`${key}: ${value}`, LOOKED_AT);
+}
+
 /** The first of these arguments that is a non-empty string. */
 function text(args: Args, ...keys: readonly string[]): string {
   for (const key of keys) {
@@ -212,10 +220,13 @@ function text(args: Args, ...keys: readonly string[]): string {
   return "";
 }
 
-/** A text or a number as text. */
-function numbered(args: Args, key: string): string {
-  const value = Object.hasOwn(args, key) ? args[key] : undefined;
-  return isCount(value) ? String(value) : text(args, key);
+/** The first of these arguments that is a non-empty string, a number except zero, or true, as text. */
+function shown(args: Args, ...keys: readonly string[]): string {
+  for (const key of keys) {
+    const value = Object.hasOwn(args, key) ? args[key] : undefined;
+    if (value && (typeof value === "string" || value === true || isCount(value))) return String(value);
+  }
+  return "";
 }
 
 /** A number or the digits of one; anything else is zero. */

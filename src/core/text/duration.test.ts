@@ -7,6 +7,9 @@ describe("formatDuration", () => {
     [999, "999ms", "0s"],
     [1_500, "1.5s", "1s"],
     [61_000, "1m1s", "1m 1s"],
+    [60_499, "1m0s", "1m 0s"],
+    [60_500, "1m1s", "1m 0s"],
+    [119_500, "2m0s", "1m 59s"],
     [3_600_000, "60m0s", "1h 0m"],
     [7_322_000, "122m2s", "2h 2m"],
   ])("writes %i ms as %s when tight and as %s when spaced", (ms, tight, spaced) => {

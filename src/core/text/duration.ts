@@ -28,7 +28,8 @@ const styles: Record<DurationStyle, (ms: number) => string> = {
   tight(ms) {
     if (ms < SECOND) return `${ms}ms`;
     if (ms < MINUTE) return `${(ms / SECOND).toFixed(1)}s`;
-    return `${Math.floor(ms / MINUTE)}m${Math.floor((ms % MINUTE) / SECOND)}s`;
+    const seconds = Math.round(ms / SECOND);
+    return `${Math.floor(seconds / 60)}m${seconds % 60}s`;
   },
   spaced(ms) {
     if (ms < MINUTE) return `${Math.floor(ms / SECOND)}s`;

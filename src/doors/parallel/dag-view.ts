@@ -7,7 +7,7 @@ import { asId } from "../../modes/names.ts";
 
 /**
  * One draft or review of a team task, with the names of pi-parallel-agents: for the task `w`, the first draft is `w`,
- * its review `w:review:1`, and the next draft `w:revision:2`.
+ * its review `w:review:1`, and the next draft `w:revision:2`. A draft that a person rejected is made again as `w`.
  */
 export type Piece = Readonly<{ id: string; part: "work" | "review"; draft: number; node: DagNode }>;
 
@@ -31,7 +31,7 @@ export function createDagView(
 ): DagView {
   const pieces = new Map<string, Piece>();
   const drafts = new Map<DagNode, number>();
-  const results = new Map<string, TaskResult>();
+  const results = new Map<Piece, TaskResult>();
   const progress = new Map<string, TaskProgress>();
   let pending: PendingApproval | undefined;
 
@@ -52,7 +52,7 @@ export function createDagView(
     const draft = (drafts.get(node) ?? 0) + (isReview ? 0 : 1);
     drafts.set(node, draft);
     if (isReview) return { id: `${id}:review:${draft}`, part: "review", draft, node };
-    return { id: draft === 1 ? id : `${id}:revision:${draft}`, part: "work", draft, node };
+    return { id: draft === 1 || !node.task.review ? id : `${id}:revision:${draft}`, part: "work", draft, node };
   };
 
   const show = (one: TaskProgress): void => {
@@ -89,9 +89,10 @@ export function createDagView(
     release(node);
   };
 
-  const keep = ({ id, part, draft, node }: Piece, result: TaskResult): void => {
-    results.delete(id);
-    results.set(id, result);
+  const keep = (piece: Piece, result: TaskResult): void => {
+    const { id, part, draft, node } = piece;
+    results.delete(piece);
+    results.set(piece, result);
     if (id !== node.task.id) show(progressOf(id, node, progress.get(id), isGood(result) ? "completed" : "failed"));
     if (part === "work") node.result = result;
     else if (isGood(result)) {

@@ -179,7 +179,7 @@ function modify(
   for (const task of newTasks) {
     if (after.has(task.id))
       throw new CrewError("BAD_CHANGE", `Duplicate task ID: "${task.id}"`, "Give each task its own id.");
-    const assignee = task.assignee === undefined ? undefined : members.get(task.assignee);
+    const assignee = task.assignee ? members.get(task.assignee) : undefined;
     after.set(task.id, { task, ...defined({ assignee }), dependsOn: [], dependedBy: [], status: "pending" });
   }
   const plan = planOfDag(after, members, objective);

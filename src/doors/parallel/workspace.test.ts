@@ -37,7 +37,7 @@ describe("createWorkspace", () => {
     const root = tempFolder();
     const workspace = createWorkspace("../../x/y\u0000", root);
     expect(readdirSync(root)).toEqual([basename(workspace.root)]);
-    expect(basename(workspace.root)).toMatch(/^subcrew-\.\._\.\._x_y_-/);
+    expect(basename(workspace.root)).toMatch(/^subcrew-______x_y_-.{6}$/);
   });
 });
 

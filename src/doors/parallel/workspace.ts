@@ -8,7 +8,7 @@ import { isRecord, parseJson } from "../../core/text/json.ts";
 /** Creates a private folder for a team: results go to `tasks`, everything else to `artifacts`. */
 export function createWorkspace(teamName?: string, rootDir: string = tmpdir()): Workspace {
   mkdirSync(rootDir, { recursive: true, mode: PRIVATE_FOLDER });
-  const name = teamName === undefined ? `team-${Date.now()}` : fileName(teamName);
+  const name = teamName ? teamName.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, TEAM_CHARS) : `team-${Date.now()}`;
   const root = mkdtempSync(join(rootDir, `${PREFIX}${name}-`));
   const workspace = { root, tasksDir: join(root, "tasks"), artifactsDir: join(root, "artifacts") };
   mkdirSync(workspace.tasksDir, { mode: PRIVATE_FOLDER });
@@ -48,6 +48,7 @@ export type TaskResultStatus = "completed" | "failed";
 const PREFIX = "subcrew-";
 const PRIVATE_FOLDER = 0o700;
 const PRIVATE_FILE = 0o600;
+const TEAM_CHARS = 30;
 const NAME_CHARS = 100;
 
 /** The documented file name, unless another id already uses it; then a name with a hash of the id. */

@@ -47,17 +47,17 @@ export function buildDag(tasks: readonly TeamTask[], members: ReadonlyMap<string
   for (const task of tasks) {
     if (nodes.has(task.id))
       throw new CrewError("PLAN_DUPLICATE_ID", `Duplicate task ID: "${task.id}"`, "Give each task its own id.");
-    const assignee = task.assignee === undefined ? undefined : members.get(task.assignee);
+    const assignee = task.assignee ? members.get(task.assignee) : undefined;
     nodes.set(task.id, { task, ...defined({ assignee }), dependsOn: [], dependedBy: [], status: "pending" });
   }
-  for (const { task } of nodes.values()) checkTask(task, nodes, members);
+  for (const { task } of nodes.values()) checkDependencies(task, nodes);
+  for (const { task } of nodes.values()) checkRoles(task, members);
   linkDag(nodes, members);
   return nodes;
 }
 
 /** Reads the dependencies from the plan; statuses of started tasks are kept. */
 export function linkDag(nodes: ReadonlyMap<string, DagNode>, members: ReadonlyMap<string, TeamMember>): void {
-  if (nodes.size === 0) return;
   const plan = planOfDag(nodes, members);
   const { left } = orderOf(plan);
   if (left.length > 0) {
@@ -80,12 +80,13 @@ export function linkDag(nodes: ReadonlyMap<string, DagNode>, members: ReadonlyMa
   }
 }
 
-/** The plan of these tasks, as team mode compiles it. */
+/** The plan of these tasks, as team mode compiles it; without tasks, a plan with nothing to do. */
 export function planOfDag(
   nodes: ReadonlyMap<string, DagNode>,
   members: ReadonlyMap<string, TeamMember>,
   objective?: string,
 ): Plan {
+  if (nodes.size === 0) return { nodes: { team: { kind: "join", needs: [], pick: "settled" } }, output: "team" };
   return team(
     {
       mode: "team",
@@ -95,15 +96,11 @@ export function planOfDag(
         tasks: [...nodes.values()].map(({ task }) => task),
       },
     },
-    { approves: "work" },
+    { approves: "work", retriesReviews: false },
   );
 }
 
-function checkTask(
-  { id, depends = [], assignee, review }: TeamTask,
-  nodes: ReadonlyMap<string, DagNode>,
-  members: ReadonlyMap<string, TeamMember>,
-): void {
+function checkDependencies({ id, depends = [] }: TeamTask, nodes: ReadonlyMap<string, DagNode>): void {
   const unknown = depends.find((need) => !nodes.has(need));
   if (unknown !== undefined)
     throw new CrewError(
@@ -111,15 +108,18 @@ function checkTask(
       `Task "${id}" depends on unknown task "${unknown}"`,
       "Name a task of the team under `depends`.",
     );
-  if (assignee !== undefined && !members.has(assignee)) {
+}
+
+function checkRoles({ id, assignee, review }: TeamTask, members: ReadonlyMap<string, TeamMember>): void {
+  if (assignee && !members.has(assignee)) {
     throw new CrewError(
       "BAD_INPUT",
       `Task "${id}" assigned to unknown member "${assignee}"`,
       "Name a role of the team.",
     );
   }
-  const reviewer = review?.reviewer ?? review?.assignee;
-  if (reviewer !== undefined && !members.has(reviewer)) {
+  const reviewer = review?.reviewer || review?.assignee;
+  if (reviewer && !members.has(reviewer)) {
     throw new CrewError(
       "BAD_INPUT",
       `Task "${id}" review assigned to unknown member "${reviewer}"`,

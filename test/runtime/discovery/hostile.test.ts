@@ -251,7 +251,7 @@ describe("TRUST-07 a base is never less trusted than the agent that extends it",
     });
     const found = await discover({ cwd: "/nowhere/p", home: join(root, "home"), dialects });
     expect(namesIn(found)).toEqual(["lost"]);
-    expect(codesIn(found)).toEqual(["unknown-base", "unknown-base"]);
+    expect(codesIn(found)).toEqual(["unknown-base", "inheritance-cycle"]);
   });
 
   test("an agent that extends its own name extends the definition that it shadows", async () => {
