@@ -142,16 +142,19 @@ function taskIn(
 
 /** The text of a message: its parts of every kind, separated by newlines; empty parts are left out. */
 export function extractMessageText(message: Pick<RemoteMessage, "parts"> | undefined): string {
-  return partsText(message?.parts ?? []);
+  return partsText(message?.parts);
 }
 
 /** The text of a task: its status message, then its artifacts, with an empty line between them. */
-export function extractTaskText({ status, artifacts = [] }: Pick<RemoteTask, "status" | "artifacts">): string {
-  const made = artifacts.map(({ name, parts }) => {
+export function extractTaskText({
+  status,
+  artifacts,
+}: Partial<Pick<RemoteTask, "status" | "artifacts">>): string {
+  const made = (artifacts ?? []).map(({ name, parts }) => {
     const text = partsText(parts);
     return text === "" ? "" : `Artifact${name ? ` (${name})` : ""}:\n${text}`;
   });
-  return [extractMessageText(status.message), ...made].filter((text) => text !== "").join("\n\n");
+  return [extractMessageText(status?.message), ...made].filter((text) => text !== "").join("\n\n");
 }
 
 /**
@@ -189,8 +192,8 @@ function withData(parts: readonly RemotePart[]): { text: string; data?: unknown 
   return { text: texts.length === 0 ? JSON.stringify(data[0], null, 2) : partsText(texts), data: data[0] };
 }
 
-function partsText(parts: readonly RemotePart[]): string {
-  return parts
+function partsText(parts: readonly RemotePart[] | undefined): string {
+  return (Array.isArray(parts) ? (parts as readonly RemotePart[]) : [])
     .map(partText)
     .filter((text) => text !== "")
     .join("\n");

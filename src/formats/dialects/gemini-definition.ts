@@ -95,7 +95,7 @@ export function markdownToAgentDefinition(dto: AgentDto): AgentDefinition {
     ...base,
     promptConfig: { systemPrompt: textOf(dto["system_prompt"]), query: "${query}" },
     modelConfig: {
-      model: textOf(dto["model"], DEFAULTS.model),
+      model: textOf(dto["model"]) || DEFAULTS.model,
       generateContentConfig: { temperature: Number(dto["temperature"] ?? DEFAULTS.temperature), topP: DEFAULTS.topP },
     },
     runConfig: {
@@ -106,7 +106,7 @@ export function markdownToAgentDefinition(dto: AgentDto): AgentDefinition {
   };
 }
 
-const textOf = (value: unknown, fallback = ""): string => (typeof value === "string" ? value : fallback);
+const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** A definition as an agent that subcrew runs; a Zod schema becomes JSON Schema. */
 export function agentFromDefinition(definition: AgentDefinition): Agent {

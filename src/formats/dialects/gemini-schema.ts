@@ -1,4 +1,5 @@
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { listOf } from "../fields/lists.ts";
 import type { Data } from "../yaml/frontmatter.ts";
 import { asData, readJson } from "../yaml/json.ts";
@@ -40,13 +41,13 @@ const slug: Check = (value, path) => {
     ? issues
     : [wrong(path, "Name must be a valid slug")];
 };
-const number: Check = (value, path) => (typeof value === "number" ? [] : [type(path, expected("number", value))]);
+const number: Check = (value, path) => (typeOf(value) === "number" ? [] : [type(path, expected("number", value))]);
 const positive: Check = (value, path) => {
   const issues = number(value, path);
   return issues.length > 0 || (value as number) > 0 ? issues : [wrong(path, "Number must be greater than 0")];
 };
 const positiveInt: Check = (value, path) => {
-  if (typeof value === "number" && !Number.isInteger(value)) return [wrong(path, "Expected integer, received float")];
+  if (typeOf(value) === "number" && !Number.isInteger(value)) return [wrong(path, "Expected integer, received float")];
   return positive(value, path);
 };
 const record: Check = (value, path) => (typeOf(value) === "object" ? [] : [type(path, expected("object", value))]);
@@ -61,11 +62,14 @@ const literal =
 const toolList: Check = (value, path) => {
   const list = listOf(value);
   if (list === undefined) return [type(path, expected("array", value))];
-  const others = Array.isArray(value) ? value.flatMap((item: unknown, index) => string(item, `${path}.${index}`)) : [];
-  if (others.length > 0) return others;
-  return list.flatMap((name, index) =>
-    isValidToolName(name, { allowWildcards: true }) ? [] : [wrong(`${path}.${index}`, "Invalid tool name")],
-  );
+  const isTool = (name: string): boolean => isValidToolName(name, { allowWildcards: true });
+  const items: readonly unknown[] = Array.isArray(value) ? value : list;
+  return items.flatMap((item, index) => {
+    const issues = string(item, `${path}.${index}`);
+    if (issues.length > 0) return issues;
+    const names = listOf(item) ?? [];
+    return names.length > 0 && names.every(isTool) ? [] : [wrong(`${path}.${index}`, "Invalid tool name")];
+  });
 };
 
 const cardJson: Check = (value, path) => {
@@ -178,18 +182,18 @@ export function definitionKind(data: Data): DefinitionKind {
 
 /** The error text for a frontmatter that is a single value, or nothing at all. */
 export function notAnObject(value: unknown): string {
-  const issue = value === undefined || value === null ? type("", "Required") : type("", expected("object", value));
+  const issue = type("", value === undefined ? "Required" : expected("object", value));
   return `Validation failed: Agent Definition:\n(Local Agent) ${line(issue)}\n(Remote Agent) ${line(issue)}`;
 }
 
 /** The problems of a list of remote agents. */
 export function judgeList(
-  list: readonly Data[],
+  list: readonly unknown[],
 ): { readonly error: string; readonly path: readonly string[] } | undefined {
   const issues = list.flatMap((data, index) =>
-    issuesOf(shapeOfRemote(data), data, { known: local }).map((issue) => ({
+    (isRecord(data) ? issuesOf(shapeOfRemote(data), data) : record(data, "")).map((issue) => ({
       ...issue,
-      path: `${index}.${issue.path}`,
+      path: issue.path === "" ? String(index) : `${index}.${issue.path}`,
     })),
   );
   if (issues.length === 0) return undefined;
@@ -203,11 +207,11 @@ const complaint = (text: string, issues: readonly Issue[] = []): DefinitionKind 
 });
 
 /** Problems in the order in which `shape` lists its keys, then unknown keys. */
-function issuesOf(shape: Shape, data: Data, { known = {} }: { readonly known?: Shape } = {}): Issue[] {
+function issuesOf(shape: Shape, data: Data): Issue[] {
   const issues = Object.entries(shape).flatMap(([key, check]) =>
     check(Object.hasOwn(data, key) ? data[key] : undefined, key),
   );
-  const unknown = Object.keys(data).filter((key) => !Object.hasOwn(shape, key) && !Object.hasOwn(known, key));
+  const unknown = Object.keys(data).filter((key) => !Object.hasOwn(shape, key));
   if (unknown.length > 0) {
     issues.push(wrong("", `Unrecognized key(s) in object: ${unknown.map((key) => `'${key}'`).join(", ")}`));
   }
@@ -218,4 +222,5 @@ const line = ({ path, message }: Issue): string => `${path}: ${message}`;
 const type = (path: string, message: string): Issue => ({ path, message, weight: "type" });
 const wrong = (path: string, message: string): Issue => ({ path, message, weight: "value" });
 const expected = (wanted: string, value: unknown): string => `Expected ${wanted}, received ${typeOf(value)}`;
-const typeOf = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
+const typeOf = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "array" : Number.isNaN(value) ? "nan" : typeof value;

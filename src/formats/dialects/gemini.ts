@@ -69,8 +69,9 @@ export const geminiDialect: Dialect = {
     const { yaml } = split(source);
     if (yaml === "" || (data === undefined && problems.length === 0))
       return failedReading(problem("no-frontmatter", MISSING));
-    if (data !== undefined) return readOne(data, { body, place, lineOf });
+    if (data !== undefined && Object.keys(data).length > 0) return readOne(data, { body, place, lineOf });
     const parsed = yaml === undefined ? undefined : readYaml(yaml);
+    if (parsed?.ok && isRecord(parsed.value)) return readOne(parsed.value, { body, place, lineOf });
     if (parsed?.ok) return failedReading(problem("bad-definition", notAnObject(parsed.value), { line: 2 }));
     const message = yaml === undefined ? undefined : yamlFaultOf(yaml);
     return failedReading(
@@ -91,10 +92,10 @@ function lineIn(source: string, path: readonly string[]): { line?: number } {
 type Reading = Readonly<{ body: string; place: FilePlace; lineOf(path: readonly string[]): { line?: number } }>;
 
 function readOne(data: Data, { body, place, lineOf }: Reading): ParsedFile {
-  if (namesDelegation(data)) return failedReading(problem("bad-definition", DELEGATION, { field: "tools" }));
   const verdict = definitionKind(data);
   if ("error" in verdict)
     return failedReading(problem("bad-definition", verdict.error, verdict.path && lineOf(verdict.path)));
+  if (namesDelegation(data)) return failedReading(problem("bad-definition", DELEGATION, { field: "tools" }));
   return readRecord(fields, data, {
     place,
     body: verdict.kind === "local" ? body : "",
@@ -108,12 +109,10 @@ function readOne(data: Data, { body, place, lineOf }: Reading): ParsedFile {
 }
 
 function readList(list: readonly unknown[], place: FilePlace, lineOf: Reading["lineOf"]): ParsedFile {
-  if (!list.every(isRecord))
-    return failedReading(problem("bad-definition", "Validation failed: Remote Agents List:\n: Expected object"));
   const fault = judgeList(list);
   if (fault !== undefined) return failedReading(problem("bad-definition", fault.error, lineOf(fault.path)));
   return joinReadings(
-    list.map((data, index) => readOne(data, { body: "", place, lineOf: (path) => lineOf([String(index), ...path]) })),
+    list.filter(isRecord).map((data, index) => readOne(data, { body: "", place, lineOf: (path) => lineOf([String(index), ...path]) })),
   );
 }
 

@@ -136,7 +136,8 @@ function unshared(value: unknown, budget: { nodes: number }): unknown {
 export function yamlFaultOf(text: string): string | undefined {
   if (text.length > YAML_LIMITS.bytes) return undefined;
   try {
-    parseEvents(text, { maxDepth: YAML_LIMITS.depth });
+    const events = parseEvents(text, { maxDepth: YAML_LIMITS.depth });
+    constructFromEvents(events, { source: text, schema: SCHEMA, maxAliases: YAML_LIMITS.aliases });
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
