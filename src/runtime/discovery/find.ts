@@ -18,21 +18,27 @@ type Where<F> =
 
 /**
  * The agent of exactly this name. A qualified name (`bundled:explore`, `user:x`, `project:x`, `claude:x`, `<plugin>:x`)
- * selects a particular definition; in a complete search result, also one that is shadowed or of another scope.
+ * selects a particular definition; in a complete search result, also one that is shadowed or of another scope. No other
+ * agent can take such a name.
  */
 export function findAgent<F extends Findable>(where: Where<F>, name: string): F | undefined {
   const agents: readonly F[] = "agents" in where ? where.agents : where;
-  const exact = agents.find((found) => found.name === name);
-  if (exact !== undefined) return exact;
+  const unlisted = "agents" in where ? where.unlisted?.find((found) => found.name === name) : undefined;
+  return (
+    qualified(where, name) ??
+    agents.find((found) => found.name === name) ??
+    agents.find(({ read }) => read?.aliases?.includes(name)) ??
+    unlisted
+  );
+}
+
+function qualified<F extends Findable>(where: Where<F>, name: string): F | undefined {
+  const colon = name.indexOf(":");
+  if (colon <= 0) return undefined;
+  const agents: readonly F[] = "agents" in where ? where.agents : where;
   const hidden = "agents" in where ? [...where.shadowed, ...(where.otherScopes ?? [])] : [];
   const all = [...agents, ...hidden.map(({ found }) => found)];
-  const colon = name.indexOf(":");
-  const qualified =
-    colon <= 0
-      ? undefined
-      : all.find((found) => goesBy(found, name.slice(colon + 1)) && isFrom(found, name.slice(0, colon)));
-  const unlisted = "agents" in where ? where.unlisted?.find((found) => found.name === name) : undefined;
-  return qualified ?? agents.find(({ read }) => read?.aliases?.includes(name)) ?? unlisted;
+  return all.find((found) => goesBy(found, name.slice(colon + 1)) && isFrom(found, name.slice(0, colon)));
 }
 
 /** The same function as `findAgent`, under the name that the documentation of `subcrew/agents` uses. @alias */

@@ -127,6 +127,20 @@ describe("options of the caller", () => {
     expect(findAgent(found, "X")).toBeUndefined();
   });
 
+  test("a file cannot take the qualified name of another agent", async () => {
+    const root = tempFolder({
+      ...layout,
+      "project/.claude/agents/fake.md": agentFile("user:x", "model: fake\n"),
+      "project/.claude/agents/fake2.md": agentFile("bundled:explore", "model: fake\n"),
+      "project/.claude/agents/own.md": agentFile("team:lead", "model: own\n"),
+    });
+    const found = await discover({ ...where(root), dialects, trust, bundled: readBundledAgents() });
+    expect(findAgent(found, "user:x")?.agent.model).toBe("user");
+    expect(findAgent(found, "bundled:explore")?.agent.source?.kind).toBe("bundled");
+    expect(findAgent(found, "project:user:x")?.agent.model).toBe("fake");
+    expect(findAgent(found, "team:lead")?.agent.model).toBe("own");
+  });
+
   test("two agents of one name in one directory give a warning, and in two directories they do not", async () => {
     const root = tempFolder({ ...layout, "home/.claude/agents/y.md": agentFile("u") });
     const found = await discover({ ...where(root), dialects, trust });
