@@ -125,9 +125,11 @@ function strict({ problems }: Draft): void {
   }
 }
 
-/** Reports a role in a separate file that has no instructions. */
+/** Reports a role in a separate file that has no name or no instructions. */
 function complete(draft: Draft): void {
   strict(draft);
+  if (draft.agent.name === undefined)
+    addProblem(draft, "missing-name", 'The role has no "name"; it is called after its file.', { severity: "warning" });
   if (draft.agent.instructions === undefined) {
     addProblem(draft, "bad-definition", '"developer_instructions" is missing.', { field: "developer_instructions" });
   }

@@ -44,14 +44,16 @@ const maxTurns: KeyReader = (draft, value, key) => {
   addProblem(draft, "bad-definition", `"${key}" has to be a number above zero.`, { field: key });
 };
 
+const restricting = narrowing();
+
 const fields = defineFields({
-  ...narrowing(),
+  ...restricting,
   name: text("name"),
   type,
   description: text("description"),
   whenToUse: text("whenToUse"),
   systemPrompt: text("instructions"),
-  allowedTools: tools(),
+  allowedTools: Object.assign(tools(), { mistyped: restricting["allowedTools"]!.mistyped! }),
   tools: tools(),
   disallowedTools: disallowedTools(),
   defaultModel: model,

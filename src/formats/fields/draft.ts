@@ -19,9 +19,12 @@ export const emptyDraft = (): Draft => ({ agent: {}, from: {}, problems: [], kep
 
 /**
  * Reads one key of a file into the agent. `suggested: false`: the key is understood, but never suggested as the
- * correction of a mistyped key.
+ * correction of a mistyped key. `mistyped`: the reader of such a key, if the key restricts the agent.
  */
-export type KeyReader = ((draft: Draft, value: unknown, key: string) => void) & { readonly suggested?: false };
+export type KeyReader = ((draft: Draft, value: unknown, key: string) => void) & {
+  readonly suggested?: false;
+  readonly mistyped?: KeyReader;
+};
 
 /** The keys of a file format. Adding one is adding a row. */
 export type Fields = Readonly<{
@@ -29,6 +32,8 @@ export type Fields = Readonly<{
   /** Finds the reader of a key, however the key is spelled: `max-turns`, `max_turns`, `maxTurns`. */
   ruleOf(key: string): KeyReader | undefined;
   nearest(key: string): string | undefined;
+  /** The reader of a mistyped key that would restrict the agent, such as `dissallowedTools`. */
+  mistyped(key: string): KeyReader | undefined;
 }>;
 
 /** Prepares a table of keys. `exact`: other spellings of a known key are rejected. */
@@ -50,8 +55,21 @@ export function defineFields(
       }
       return near.get(key);
     },
+    mistyped(key) {
+      const close = exact ? undefined : nearest(key, known);
+      if (close === undefined || foldName(key)[0] !== foldName(close)[0]) return undefined; // a typo rarely changes the first letter
+      return (rows[close]?.mistyped ?? rows[SYNONYMS[close] ?? ""]?.mistyped) as KeyReader | undefined;
+    },
   };
 }
+
+/** Other words for the keys that most formats have; no format has a meaning of its own for them. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  tools: "onlyTools",
+  disallowedTools: "bannedTools",
+  readonly: "isReadonly",
+  permissionMode: "permissionsMode",
+};
 
 /** Matches blanks and invisible characters, which are ignored in keys such as `allowed tools`. */
 const UNSEEN = /[\s\p{Cf}]/gu;
@@ -72,7 +90,7 @@ export function readFields(fields: Fields, data: Data, draft: Draft): void {
   const unknown: string[] = [];
   for (let at = 0; at < keys.length; at++) {
     const key = keys[at]!;
-    const rule = fields.ruleOf(key);
+    const rule = fields.ruleOf(key) ?? fields.mistyped(key);
     if (rule !== undefined) rule(draft, data[key], key);
     else if (fields.nearest(key) !== undefined) resemblingField(draft, key, fields.nearest(key)!);
     else unknown.push(key);

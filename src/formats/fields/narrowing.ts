@@ -23,7 +23,10 @@ export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReade
     [spawns, "spawns", ["spawns", "allowedSubagents", "allowedAgents"]],
     [permission, "permission", ["permission", "permissions"]],
   ];
-  for (const [reader, as, keys] of kinds) for (const key of keys) rows[key] = mistaken(reader, as);
+  for (const [reader, as, keys] of kinds) {
+    const mistyped = LISTS.has(as) ? ifItNamesTools(mistaken(reader, as), groups) : mistaken(reader, as);
+    for (const key of keys) rows[key] = Object.assign(mistaken(reader, as), { mistyped });
+  }
   const vague = (reader: KeyReader): KeyReader => Object.assign(reader, { suggested: false as const });
   const allowing = vague(ifItNamesTools(mistaken(tools(groups), "tools"), groups));
   const denying = vague(ifItNamesTools(mistaken(disallowedTools(groups), "disallowedTools"), groups));
@@ -32,6 +35,9 @@ export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReade
   for (const key of VAGUE_MODES) rows[key] = vague(ifReadOnly);
   return { ...rows, ...everywhere };
 }
+
+/** Keys that hold a list of tools. */
+const LISTS: ReadonlySet<string> = new Set(["tools", "disallowedTools"]);
 
 /** subcrew's own keys that are also read in files of every other format that tolerates unknown keys. */
 const everywhere: Readonly<Record<string, KeyReader>> = {

@@ -24,7 +24,7 @@ export function repaired(yaml: string): Repaired {
 const PROSE = /description|prompt|instruction|message|when/i;
 
 const NAMES_RIGHTS =
-  /^(?:[\s"'{,[]*|\s*\{.*[\s"'{,])[\w-]*(?:tools?|permission(?:s|[-_]?mode)?|read[-_]?only|sandbox[-_]?mode|spawns)["']?\s*[:：]/i;
+  /^(?:[\s"'{,[]*|\s*\{.*[\s"'{,])[\w-]*(?:tools?|permission(?:s|[-_]?mode)?|read[-_]?only|sandbox[-_]?mode|spawns)["']?\s*[:：=]/i;
 
 /** Reads only the lines of the form `key: value`, as oh-my-pi does for a file that cannot be parsed. */
 export function readLines(yaml: string): { readonly data: Record<string, unknown>; readonly conflict?: string } {
@@ -55,6 +55,9 @@ type Entry = { readonly key: string | undefined; readonly value: string; readonl
 const STRAY =
   /^ {1,3}(name|description|model|color|[\w-]*[Tt]ools|[\w-]*[Pp]ermission(?:s|[-_]?[Mm]ode)?|read[-_]?[Oo]nly|spawns):(?: |$)/;
 const KEY = /^(["']?)([A-Za-z_][\w.-]*)\1[ \t]*(?::(?:[ \t]+(.*))?|：[ \t]*(.*))$/;
+/** A key about permissions that is written without a blank or with an equals sign: `tools:Read`, `tools = Read`. */
+const LOOSE_KEY =
+  /^(["']?)([\w-]*(?:tools?|permission(?:s|[-_]?mode)?|read[-_]?only|sandbox[-_]?mode|spawns))\1[ \t]*[:=][ \t]*(.+)$/i;
 
 /** Each top-level key with its value and the lines that belong to it. */
 function entriesOf(yaml: string): Entry[] {
@@ -63,7 +66,7 @@ function entriesOf(yaml: string): Entry[] {
   for (const written of yaml.replace(/\n$/, "").split("\n")) {
     const line = untabbed(written);
     const stray = previous !== undefined && previous.value !== "" && !/^[|>]/.test(previous.value) && STRAY.test(line);
-    const match = KEY.exec(stray ? line.trimStart() : line);
+    const match = KEY.exec(stray ? line.trimStart() : line) ?? LOOSE_KEY.exec(line);
     if (match !== null) {
       const value = (match[3] ?? match[4] ?? "").trim();
       previous = { key: match[2]!, value: match[1] === "" ? value : value.replace(/,$/, ""), more: [] };

@@ -47,7 +47,7 @@ type Key = Readonly<{ name: string; folded: string; value: string; isTop: boolea
 
 /** The key of a line such as `  "key": value`, at any depth. */
 function keyIn(line: string): Key | undefined {
-  const found = /^([\s\u200b]*(?:[-?]\s+)?[{,]?\s*)["']?([\w.-]+)["']?\s*[:：](.*)$/.exec(line);
+  const found = /^([\s\u200b]*(?:[-?]\s+)?[{,]?\s*)["']?([\w.-]+)["']?\s*[:：=](.*)$/.exec(line);
   if (found === null) return undefined;
   const [, indent = "", name = "", value = ""] = found;
   return { name, folded: foldName(name), value, isTop: indent === "", isTool: toolsNamed(name).length > 0 };

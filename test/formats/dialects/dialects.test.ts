@@ -38,7 +38,7 @@ const rows: readonly Row[] = [
     },
     ["no-effect"],
   ],
-  ["own", "librarian", { tools: undefined, instructions: "You keep the shelves in order." }, ["unknown-field"]],
+  ["own", "librarian", { tools: ["read_file"], instructions: "You keep the shelves in order." }, ["unknown-field"]],
   [
     "omp",
     "herald",
