@@ -298,7 +298,7 @@ describe("large results", () => {
 
   test.each([
     ["relative/folder", "neither a folder nor a bucket"],
-    ["s3://box", "no access key for it"],
+    ["s3://box", "no access key for the bucket is set"],
   ])("SUBCREW_ARTIFACTS=%s is refused with an error of one sentence", (word, text) => {
     expect(() => objectsNamedIn({ SUBCREW_ARTIFACTS: word })).toThrow(text);
   });

@@ -18,7 +18,7 @@ test("without the libraries of an engine other commands work, and an engine name
     });
     return { code: status, said: stdout + stderr };
   };
-  expect(run("ps")).toMatchObject({ code: 0, said: expect.stringContaining("no runs") });
+  expect(run("ps")).toMatchObject({ code: 0, said: expect.stringContaining("No runs") });
   for (const command of ["ps", "worker", "inbox"])
     expect(run(command, "--engine", "postgres://127.0.0.1:1/x")).toEqual({
       code: 2,

@@ -66,7 +66,7 @@ describe("one task", () => {
     const alone = await there.run(["run", "--plan", "-"], { input: plan });
     expect(alone).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('Task "a" has `fork: true`, but no agent starts it'),
+      stderr: expect.stringContaining('Task "a" has `fork: true`, but no agent starts the task'),
     });
   });
 

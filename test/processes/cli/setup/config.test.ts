@@ -42,12 +42,12 @@ describe("config", () => {
   });
 
   test.each([
-    [["set", "concurency", "4"], 'no setting "concurency"', 'Did you mean "concurrency"'],
+    [["set", "concurency", "4"], 'Unknown setting "concurency"', 'Did you mean "concurrency"'],
     [["set", "concurrency", "many"], "has to be a number", "how many tasks run at once"],
     [["set", "model.name", "x"], '"model" of the settings', ""],
-    [["get", "agents.x.modle"], 'no setting "agents.x.modle"', 'Did you mean "agents.x.model"'],
+    [["get", "agents.x.modle"], 'Unknown setting "agents.x.modle"', 'Did you mean "agents.x.model"'],
     [["list", "extra"], "Too many arguments", "--help"],
-    [["lst"], 'no command "lst"', "subcrew config list"],
+    [["lst"], 'Unknown command "lst"', "subcrew config list"],
   ])("a mistake in %j changes nothing and gets an error with a fix", async (words, message, hint) => {
     const { run, file } = await withSettings("concurrency: 2\n");
     const { code, stderr } = await run(["config", ...words]);

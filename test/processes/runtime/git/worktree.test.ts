@@ -274,7 +274,7 @@ describe("several tasks in worktrees", () => {
     const { fault } = result.nodes[loser] as Extract<Outcome, { status: "failed" }>;
     expect(fault).toMatchObject({
       code: "CONFLICT",
-      message: expect.stringContaining(`a.txt: "${winner}" changed it, too`),
+      message: expect.stringContaining(`a.txt: "${winner}" changed the same file`),
     });
     expect(text(home, join("runs", result.id, "outputs", `${loser}.conflict`, "a.txt"))).toBe(
       loser === "one" ? "first\n" : "second\n",
