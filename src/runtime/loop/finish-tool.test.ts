@@ -25,6 +25,8 @@ describe("a result without a schema", () => {
     ["blanks", { result: "  \n" }, { problem: "the result is empty", empty: true }],
     ["invisible characters", { result: "\u200b\ufeff" }, { problem: "the result is empty", empty: true }],
     ["null", { result: null }, { problem: "the result is empty", empty: true }],
+    ["null in data", { result: { data: null } }, { problem: "the result is empty", empty: true }],
+    ["null in data beside a text", { result: { data: null, a: 1 } }, { output: '{\n  "data": null,\n  "a": 1\n}' }],
     ["an empty object", { result: {} }, { problem: "the result is empty", empty: true }],
     ["an empty list", { result: [] }, { problem: "the result is empty", empty: true }],
     ["zero, which is a value", { result: 0 }, { output: "0" }],

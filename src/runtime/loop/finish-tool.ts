@@ -46,7 +46,7 @@ export function finishWith(input: unknown, assignment: Finishing): FinishAttempt
   const error = isRecord(result) && typeof result["error"] === "string" ? result["error"] : undefined;
   if (error !== undefined && !assignment.schema) return { gaveUp: error };
   const candidates = [result, ...(isRecord(result) && "data" in result ? [result["data"]] : [])];
-  if (!assignment.validate) return asText(candidates.at(-1) ?? result);
+  if (!assignment.validate) return asText(isBareData(result) ? result.data : (candidates.at(-1) ?? result));
   let problem = "";
   let value: unknown;
   for (const candidate of candidates) {
@@ -64,6 +64,10 @@ export function finishWith(input: unknown, assignment: Finishing): FinishAttempt
   const empty = problem === "" || isBlank(result);
   return empty ? { problem: "the result is missing", empty } : { problem, empty, value };
 }
+
+/** True for `{data}` with nothing beside it: if its data is null, there is no result. */
+const isBareData = (result: unknown): result is { data: unknown } =>
+  isRecord(result) && Object.keys(result).length === 1 && "data" in result;
 
 /** True for an empty text, which is not a result even if the schema allows it. */
 const isBlank = (value: unknown): boolean => typeof value === "string" && showsNothing(value);
