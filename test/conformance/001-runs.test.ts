@@ -116,10 +116,13 @@ function restored(lines: readonly unknown[]): Required<Restored> {
     finalResult: outcome?.status === "ok" ? { response: outcome.output } : null,
     error: outcome?.status === "failed" ? outcome.fault.message : null,
     iteration: view?.usage.turns ?? 0,
-    suspendedState: events.some((event) => event.type === "note" && event.text === "suspended") ? "suspended" : null,
+    suspendedState: events.flatMap((event) => suspendedIn(event) ?? []).at(-1) ?? null,
     plan: events.find((event) => event.type === "plan.changed") ?? null,
   };
 }
+
+const suspendedIn = (event: KeptEvent): string | undefined =>
+  event.type === "note" ? /^suspended while (\w+)/.exec(event.text)?.[1] : undefined;
 
 /** The conversation in events: the prompt is the first message once the task has answered. */
 function messagesIn(events: readonly KeptEvent[], prompt: string): unknown[] {

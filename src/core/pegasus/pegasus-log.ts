@@ -67,9 +67,16 @@ export function eventsOfPegasusLog(run: string, lines: readonly unknown[]): Kept
         put(path, { type: "note", text: text("message") });
         break;
       case "NEED_MORE_INFO":
-      case "TASK_SUSPENDED":
-        put(path, { type: "note", text: "suspended" });
+        put(path, { type: "note", text: noted("needs more information", questionIn(data)) });
         break;
+      case "TASK_SUSPENDED": {
+        const before = text("suspendedState");
+        put(path, {
+          type: "note",
+          text: noted(before === "" ? "suspended" : `suspended while ${before}`, text("suspendReason")),
+        });
+        break;
+      }
       case "TASK_RESUMED": {
         const before = events.findLast((one) => one.type === "node.started");
         if (events.at(-1)?.type === "node.ended" && before?.type === "node.started") {
@@ -122,6 +129,11 @@ function* toolResults(
     yield { type: "tool.ended", call: call.id, tool: call.name, error, text: contentText(content), ms: 0 };
   }
 }
+
+const noted = (what: string, why: string): string => (why === "" ? what : `${what}: ${why}`);
+
+/** The question in a record NEED_MORE_INFO. */
+const questionIn = ({ reasoning }: Data): string => (isRecord(reasoning) ? textOf(reasoning["question"]) : "");
 
 const callOf = ({ id, name, arguments: input }: Data): ToolCall => ({
   id: textOf(id),
