@@ -43,7 +43,7 @@ export function taskOutput(desk: StartedTasks, parts: FacadeParts): Tool {
     does: "none",
     timeoutMs: AS_LONG_AS_IT_TAKES,
     async run(given, context) {
-      if (given.action === "list") return list(given, desk, parts);
+      if (given.action === "list") return list(given, { desk, parts, context });
       if (given.taskId === undefined || given.taskId === "")
         return failure(`taskId is required for ${given.action} action`);
       return actions[given.action]({ ...given, taskId: given.taskId }, { desk, parts, context });
@@ -81,7 +81,10 @@ const actions: Readonly<Record<Exclude<Input["action"], "list">, Action>> = {
 
 /** The current state of a task: from the process that started it, or else from the record. */
 async function find(id: string, { desk, parts }: Around): Promise<TaskRecord | undefined> {
-  return desk.get(id) ?? recordedTask(id, parts.history, (outcome) => outputExcerpt(outcome));
+  const record = desk.get(id);
+  if (record !== undefined && record.status !== "running") return record;
+  const recorded = await recordedTask(id, parts.history, (outcome) => outputExcerpt(outcome));
+  return record === undefined ? recorded : { ...record, ...defined({ progress: recorded?.progress }) };
 }
 
 /** Waits until a task has ended, and tells of it. */
@@ -113,9 +116,10 @@ async function settled(record: TaskRecord, { desk, parts, context }: Around, sig
 /** The key for waiting on a task of an earlier run: the task's id without the last segment. */
 const keyOf = (id: string): string => id.slice(0, id.lastIndexOf("/") + 1);
 
-function list({ filter = "all" }: Input, desk: StartedTasks, parts: FacadeParts): ToolResult {
-  const records = desk.all().filter(({ status }) => filter === "all" || status === filter);
-  return { text: taskListText(records, parts.clock()), details: { tasks: records } };
+async function list({ filter = "all" }: Input, around: Around): Promise<ToolResult> {
+  const known = around.desk.all().filter(({ status }) => filter === "all" || status === filter);
+  const records = await Promise.all(known.map(async (record) => (await find(record.id, around)) ?? record));
+  return { text: taskListText(records, around.parts.clock()), details: { tasks: records } };
 }
 
 function result(record: TaskRecord): ToolResult {

@@ -15,6 +15,8 @@ export type TaskRecord = Readonly<{
   status: TaskStatus;
   startedAt: number;
   endedAt?: number;
+  /** The turns that a running task has made, and their maximum. */
+  progress?: Readonly<{ turns: number; maxTurns: number }>;
   tokens?: Readonly<{ input: number; output: number }>;
   result?: string;
   error?: string;
@@ -68,7 +70,9 @@ export async function recordedTask(
       endedAt: view.endedAt ?? view.startedAt,
       result: summary(view.outcome),
     });
-  return isOver(events) ? { ...record, status: "error", error: "the task was interrupted" } : record;
+  if (isOver(events)) return { ...record, status: "error", error: "the task was interrupted" };
+  const { limits } = view;
+  return limits ? { ...record, progress: { turns: usage.turns, maxTurns: limits.maxTurns } } : record;
 }
 
 const isOver = (events: readonly KeptEvent[]): boolean => events.at(-1)?.type === "run.ended";

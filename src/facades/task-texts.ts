@@ -56,13 +56,14 @@ export function resultBox({ ms, usage }: Outcome, type: string): string {
 
 /** The full text about one task. */
 export function taskText(record: TaskRecord, now: number): string {
-  const { id, type, description, status, startedAt, endedAt, tokens, result, error, file } = record;
+  const { id, type, description, status, startedAt, endedAt, progress, tokens, result, error, file } = record;
   const seconds = Math.round(((endedAt ?? now) - startedAt) / 1_000);
   return [
     `Task ID: ${id}`,
     `Type: ${type}`,
     `Description: ${description}`,
     `Status: ${status}`,
+    ...(progress === undefined ? [] : [`Progress: ${turnsOf(progress)} turns (${percentOf(progress)}%)`]),
     `Duration: ${seconds}s`,
     ...(endedAt === undefined ? [] : [`Completed: ${new Date(endedAt).toISOString()}`]),
     ...(tokens ? [`Tokens: ${tokens.input} in / ${tokens.output} out`] : []),
@@ -76,8 +77,14 @@ export function taskText(record: TaskRecord, now: number): string {
 export function taskListText(records: readonly TaskRecord[], now: number): string {
   if (records.length === 0) return "No background tasks found.";
   const lines = records.map(
-    ({ id, description, status, startedAt, endedAt }) =>
-      `${signs[status]} ${id} - ${description} [${status}] (${formatDuration((endedAt ?? now) - startedAt, "spaced")})`,
+    ({ id, description, status, startedAt, endedAt, progress }) =>
+      `${signs[status]} ${id} - ${description} [${status}${progress === undefined ? "" : ` (${turnsOf(progress)})`}] ` +
+      `(${formatDuration((endedAt ?? now) - startedAt, "spaced")})`,
   );
   return `Found ${records.length} task(s):\n\n${lines.join("\n")}`;
 }
+
+type Progress = NonNullable<TaskRecord["progress"]>;
+
+const turnsOf = ({ turns, maxTurns }: Progress): string => `${turns}/${maxTurns}`;
+const percentOf = ({ turns, maxTurns }: Progress): number => Math.round((turns / maxTurns) * 100);

@@ -650,17 +650,23 @@ const record = (more: Partial<TaskRecord> = {}): TaskRecord => ({
   description: "Find auth",
   status: "completed",
   startedAt: 0,
-  endedAt: 65_000,
+  ...(more.status !== "running" && { endedAt: 65_000 }),
   ...more,
 });
-area<{ tasks?: TaskRecord["status"][] }, string>("002-mycode", "task-status-text", ({ input, want }) => {
+type Shown = { tasks?: TaskRecord["status"][]; record?: Partial<TaskRecord>; records?: Partial<TaskRecord>[] };
+area<Shown, string>("002-mycode", "task-status-text", ({ input, want }) => {
   const ids = ["bg-explore-1-a", "b", "c"];
-  const text = input.tasks
+  const known = (input.tasks?.map((status) => ({ status })) ?? input.records)?.map((one, at) => ({
+    id: ids[at]!,
+    ...one,
+  }));
+  const described = input.record ?? { tokens: { input: 100, output: 20 }, result: "R" };
+  const text = known
     ? taskListText(
-        input.tasks.map((status, at) => record({ id: ids[at]!, status })),
+        known.map((one) => record(one)),
         65_000,
       )
-    : taskText(record({ tokens: { input: 100, output: 20 }, result: "R" }), 65_000);
+    : taskText(record(described), 65_000);
   expect(text).toBe(want);
 });
 

@@ -141,3 +141,26 @@ test("TaskOutput waits for a task, reports its status, lists tasks and cancels t
   expect(unknown).toBe("Task not found: nope");
   expect(result.status).toBe("ok");
 });
+
+test("TaskOutput tells how many of its turns a running task has made", async () => {
+  const secondTurn = deferred<void>();
+  const looked = deferred<string>();
+  const about = (action: string) => (request: ModelRequest) => ({
+    calls: [{ name: "TaskOutput", input: { action, taskId: idIn(request) } }],
+  });
+  const { read } = await stage({
+    lead: {
+      ...lead,
+      says: [
+        calls(ask("scout", { run_in_background: true, max_turns: 4 })),
+        async (request) => (await secondTurn.promise, about("status")(request)),
+        about("list"),
+        () => (looked.resolve("found"), "done"),
+      ],
+    },
+    scout: { says: [call("current_time", {}), () => (secondTurn.resolve(), looked.promise)] },
+  });
+  const [, status, list] = read("lead");
+  expect(status).toContain("\nStatus: running\nProgress: 1/4 turns (25%)\n");
+  expect(list).toContain(" [running (1/4)] (");
+});
