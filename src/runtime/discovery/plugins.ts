@@ -54,7 +54,12 @@ export function pluginProblems(home: string): readonly Problem[] {
   return Object.entries(plugins).flatMap(([id, entries]) => [
     ...(PLUGIN_ID.test(id)
       ? []
-      : [problem("bad-registry", `The plugin id "${id}" is not of the form name@marketplace.`, { file, field: id })]),
+      : [
+          problem("bad-registry", `The plugin id "${id}" is not of the form name@marketplace, so it is ignored.`, {
+            file,
+            field: id,
+          }),
+        ]),
     ...(Array.isArray(entries) ? entries : [entries]).flatMap((entry) =>
       pluginEntry(id, entry) === undefined
         ? [
@@ -71,23 +76,24 @@ export function pluginProblems(home: string): readonly Problem[] {
 const PLUGIN_ID = /^[\w.-]+@[\w./-]+$/;
 
 /**
- * The plugins that settings of Claude Code disable: the user's settings, the project's, and the user's own settings for
- * the project.
+ * The plugins that settings of Claude Code disable. In a project the nearest settings count, and those of one person
+ * (`settings.local.json`) before those of all; no settings of a project enable a plugin that the user's disable.
  */
 function disabledPlugins(home: string, cwd: string): ReadonlySet<string> {
-  const files = [
-    join(home, ".claude", "settings.json"),
-    ...foldersUp(cwd).flatMap((folder) =>
-      ["settings.json", "settings.local.json"].map((name) => join(folder, ".claude", name)),
-    ),
-  ];
-  return new Set(
-    files.flatMap((file) => {
-      const settings = readJson(file);
-      const enabled = isRecord(settings) ? settings["enabledPlugins"] : undefined;
-      return isRecord(enabled) ? Object.keys(enabled).filter((id) => enabled[id] === false) : [];
-    }),
-  );
+  const files = foldersUp(cwd)
+    .toReversed()
+    .flatMap((folder) => ["settings.json", "settings.local.json"].map((name) => join(folder, ".claude", name)));
+  const inProject = new Map(files.flatMap(switchedPlugins));
+  const ofUser = switchedPlugins(join(home, ".claude", "settings.json"));
+  return new Set([...inProject, ...ofUser].flatMap(([id, isOn]) => (isOn ? [] : [id])));
+}
+
+/** The plugins that one file of settings enables or disables. */
+function switchedPlugins(file: string): [id: string, isOn: boolean][] {
+  const settings = readJson(file);
+  const enabled = isRecord(settings) ? settings["enabledPlugins"] : undefined;
+  if (!isRecord(enabled)) return [];
+  return Object.entries(enabled).flatMap(([id, isOn]) => (typeof isOn === "boolean" ? [[id, isOn]] : []));
 }
 
 /** A folder and all folders above it. */
@@ -107,9 +113,11 @@ export type PluginEntry = Readonly<{
 export function parsePluginRegistry(content: unknown): readonly PluginEntry[] | null {
   if (!isRecord(content) || typeof content["version"] !== "number" || !isRecord(content["plugins"])) return null;
   return Object.entries(content["plugins"]).flatMap(([id, entries]) =>
-    (Array.isArray(entries) ? entries : [entries])
-      .map((entry) => pluginEntry(id, entry))
-      .filter((entry) => entry !== undefined),
+    PLUGIN_ID.test(id)
+      ? (Array.isArray(entries) ? entries : [entries])
+          .map((entry) => pluginEntry(id, entry))
+          .filter((entry) => entry !== undefined)
+      : [],
   );
 }
 
