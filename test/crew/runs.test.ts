@@ -53,7 +53,7 @@ describe("modes", () => {
   test("a chain stops at the first failure, names it, and keeps earlier results", async () => {
     const model = speaker((prompt) => (prompt.startsWith("two") ? broken("no luck") : `done: ${prompt}`));
     const result = await crewOf({ models: { model } }).run({
-      chain: [{ task: "one" }, { task: "two {previous}" }, { task: "three {previous}" }],
+      chain: [{ task: "one" }, { task: "two {previous}" }, { task: "three, without a reference" }],
     } as never);
     expect(result).toMatchObject({
       status: "failed",

@@ -166,6 +166,13 @@ test("an agent that repeats denied calls is stopped", async () => {
   expect(events.some(({ type }) => type === "tool.started")).toBe(false);
 });
 
+test("a context that stays too long for the provider fails the task after one attempt to shorten it", async () => {
+  const tooLong: Script = { error: { code: "MODEL_CONTEXT", message: "too long", retryable: false } };
+  const { result, requests } = await play([calls("a"), ...Array.from({ length: 9 }, () => tooLong), "at last"]);
+  expect(result).toMatchObject({ status: "failed", fault: { code: "MODEL_CONTEXT", message: "too long" } });
+  expect(requests.length).toBeLessThanOrEqual(4); // the call, and two refused turns with a summary between them
+});
+
 test("a context that is too long for the provider is shortened, once", async () => {
   const tooLong: Script = { error: { code: "MODEL_CONTEXT", message: "too long", retryable: false } };
   const long = defineTool({
