@@ -94,3 +94,21 @@ test("discarded output is not read while the machine has no free processor time"
   expect([given(), stream.isPaused()]).toEqual([before, true]);
   stream.destroy();
 });
+
+test("a private key is masked also if new output is read in the middle of it", async () => {
+  const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj\n";
+  const stream = new Readable({ read() {} });
+  const output = collectOutput({});
+  output.read(stream);
+  const news = async (text: string): Promise<string> => {
+    stream.push(text);
+    await nextTurn();
+    return output.news();
+  };
+  await news(`-----BEGIN PRIVATE KEY-----\n${line}${line.slice(0, 30)}`);
+  expect(await news(line.slice(30))).not.toContain(line.slice(30, 50));
+  expect(await news("[worker 2] done\n")).toBe("[worker 2] done\n");
+  expect(await news(`${line}-----END PRIVATE KEY-----\nready\n`)).toBe("[redacted]-----END PRIVATE KEY-----\nready\n");
+  expect(await news(line)).toBe(line);
+  stream.destroy();
+});

@@ -62,6 +62,7 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
   let freshBytes = 0;
   let cut = 0;
   let cutInKey: InKey | undefined;
+  let newsInKey: InKey | undefined;
   let allEnded = (): void => {};
   /** How many more bytes of output are kept. */
   let left = Number.POSITIVE_INFINITY;
@@ -175,7 +176,9 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
       const text = decoder.decode(Buffer.concat(fresh), { stream: true });
       fresh.length = 0;
       freshBytes = 0;
-      return text;
+      const open = newsInKey;
+      newsInKey = endsInKey(text, open);
+      return open ? withoutOpenKey(text, REDACTED, open) : text;
     },
     cutBytes: () => cut,
     file: () => (file?.begun() ? path : undefined),
