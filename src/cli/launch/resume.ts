@@ -78,14 +78,19 @@ export const resumeCommand: CliCommand = {
     const recorded = await readRecordedRun(store, found);
     const { id, state } = recorded;
     const { cwd, status, permissions } = state;
-    if (flags.cwd === undefined && cwd !== "" && !existsSync(cwd))
+    const over =
+      isEnded(status === "starting" || status === "skipped" ? "interrupted" : status) &&
+      !(status === "failed" && flags.retryFailed);
+    const isGone = flags.cwd === undefined && cwd !== "" && !existsSync(cwd);
+    // The recorded result of a run that has ended is shown without its folder.
+    if (isGone && !(over && message === ""))
       throw new CrewError(
         "BAD_FILE",
         `The folder of the run no longer exists: ${cwd}.`,
         "Restore the folder, or give its new location with --cwd.",
       );
     // Recorded permissions apply unless a flag changes them.
-    const all: Flags = { ...permissionFlagsOf(permissions), ...(cwd !== "" && { cwd }), ...flags };
+    const all: Flags = { ...permissionFlagsOf(permissions), ...(cwd !== "" && !isGone && { cwd }), ...flags };
     const crew = await crewFor(all);
     const place = terminal(flags, crew.settings.config);
     const { name: _name, ...wished } = runOptionsOf(flags, place);
@@ -101,9 +106,6 @@ export const resumeCommand: CliCommand = {
         retryFailed: flags.retryFailed ?? false,
         ...defined({ task: path }),
       };
-      const over =
-        isEnded(status === "starting" || status === "skipped" ? "interrupted" : status) &&
-        !(status === "failed" && flags.retryFailed);
       if (flags.bg && !over) return (await import("./background.ts")).resumeInBackground(crew, id, more, all);
       const run = crew.resume(recorded, more);
       const background = intoBackground(crew, all, place);

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -122,9 +122,9 @@ test("RES-08: a run is resumed in its own folder; when that is missing, it is re
     "a.json": script({ calls: [{ name: "current_time", input: {} }] }, { text: "done", delayMs: 60 }),
   });
   const args = ["run", "general", "x", "--model", "scripted:a.json"];
-  const killed = await at.run(args, { env: { SUBCREW_FAULT: "kill@journal.synced:2" } });
+  const killed = await at.run(args, { env: { SUBCREW_FAULT: "kill@journal.synced:1" } });
   expect(killed.signal).toBe("SIGKILL");
-  const id = /run_\w{12}/.exec(killed.stderr)?.[0] ?? "";
+  const [id = ""] = readdirSync(join(at.home, "state/runs"));
   const moved = `${at.workspace}-moved`;
   renameSync(at.workspace, moved);
   const lost = await at.run(["resume", id], { cwd: at.home });
@@ -132,5 +132,7 @@ test("RES-08: a run is resumed in its own folder; when that is missing, it is re
   expect(lost.stderr).toContain(`The folder of the run no longer exists: ${at.workspace}`);
   expect(existsSync(at.workspace)).toBe(false);
   renameSync(moved, at.workspace);
+  expect(await at.run(["resume", id], { cwd: at.home })).toMatchObject({ code: 0, stdout: "done\n" });
+  renameSync(at.workspace, moved); // the result of a run that has ended needs no folder
   expect(await at.run(["resume", id], { cwd: at.home })).toMatchObject({ code: 0, stdout: "done\n" });
 });
