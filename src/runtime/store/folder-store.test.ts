@@ -15,10 +15,10 @@ test("a new run whose first record cannot be written leaves no folder behind", a
     home,
     diskWith(() => ({ write: full })),
   );
-  const journal = await store.open("run_aaaaaaaaaaaa", { kept: () => {}, lost: ({ code }) => lost.push(code) });
+  const journal = await store.open("run_aaaaaaaaaaaa", { kept: () => {}, lost: ({ message }) => lost.push(message) });
   journal.append(note(1));
   await journal.close();
-  expect(lost).toEqual(["STATE_UNWRITABLE"]);
+  expect(lost).toEqual([expect.stringMatching(/^The run cannot be recorded in .*: ENOSPC/)]);
   expect(readdirSync(join(home, "runs"))).toEqual([]);
 });
 

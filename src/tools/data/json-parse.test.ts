@@ -10,6 +10,9 @@ describe("json_parse", () => {
     );
     expect(await callTool(jsonParse, "/", { text: '{"a":[{"b/c":1}]}', pointer: "/a/0/b~1c" })).toEqual("1");
     expect(await callTool(jsonParse, "/", { text: '{"__proto__":1}', pointer: "/__proto__" })).toEqual("1");
+    expect(await callTool(jsonParse, "/", { text: "12345678901234567890" })).toMatch(
+      /\n\[whole numbers .* are rounded\]$/,
+    );
   });
 
   test.each([
@@ -19,6 +22,7 @@ describe("json_parse", () => {
     ["[1]", "/1", 'the value is a list of length 1, so "1" is not in it'],
     ["[1]", "/-1", "is not in it"],
     ["[[1]]", "/0/x", "/0 is a list of length 1"],
+    ['{"a":1e400}', undefined, "a number in it is too large to be shown"],
   ])("%s %s gets an error message", async (text, pointer, words) => {
     await expect(callTool(jsonParse, "/", { text, ...defined({ pointer }) })).rejects.toThrow(words);
   });

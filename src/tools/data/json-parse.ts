@@ -30,9 +30,25 @@ export const jsonParse = defineTool({
       value = below(value, step, place || "the value");
       place += `/${step}`;
     }
-    return JSON.stringify(value, null, 2);
+    return shown(value);
   },
 });
+
+/** The value as indented JSON; numbers that cannot be kept exactly are not shown as other numbers in silence. */
+function shown(value: unknown): string {
+  let rounded = false;
+  const text = JSON.stringify(
+    value,
+    (_, inner: unknown) => {
+      if (typeof inner !== "number") return inner;
+      if (!Number.isFinite(inner)) throw new Error("a number in it is too large to be shown");
+      rounded ||= Number.isInteger(inner) && !Number.isSafeInteger(inner);
+      return inner;
+    },
+    2,
+  );
+  return rounded ? `${text}\n[whole numbers above ${Number.MAX_SAFE_INTEGER} are rounded]` : text;
+}
 
 function parsed(text: string): unknown {
   try {

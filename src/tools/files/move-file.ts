@@ -1,6 +1,7 @@
 import { rename } from "node:fs/promises";
 import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
+import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { quoted, rootOf } from "../../runtime/files/open-contained.ts";
 import { type ContainedPath, unwritable } from "../../runtime/files/write-contained.ts";
 import { recordMove } from "../workspace/record-change.ts";
@@ -35,6 +36,8 @@ export const moveFile = defineTool({
       if (stats === undefined) throw new Error(`${quoted(from)} does not exist`);
       const target = await writablePath(context, to, { itself: true, make: true });
       try {
+        if (folderContains(source.real, target.real) && stats.isDirectory())
+          throw new Error(`${quoted(from)} cannot be moved into itself`);
         const there = await target.stats();
         if (there?.isDirectory()) throw new Error(`${quoted(to)} is a folder: give the whole new path`);
         if (there !== undefined && !overwrite)

@@ -103,3 +103,9 @@ test("the configuration and hooks of a repository under another name are not cha
   expect(readFileSync(join(cwd, "x/config"), "utf8")).toBe("old");
   expect(await callTool(writeFile, cwd, { path: "y/config", content: "new" })).toContain("Wrote");
 });
+
+test("a folder is not moved into itself", async () => {
+  const cwd = tempFolder({ "d/a": "x" });
+  expect(await failure(callTool(moveFile, cwd, { from: "d", to: "d/x" }))).toBe('"d" cannot be moved into itself');
+  expect(await callTool(moveFile, cwd, { from: "d", to: "d2" })).toBe('Moved "d" to "d2".');
+});

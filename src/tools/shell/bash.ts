@@ -29,6 +29,7 @@ export const bash = defineTool({
   subjects: ({ command }) => [{ kind: "command", command }],
   timeoutMs: MOST_MS + 10_000, // longer than the timeout of the command itself, which ends the command cleanly
   async run({ command, timeoutMs = DEFAULT_MS, background = false }, context) {
+    if (command.includes("\0")) throw new Error("the command contains a NUL character, which no command can have");
     const commands = await commandsOf(context);
     const network = context.access?.network ? { network: true } : {};
     if (background) {
