@@ -13,7 +13,7 @@ import {
   type Policy,
   withLease,
 } from "../../core/policy/policy.ts";
-import { configuredPlace, type HomeAnchor, protectedPart } from "../../core/policy/protected-paths.ts";
+import { configuredPlace, protectedPart } from "../../core/policy/protected-paths.ts";
 import type { ClosedInFolder, FileIdentity, LocatedSubject } from "../../core/rules/call-subject.ts";
 import { wholeFolders } from "../../core/rules/lease.ts";
 import type { Rule } from "../../core/rules/rule.ts";

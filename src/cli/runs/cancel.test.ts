@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { type Crew, createCrew } from "../../crew.ts";
 import { never } from "../../models/scripted/scripted.ts";
-import { cancelRun, cancelTask } from "./cancel-run.ts";
+import { cancelRun, cancelTask } from "./cancel.ts";
 
 const reason = "enough";
 const { signal } = new AbortController();
