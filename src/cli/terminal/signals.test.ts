@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { setPriority } from "node:os";
 import { afterEach, expect, test } from "vitest";
-import { onSignals } from "./signals.ts";
+import { onSignals, survivesTerminal } from "./signals.ts";
 
 const listeners = (): number => process.listenerCount("SIGINT");
 
@@ -26,4 +28,16 @@ test("after a first signal, a second signal is handled until the process ends", 
   signals.stop();
   expect([listeners(), signals.code(), reasons]).toEqual([earlier.length + 1, 130, ["stopped with Ctrl-C"]]);
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.off(name, process.listeners(name).at(-1)!);
+});
+
+test("a process that was started with nohup, or by a script that ignores SIGHUP, survives the end of its terminal", async () => {
+  expect([survivesTerminal({}, process.pid), survivesTerminal({ _: "/usr/bin/nohup" }, process.pid)]).toEqual([
+    false,
+    true,
+  ]);
+  if (process.platform !== "linux") return;
+  const script = spawn("/bin/sh", ["-c", "trap '' HUP; echo ready; cat"]);
+  await once(script.stdout, "data");
+  expect(survivesTerminal({}, script.pid!)).toBe(true);
+  script.stdin.end();
 });

@@ -1,5 +1,6 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { constants, setPriority } from "node:os";
+import { basename } from "node:path";
 import { setFlagsFromString } from "node:v8";
 
 /** The functions to call when a signal arrives. */
@@ -45,6 +46,21 @@ function raisePriority(): void {
 }
 
 /**
+ * True if this process was told to survive the end of its terminal, by `nohup` or by a script that ignores SIGHUP. Node
+ * resets such a setting when it starts, so it is recognised by its origin: shells name the program that they start in
+ * the variable `_`.
+ */
+export function survivesTerminal(env: NodeJS.ProcessEnv, parent: number): boolean {
+  if (basename(env["_"] ?? "") === "nohup") return true;
+  try {
+    const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync(`/proc/${parent}/status`, "latin1"))?.[1] ?? "0";
+    return (Number.parseInt(ignored.slice(-2), 16) & 1) === 1;
+  } catch {
+    return false; // this system has no `/proc`
+  }
+}
+
+/**
  * Work that V8 does ahead of need: collecting garbage before the memory is needed, and optimizing code. For a process
  * that exits within seconds it is lost, and on a busy machine it delays the exit by seconds. Garbage is still collected
  * when memory is needed.
@@ -59,7 +75,7 @@ export function onSignals(
   let first: Name | undefined;
   const leave = (name: Name): never => process.exit(codes[name]);
   const receive = (name: Name): void => {
-    if (ignores?.(name)) return;
+    if (ignores?.(name) || (name === "SIGHUP" && survivesTerminal(process.env, process.ppid))) return;
     if (first !== undefined) leave(name);
     first = name;
     raisePriority();
