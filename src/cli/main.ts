@@ -3,6 +3,7 @@ import { version } from "../core/text/version.ts";
 import { armFaults } from "../runtime/disk/fault-points.ts";
 import { bare, buildCommand, helped } from "./base/command.ts";
 import { endWithTerminal } from "./base/dead-terminal.ts";
+import { isClosed, outputProblem } from "./base/file-problem.ts";
 import { muteConsole } from "./base/mute-console.ts";
 import { report } from "./base/report.ts";
 import { terminal } from "./base/terminal.ts";
@@ -80,12 +81,18 @@ Examples:
 \`subcrew COMMAND --help\` shows the flags of a command, with examples.
 \`subcrew help CODE\` explains an error code, such as UNKNOWN_AGENT.`;
 
-/** Flushes the output, then exits without waiting for open handles. */
+/**
+ * Flushes the output, then exits without waiting for open handles. If the output could not be written, the command has
+ * failed.
+ */
 async function leave(code: number): Promise<never> {
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))),
   );
-  process.exit(code);
+  if (unwritten === undefined) return process.exit(code);
+  const failed = failWith(outputProblem("The output", unwritten));
+  await new Promise((resolve) => process.stderr.write("", resolve));
+  return process.exit(code === 0 ? failed : code);
 }
 
 function failWith(thrown: unknown): number {
@@ -98,7 +105,11 @@ function failWith(thrown: unknown): number {
 const [first, ...others] = process.argv.slice(2);
 const args = first === "help" ? [...others, "--help"] : process.argv.slice(2);
 armFaults(process.env[first === "background-run" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]); // a background run inherits both variables and must use only its own
-for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {}); // a closed pipe, as after `| head`, is not an error
+let unwritten: unknown;
+process.stdout.on("error", (error) => {
+  if (!isClosed(error, process.stdout)) unwritten ??= error;
+});
+process.stderr.on("error", () => {}); // there is no place to report it
 endWithTerminal();
 muteConsole();
 process.on("uncaughtException", (error) => void leave(failWith(error)));

@@ -81,6 +81,10 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "the state folder (`~/.subcrew` or `$SUBCREW_HOME`) cannot be written: permissions, or a full disk.",
     "Free space or correct permissions; `subcrew doctor` checks both.",
   ],
+  OUTPUT_UNWRITABLE: [
+    "the output of a command (standard output, or the file of `--output-file`) cannot be written, for example because the disk is full.",
+    "Write the output to another place. The result of a run is kept: `subcrew result` prints it again.",
+  ],
   WORKER_FAILED: [
     "the process of a background run could not start.",
     "The message shows the last lines of the process output. Run `subcrew doctor`.",

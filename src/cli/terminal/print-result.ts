@@ -7,7 +7,7 @@ import { appendRegularSync, openAnew } from "../../runtime/disk/regular-file.ts"
 import type { Look } from "../../core/view/look.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { githubAnnotations, resultJunit, resultMarkdown } from "../../sinks/result-formats.ts";
-import { writeProblem } from "../base/file-problem.ts";
+import { outputProblem, writeProblem } from "../base/file-problem.ts";
 import type { Flags, OutputFormat } from "../base/flags.ts";
 
 type Durations = Pick<Look, "durations">;
@@ -24,6 +24,8 @@ export type ResultPrinter = Readonly<{
   format: OutputFormat;
   /** The stream for text or JSON lines during the run. */
   out: Writable;
+  /** The stream to which everything is written in the end: standard output or a file. */
+  target: Writable;
   /** Writes the rest of the output and closes the file. */
   end(state: State): Promise<void>;
 }>;
@@ -38,15 +40,24 @@ export async function openResult({ output, json, outputFile }: Flags, look: Dura
   return {
     format,
     out: late ? nowhere() : target,
+    target,
     end: async (state) => {
       if (late) target.write(late(state, look));
-      if (outputFile !== undefined) {
-        target.end();
-        await once(target, "close");
-      }
+      if (outputFile !== undefined) await closeFile(target, outputFile);
       tellGitHub(state, look);
     },
   };
+}
+
+/** Writes the rest of a file and closes it. */
+export async function closeFile(target: Writable, file: string): Promise<void> {
+  try {
+    if (target.errored) throw target.errored;
+    target.end();
+    await once(target, "close");
+  } catch (error) {
+    throw outputProblem(`"${file}"`, error);
+  }
 }
 
 const nowhere = (): Writable => new Writable({ write: (_, __, done) => done() });

@@ -4,6 +4,7 @@ import type { Crew } from "../../crew.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import { writeJsonLines } from "../../sinks/jsonl.ts";
 import { createTextSink, type TextOptions, type TextSink } from "../../sinks/text.ts";
+import { isClosed, writeProblem } from "../base/file-problem.ts";
 import type { Flags } from "../base/flags.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { type AskPerson, answerGates, answering, askPerson, yes } from "../terminal/gates.ts";
@@ -28,7 +29,12 @@ export async function watchRun(
 ): Promise<number> {
   const since = Date.now();
   const printer = await openResult(flags, look);
-  process.stdout.once("error", () => run.pause("the output was closed"));
+  for (const stream of new Set([process.stdout, printer.target]))
+    stream.once("error", (error) =>
+      run.pause(
+        isClosed(error, stream) ? "the output was closed" : `the output cannot be written: ${writeProblem(error)}`,
+      ),
+    );
   let hint = (_: string): void => {};
   const signals = onSignals({
     pause: (reason) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { place, script } from "../../command.ts";
@@ -279,4 +279,33 @@ test("the run is stored in SUBCREW_HOME and nothing is written into the workspac
   const id = /run_\w{12}/.exec(stderr)?.[0] ?? "";
   expect(existsSync(`${there.home}/state/runs/${id}/journal.jsonl`)).toBe(true);
   expect(existsSync(`${there.workspace}/.subcrew`)).toBe(false);
+});
+
+describe.runIf(process.platform === "linux")("output that cannot be written", () => {
+  const full = ["sh", "-c", 'exec "$@" > /dev/full', "sh"];
+  const told =
+    "subcrew: The output cannot be written: the disk is full.\n  Write to another place. The result of a run is kept: `subcrew result` prints it again.\n";
+
+  test("fails the command, and the result of the run is kept", async () => {
+    const there = place({ "turns.json": script("It is in a.ts:1.") });
+    const { code, stderr } = await there.run(asked, { through: full });
+    expect([code, stderr.slice(-told.length)]).toEqual([1, told]);
+    const id = /run_\w{12}/.exec(stderr)?.[0] ?? "";
+    expect((await there.run(["result", id])).stdout).toBe("It is in a.ts:1.\n");
+  });
+
+  test("pauses a run whose events cannot be written, with the reason", async () => {
+    const there = place({ "turns.json": script({ delayMs: 600_000, text: "never" }) });
+    const { code, stderr } = await there.run([...asked, "--json"], { through: full });
+    expect([code, JSON.parse(stderr)]).toEqual([130, expect.objectContaining({ code: "OUTPUT_UNWRITABLE" })]);
+    const runs = join(there.home, "state", "runs");
+    const journal = readFileSync(join(runs, readdirSync(runs)[0]!, "journal.jsonl"), "utf8");
+    expect(journal).toContain('"reason":"the output cannot be written: the disk is full"');
+  });
+
+  test("is no failure if its reader has ended", async () => {
+    const there = place({ "turns.json": script("one\ntwo") });
+    const head = ["sh", "-c", '{ "$@"; echo $? >&2; } | head -c 0', "sh"];
+    expect((await there.run(["agents"], { through: head })).stderr).toMatch(/^0\n/m);
+  });
 });
