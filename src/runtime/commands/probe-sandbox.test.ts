@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { type Need, needs, needsTimeout } from "../../../test/needs.ts";
 import { bundled } from "../../../test/support/bundled.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
@@ -101,6 +101,17 @@ test("SBX-04: a bwrap that filters no system calls is partial, and this is repor
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   const script = `args=(); while [ $# -gt 0 ]; do if [ "$1" = --seccomp ]; then shift 2; else args+=("$1"); shift; fi; done; exec ${bwrap.path} "\${args[@]}"`;
   expect((await probeSandbox([stub(script)])).text).toContain("NOT isolated: interfaces of the kernel.");
+});
+
+test("SBX-04: without a folder for temporary files nothing is checked, and commands still get the sandbox", async (context) => {
+  if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+  vi.stubEnv("TMPDIR", "/nowhere/at/all");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await probeSandbox()).toMatchObject({
+    level: "none",
+    bwrap: bwrap.path,
+    text: expect.stringMatching(/could not be checked: ENOENT.* Commands run in a sandbox, or fail\..*set TMPDIR/),
+  });
 });
 
 /** The result of the probe in a process that is started in this way. */

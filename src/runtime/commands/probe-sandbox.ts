@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Writable } from "node:stream";
+import { messageOf } from "../../core/schema/error.ts";
 import { allForbidden, kernelProbe } from "./kernel-probe.ts";
 import { type SandboxMounts, sandboxArgs } from "./sandbox-args.ts";
 import { seccompFilter } from "./seccomp.ts";
@@ -44,7 +45,18 @@ export async function probeSandbox(searched: readonly string[] = SEARCHED): Prom
       fix,
     };
   }
-  const [seen, dies] = await Promise.all([inFolder(bwrap, lookAround), inFolder(bwrap, diesWithParent)]);
+  try {
+    return await probed(bwrap);
+  } catch (error) {
+    const fix = `a folder for temporary files that can be written: free space in ${tmpdir()}, or set TMPDIR`;
+    return unchecked(bwrap, `the sandbox could not be checked: ${messageOf(error)}`, fix);
+  }
+}
+
+async function probed(bwrap: string): Promise<SandboxLevel> {
+  const checks = [inFolder(bwrap, lookAround), inFolder(bwrap, diesWithParent)] as const;
+  await Promise.allSettled(checks);
+  const [seen, dies] = await Promise.all(checks);
   if (!isStarved(seen) && ("failure" in seen || dies !== undefined)) return verdict(bwrap, seen, dies ?? false);
   // Both checks need several processes at once. Where only few processes are allowed, or other programs use them up for
   // a moment, the checks succeed one after the other.
@@ -57,7 +69,11 @@ export async function probeSandbox(searched: readonly string[] = SEARCHED): Prom
     const diesNow = dies ?? (await inFolder(bwrap, diesWithParent));
     if ("failure" in again || diesNow !== undefined) return verdict(bwrap, again, diesNow ?? false);
   }
-  return starved(bwrap);
+  return unchecked(
+    bwrap,
+    "the sandbox could not be checked, because no more processes can be started, or the machine is too busy",
+    "a higher limit of processes for this user (ulimit -u), or of the container",
+  );
 }
 
 const RETRY_PAUSES_MS = [0, 200, 800];
@@ -84,12 +100,11 @@ const TOO_SLOW = "it did not end in time";
 const STARVED = new RegExp(`Resource temporarily unavailable|EAGAIN|[Cc]annot fork|${TOO_SLOW}`);
 
 /**
- * The level where nothing could be checked. Commands still get the sandbox: without a process to spare they fail, and a shortage
- * that passes must not leave them with all rights.
+ * The level where nothing could be checked. Commands still get the sandbox: without a process to spare they fail, and a
+ * shortage that passes, of processes or of disk space, must not leave them with all rights.
  */
-function starved(bwrap: string): SandboxLevel {
-  const fix = "a higher limit of processes for this user (ulimit -u), or of the container";
-  const text = `sandbox: none - the sandbox could not be checked, because no more processes can be started, or the machine is too busy. Commands run in a sandbox, or fail. Needed: ${fix}.`;
+function unchecked(bwrap: string, reason: string, fix: string): SandboxLevel {
+  const text = `sandbox: none - ${reason}. Commands run in a sandbox, or fail. Needed: ${fix}.`;
   return { level: "none", text, fix, bwrap };
 }
 
