@@ -8,6 +8,7 @@ import { PROTOCOL } from "../../engines/postgres/presence.ts";
 import { announcementsArrive, POLLING } from "../../engines/postgres/probe-announcements.ts";
 import { startWorker } from "../../engines/worker.ts";
 import { connectWorker } from "../../outfit.ts";
+import { startTimer } from "../../runtime/async/long-timer.ts";
 import type { Flags } from "../base/flags.ts";
 import { permissionsIn } from "../base/permission-flags.ts";
 import { crewFor } from "../launch/start.ts";
@@ -56,12 +57,31 @@ export async function serveWorker(flags: Flags): Promise<number> {
     );
   const code = await told.code;
   over.abort();
-  await reaping;
-  if (!quiet && !flags.json) process.stderr.write(`ending: ${worker.working().length} tasks to finish or return\n`);
-  await worker.drain(grace);
-  await queue.close();
-  await connection.database.close();
+  const ends = async (): Promise<true> => {
+    await reaping;
+    if (!quiet && !flags.json) process.stderr.write(`ending: ${worker.working().length} tasks to finish or return\n`);
+    await worker.drain(grace);
+    await queue.close();
+    await connection.database.close();
+    return true;
+  };
+  if (!(await within(ends(), grace + LATEST_MS)))
+    say(
+      "warn    The database does not answer, so the worker ends without returning its tasks. Other workers take them.",
+    );
   return code;
+}
+
+/** How long after the grace period the worker ends, also if the database does not answer. */
+const LATEST_MS = 5_000;
+
+/** Waits for work, but not longer than this; then the result is `undefined`. */
+async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  let clear = (): void => {};
+  const late = new Promise<undefined>((resolve) => {
+    clear = startTimer(() => resolve(undefined), ms);
+  });
+  return Promise.race([work, late]).finally(clear);
 }
 
 /** Resolves with an exit code on a signal, or when `end` is called. A second signal exits at once. */

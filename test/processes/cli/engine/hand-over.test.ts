@@ -1,4 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { migrateDbos } from "../../../../src/engines/dbos/listen.ts";
@@ -15,6 +16,7 @@ const bash = (command: string): object => ({ calls: [{ name: "bash", input: { co
 /** A separate database, and processes that use it in one folder. */
 type Site = Readonly<{
   here: Place;
+  url: string;
   database: Database;
   run(...args: string[]): ReturnType<Place["run"]>;
   worker(): Promise<Started>;
@@ -66,6 +68,7 @@ async function openSite(server: TestServer): Promise<Site> {
   };
   return {
     here,
+    url,
     database,
     lines,
     recorded,
@@ -155,3 +158,27 @@ test("a run that the only worker took over waits for the next worker when it is 
     { types: ["run.started", "run.resumed"], turns: [1, 2, 3] },
   ]);
 }, 120_000);
+
+test("a worker that is told to end while its database does not answer ends soon after its grace period", async () => {
+  const { here, url } = await openSite(postgres.server());
+  const { hostname, port } = new URL(url);
+  const open = new Set<Socket>();
+  const between = createServer((socket) => {
+    const server = connect(Number(port), hostname);
+    for (const one of [socket, server]) {
+      one.on("error", () => {});
+      open.add(one);
+    }
+    socket.pipe(server).pipe(socket);
+  });
+  await new Promise<void>((resolve) => between.listen(0, "127.0.0.1", resolve));
+  const through = new URL(url);
+  through.port = String((between.address() as AddressInfo).port);
+  const worker = here.start(["worker", "--engine", through.href, "--grace", "100ms"]);
+  await worker.until("takes tasks");
+  between.close();
+  for (const socket of open) socket.destroy();
+  worker.child.kill("SIGTERM");
+  const { code, stderr } = await worker.ended;
+  expect([code, stderr]).toEqual([143, expect.stringContaining("The database does not answer")]);
+});
