@@ -1,8 +1,9 @@
-import { commandsInArguments, mayRun } from "../shell/arguments.ts";
+import { commandsInArguments, commandsInInput, mayRun } from "../shell/arguments.ts";
 import { commandsInCode } from "../shell/code.ts";
 import { parseShell, type ShellCommand, type ShellWord } from "../shell/parse.ts";
 import { runByVariables } from "../shell/variables.ts";
-import { baseName, unwrap } from "../shell/wrappers.ts";
+import { programName } from "../shell/program-name.ts";
+import { unwrap } from "../shell/wrappers.ts";
 import { defined } from "../text/defined.ts";
 
 /** A command of a command line, with the commands that it runs itself, as `xargs rm` runs `rm`. */
@@ -48,18 +49,21 @@ function partOf(command: ShellCommand, depth: number): Part {
   const wrapped = depth > DEEPEST ? { problem: "the command is nested too deeply" } : unwrap(command);
   const variables = runByVariables(command);
   const problem = hazard ?? (wrapped && "problem" in wrapped ? wrapped.problem : variables.problem);
-  const [first, ...args] = command.words;
-  const program = baseName(first?.text ?? "");
-  const texts = [...args, ...(command.inputs ?? [])];
+  const {
+    words: [first, ...args],
+    input = [],
+  } = command;
+  const program = programName(first?.text ?? "");
   const perhaps = [
     ...variables.perhaps,
-    ...commandsInCode(program, texts),
-    ...(wrapped === undefined ? commandsInArguments(program, texts) : []),
+    ...commandsInCode(program, [...args, ...input]),
+    ...(wrapped === undefined ? commandsInArguments(program, args) : []),
+    ...(wrapped === undefined ? commandsInInput(program, args, input) : []),
   ];
   const inner = [...(wrapped && "inner" in wrapped ? wrapped.inner : []), ...variables.inner];
   return {
     command,
-    inner: inner.map((each) => partOf(each, depth + 1)),
+    inner: inner.map((each) => partOf(input.length === 0 ? each : { ...each, input }, depth + 1)),
     perhaps: depth > DEEPEST ? [] : perhaps.map((each) => withoutProblems(partOf(each, depth + 1))),
     transparent: wrapped !== undefined && "inner" in wrapped && wrapped.transparent,
     mayRun: wrapped === undefined ? mayRun(program, args).map((at) => at + 1) : [],
@@ -93,8 +97,16 @@ const EVALUATING = new Set([
 ]);
 
 function evaluates({ words }: ShellCommand): boolean {
-  return EVALUATING.has(words[0]?.text ?? "") && words.some(({ text = "" }) => /\[[\s\S]*(?:\$|`)/.test(text));
+  const program = words[0]?.text ?? "";
+  if (!EVALUATING.has(program)) return false;
+  const names = NAMES_VARIABLES.has(program)
+    ? words
+    : words.filter((_, at) => /^-[vR]$/.test(words[at - 1]?.text ?? ""));
+  return words.some(({ text = "" }) => /\[[\s\S]*(?:\$|`)/.test(text)) || names.some(({ text }) => text === undefined);
 }
+
+/** Those of them whose arguments are names of variables; those of others are so after `-v`. */
+const NAMES_VARIABLES = new Set(["unset", "let", "getopts"]);
 
 function movesOf(all: readonly Part[]): Pick<Line, "moves" | "folders"> {
   const moving = all.filter(({ command }) => /^(?:cd|pushd|popd|chdir)$/.test(command.words[0]?.text ?? ""));

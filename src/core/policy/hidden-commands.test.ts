@@ -250,3 +250,105 @@ test("a long sed script is judged in linear time, and an unreadable one is not a
   expect(decide(`sed '${"s/a/b/;".repeat(8_000)}' f`)).toBe("allow");
   expect(decide(`sed '${"s/a/b/;".repeat(8_000)}e rm a' f`)).not.toBe("allow");
 });
+
+test.each([
+  "bash -c -- 'rm a'",
+  "bash -c -e 'rm a'",
+  "bash -c +x 'rm a'",
+  "bash -c -o pipefail 'rm a'",
+  "dash -c -e -- 'rm a'",
+  "mksh -c 'rm a'",
+  "eval -- rm a",
+  "env - rm a",
+  "env -i - PATH=/bin rm a",
+  "ssh -J h1 h2 -- rm a",
+  "gsed '1e rm a' f",
+  "sed '1!G;1erm a' f",
+  "sed --expression '$erm a' f",
+  "grm a",
+  `original-awk 'BEGIN{system("rm a")}'`,
+  "vim.tiny -es '+!rm a' +q",
+  "bash-5.2 -c -e 'rm a'",
+  "ccache rm a",
+  "qemu-x86_64 ./x a",
+  "GIT_ALLOW_PROTOCOL=ext git archive --remote='ext::rm a' HEAD",
+  "gcc -wrapper rm,a -x c b",
+  "gcc-12 -wrapper sh,-c,'rm a' b.c",
+  "gpg --pinentry-program rm -d b",
+  "unheard-of /bin/rm a",
+  "unheard-of ../../usr/bin/rm",
+  "x='b[$(rm a)]'; declare -i y; y=x",
+  `x='b[\`rm a\`]'; test -v "$x"`,
+  `test -v "$x"`,
+])("commands in unusual places: a deny rule for rm applies to %s", (command) => {
+  expect(decide(command)).toBe("deny");
+});
+
+test.each([
+  "ed -s <<< '!rm a'",
+  "printf '!rm a\\nq\\n' | ed -s",
+  "echo 'syscmd(rm a)' | m4",
+  "tclsh <<< 'exec rm a'",
+  `echo 'import os; os.system("rm a")' | python3`,
+  `python3 - <<< 'import os; os.system("rm a")'`,
+  `echo 'require("child_process").execSync("rm a")' | cat | env node`,
+  `(echo x; echo 'os.execute[[rm a]]') | lua`,
+  `echo 'os.execute[==[rm a]==]' |\n lua`,
+  "echo '.sh rm a' | sqlite3",
+  "make -f - <<< '$(shell rm a)'",
+  "unheard-of <<< 'rm a'",
+  `(python3) <<< 'import os; os.system("rm a")'`,
+  `exec <<< 'rm a'; unheard-of`,
+])("commands in the input of a program: a deny rule for rm applies to %s", (command) => {
+  expect(decide(command)).toBe("deny");
+});
+
+test.each([
+  "echo 'rm a' | grep x",
+  "echo 'rm a' | wc -l",
+  "echo 'rm a'; python3 x.py",
+  "cat <<< 'rm a'",
+  `jq .x <<< '{"x": "rm a"}'`,
+  "gcc -o rm rm.c",
+  `gh pr create --body 'say "rm a"'`,
+  `test -n "$x"`,
+  "bash -e -c ls",
+  "bash -c -e ls",
+  "env - ls",
+  "ccache gcc -c rm.c",
+])("a deny rule for rm does not apply to %s", (command) => {
+  expect(decide(command)).toBe("allow");
+});
+
+test.each([
+  "perl -e 'system qq!rm a!'",
+  "perl -e 'system q|rm a|'",
+  "ruby -e 'system %q<rm a>'",
+  "lua -e 'os.execute[[rm a]]'",
+])("commands in code: every kind of quotes counts, as in %s", (command) => {
+  expect(decide(command)).toBe("deny");
+});
+
+test("a line with many commands in one pipeline is judged in time that grows with its length", () => {
+  expect(decide(`${"echo a | ".repeat(6_000)}cat`)).toBe("deny");
+  expect(decide(`${"cat | ".repeat(6_000)}cat`)).toBe("allow");
+});
+
+test.each([
+  ["ag *", "ag --pager 'touch b' x"],
+  ["sqlite3 *", "sqlite3 a.db '.shell touch b'"],
+  ["sqlite3 *", "sqlite3 a.db \".import '|touch b' t\""],
+  ["psql *", "psql -c '\\! touch b'"],
+  ["mysql *", "mysql -e 'system touch b'"],
+  ["gcc *", "gcc -wrapper touch,b c.c"],
+  ["mksh *", "mksh -c 'touch b'"],
+  ["ccache *", "ccache touch b"],
+  ["gsort *", "gsort -o b a"],
+  ["original-awk *", `original-awk '{print > "b"}' a`],
+  ["vim.tiny *", "vim.tiny '+!touch b' a"],
+])("the rule %s does not cover the command that %s runs", (rule, command) => {
+  const policy = createPolicy("default", { allow: parseRules([`bash(${rule})`]), deny: [] });
+  const shell = { sandboxed: false, waived: true, roots: ["/ws"] };
+  const subjects = [{ kind: "command" as const, command }];
+  expect(judge(policy, { tool: "bash", does: "exec", effect: "write", subjects, shell }).decision).toBe("ask");
+});

@@ -4,7 +4,7 @@ import { textMatches } from "../rules/glob.ts";
 import { type Rule, ruleText } from "../rules/rule.ts";
 import { effectsOf, readOnlyPaths } from "../shell/known-commands.ts";
 import type { ShellRedirect, ShellWord } from "../shell/parse.ts";
-import { baseName } from "../shell/wrappers.ts";
+import { programName } from "../shell/program-name.ts";
 import { flat, type Line, type Part, readLine } from "./command-line.ts";
 import {
   banned,
@@ -130,7 +130,7 @@ function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line,
   if (exact) return command === pattern;
   const [program = "", ...words] = wordsOf(pattern).words;
   const isProgram = ({ text }: ShellWord): boolean =>
-    text !== undefined && textMatches(baseName(program).toLowerCase(), baseName(text).toLowerCase());
+    text !== undefined && textMatches(programName(program).toLowerCase(), programName(text).toLowerCase());
   return all.some(({ command: { words: given }, mayRun }) => {
     const start = [0, ...mayRun].find((at) => given[at] !== undefined && isProgram(given[at]));
     if (start === undefined) return false;
@@ -184,7 +184,7 @@ function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean 
     const { text, glob, home } = given[at]!;
     return text !== undefined && !glob && !home && textMatches(word, text);
   });
-  const effects = effectsOf(baseName(given[0]?.text ?? ""), given.slice(1)) ?? [];
+  const effects = effectsOf(programName(given[0]?.text ?? ""), given.slice(1)) ?? [];
   return fits && effects.every((at) => words[at + 1] !== undefined && words[at + 1] === given[at + 1]?.text);
 }
 

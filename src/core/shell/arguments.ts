@@ -1,5 +1,5 @@
 import { words } from "../text/words.ts";
-import { readAsCommands } from "./code.ts";
+import { quotedIn, readAsCommands } from "./code.ts";
 import { effectsOf } from "./known-commands.ts";
 import type { ShellCommand, ShellWord } from "./parse.ts";
 
@@ -15,9 +15,26 @@ export function commandsInArguments(program: string, args: readonly ShellWord[])
   const texts = args.flatMap(({ text }, at) =>
     text === undefined || known?.has(at) === false || isProse(program, args[at - 1]?.text, text)
       ? []
-      : [...linesIn(text), ...listAfter(args[at - 1]?.text ?? "", text)],
+      : [...linesIn(text), ...quotedIn(text), ...listAfter(args[at - 1]?.text ?? "", text)],
   );
-  return texts.flatMap(readAsCommands);
+  return [...[...new Set(texts)].flatMap(readAsCommands), ...(known === undefined ? programsIn(args) : [])];
+}
+
+/** The texts in the input of a command outside the table of known ones that may be commands for it. */
+export function commandsInInput(
+  program: string,
+  args: readonly ShellWord[],
+  input: readonly ShellWord[],
+): readonly ShellCommand[] {
+  if (input.length === 0 || RUNS_NOTHING.has(program) || effectsOf(program, args) !== undefined) return [];
+  const texts = new Set(input.flatMap(({ text = "" }) => [text, ...quotedIn(text)]));
+  return [...texts].flatMap(readAsCommands);
+}
+
+/** The arguments that are certainly programs, because they lie in a folder for programs: `tool /bin/rm a`. */
+function programsIn(args: readonly ShellWord[]): ShellCommand[] {
+  const at = args.findIndex(({ text = "" }) => /^(?:\/|\.).*\bs?bin\/[^/\s]+$/s.test(text));
+  return at < 0 ? [] : [{ words: args.slice(at), sets: [], redirects: [] }];
 }
 
 /** Programs that run nothing by themselves, whatever their arguments are, or whose scripts are analysed elsewhere. */
@@ -74,9 +91,7 @@ export function mayRun(program: string, args: readonly ShellWord[]): readonly nu
 }
 
 const RUNS_ARGUMENTS: ReadonlySet<string> = new Set(
-  words(
-    "tmux screen zellij socat nc ncat netcat pee gpg-agent mosh wine wine64 mpirun mpiexec srun ccache sccache distcc icecc scan-build dtach abduco envchain retry rr kcov",
-  ),
+  words("tmux screen zellij socat nc ncat netcat gpg-agent mosh mpirun mpiexec srun dtach abduco kcov kitty wsl"),
 );
 
 /** Programs whose subcommand `run` starts a program or script of the project. */

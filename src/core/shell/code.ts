@@ -14,32 +14,47 @@ export function commandsInCode(program: string, args: readonly ShellWord[]): rea
 const INTERPRETER =
   /^(?:perl|python|pypy|ruby|node|nodejs|deno|bun|tsx|php|lua|luajit|tclsh|wish|guile|R|Rscript|julia|groovy|elixir|erl|osascript|emacs|gnuplot|m4|dc|ed|ex|sqlite3?|psql|mysql|mariadb)[\d.]*$/;
 
-/** Texts in quotes, and in the brackets of `qx(...)` and `%x(...)`. Reads the code once, however its quotes are nested. */
-function quotedIn(code: string): string[] {
+/**
+ * Texts in quotes, also in those of `q!...!`, `%x(...)`, `$(...)` and Lua's `[[...]]`. Reads the code once, however its
+ * quotes are nested.
+ */
+export function quotedIn(code: string): string[] {
   const found: string[] = [];
   const unclosed = new Set<string>();
   for (let at = 0; at < code.length; at++) {
-    const close = QUOTES[code.charAt(at)];
-    if (
-      close === undefined ||
-      unclosed.has(close) ||
-      (close !== code.charAt(at) && !/[qxwQ%]\s*$/.test(code.slice(Math.max(at - 4, 0), at)))
-    )
-      continue;
-    const end = endOf(code, at + 1, close);
+    const close = closingOf(code, at);
+    if (close === undefined || unclosed.has(close)) continue;
+    const from = close.length === 1 ? at + 1 : at + close.length;
+    const end = close.length === 1 ? endOf(code, from, close) : code.indexOf(close, from);
     if (end < 0) unclosed.add(close);
     else {
-      found.push(code.slice(at + 1, end).replace(/\\([^])/g, "$1"));
+      found.push(
+        code
+          .slice(from, end)
+          .replace(/\\([^])/g, "$1")
+          .replace(/^shell\s+/, ""),
+      );
       at = end;
     }
   }
   return found;
 }
 
-const QUOTES: Readonly<Record<string, string>> = {
-  '"': '"',
-  "'": "'",
-  "`": "`",
+/** What closes the text that begins here; `undefined`: no text does. */
+function closingOf(code: string, at: number): string | undefined {
+  const char = code.charAt(at);
+  if (PLAIN_QUOTES.has(char)) return char;
+  if (!/[^\w\s]/.test(char)) return undefined;
+  const long = char === "[" ? /^\[(=*)\[/.exec(code.slice(at, at + 12)) : null;
+  if (long) return `]${long[1]}]`;
+  const before = code.slice(Math.max(at - 5, 0), at);
+  if (Object.hasOwn(BRACKETS, char)) return /[qxwQ%$]\s*$/.test(before) ? BRACKETS[char] : undefined;
+  return /(?:^|\W)q[qxw]?\s*$|%[qQwWx]?$/.test(before) && !/[=,;]/.test(char) ? char : undefined;
+}
+
+const PLAIN_QUOTES: ReadonlySet<string> = new Set(['"', "'", "`"]);
+
+const BRACKETS: Readonly<Record<string, string>> = {
   "(": ")",
   "{": "}",
   "[": "]",
@@ -58,7 +73,7 @@ function endOf(code: string, from: number, close: string): number {
 const afterSigns = (code: string): string[] =>
   Array.from(
     code.matchAll(
-      /(?:^|[\s;=])(?:\.(?:shell|system)|(?:\.(?:once|output)\s+["']?)\||\bsystem\b|\\?!|(?:e?syscmd)\(`?)\s*([^\n;')]+)/g,
+      /(?:^|[\s;=])(?:\.(?:she?l?l?|syst?e?m?)\b|(?:\.\w+\s+["']?)\||\b(?:system|exec|spawn)\b|\\?!|(?:e?syscmd)\(`?)\s*([^\n;')]+)/g,
     ),
     ([, line]) => line ?? "",
   );

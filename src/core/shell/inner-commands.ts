@@ -12,6 +12,7 @@ export function runByOptions(program: string, args: readonly ShellWord[]): Inner
   if (/^[gmn]?awk$/.test(program)) return inAwk(args);
   if (program === "sed") return inSed(args);
   if (program === "git") return inGit(args);
+  if (/^(?:sqlite3?|psql|mysql|mariadb)$/.test(program)) return inQueries(args);
   // In the first word of tar, letters need no dash, and their values follow in other words.
   if (program === "tar" && /^[^-]*[IF]/.test(args[0]?.text ?? "I"))
     return { lines: [], problem: 'the command that "tar" runs cannot be read from its arguments' };
@@ -49,6 +50,11 @@ const running: Readonly<Record<string, readonly string[]>> = {
   bat: ["--pager"],
   batcat: ["--pager"],
   delta: ["--pager"],
+  ag: ["--pager"],
+  ack: ["--pager"],
+  ...Object.fromEntries(
+    words("gcc g++ cc c++ gfortran").map((name): [string, readonly string[]] => [name, ["-wrapper"]]),
+  ),
   go: ["-exec", "-toolexec", "-vettool"],
   ...Object.fromEntries(
     words("vi vim vimdiff view ex gvim gview gvimdiff rvim rview nvim").map((name): [string, readonly string[]] => [
@@ -101,7 +107,7 @@ function inOptions(options: readonly string[], program: string, args: readonly S
       )
     )
       return { lines, problem: `an option of "${program}" can run any command` };
-    lines.push(value.replace(/^exec=/, ""));
+    lines.push(started === "-wrapper" ? value.replaceAll(",", " ") : value.replace(/^exec=/, ""));
   }
   return lines.length === 0 ? undefined : { lines };
 }
@@ -121,6 +127,17 @@ function inAwk(args: readonly ShellWord[]): InnerLines | undefined {
   return undefined;
 }
 
+/** The shell commands that clients of databases run: `.shell` of sqlite3, `\\!` of psql, `system` of mysql, and pipes. */
+function inQueries(args: readonly ShellWord[]): InnerLines | undefined {
+  const lines = args.flatMap(({ text = "" }) =>
+    Array.from(
+      text.matchAll(/(?:(?:^|\n|=)\s*(?:\.(?:she?l?l?|syst?e?m?)|system|\.\w+\s+["']?\|)|\\!)\s*([^\n]+)/gi),
+      ([, line = ""]) => line.replace(/["'][^"']*$/, ""),
+    ),
+  );
+  return lines.length === 0 ? undefined : { lines };
+}
+
 /** The shell commands in a sed script: substitutions with the flag `e`, and the command `e`. */
 function inSed(args: readonly ShellWord[]): InnerLines | undefined {
   const scripts = args.flatMap(({ text }, at) =>
@@ -137,7 +154,7 @@ function inSed(args: readonly ShellWord[]): InnerLines | undefined {
   if (args.some(({ text = "" }) => /^(?:-\w*f|--file)/.test(text) && !/^-\w*e/.test(text)))
     return { lines: [], problem: "sed runs a script that is not on the command line" };
   const runs =
-    /(?:^|[;{}\n]|\d|\$|\/[IM]*)\s*!?\s*e(?:\s|$|;)|(?:^|[^\w\\])s([^\w\s\\]).*?\1.*?\1[gpiIMm\d]*e|(?:^|[;{}\n\d$/])\s*!?\s*s(\w).*?\2.*?\2[gpiIMm\d]*e(?:\s|$|;)/s;
+    /(?:^|[;{}\n]|\d|\$|\/[IM]*)\s*!?\s*e|(?:^|[^\w\\])s([^\w\s\\]).*?\1.*?\1[gpiIMm\d]*e|(?:^|[;{}\n\d$/])\s*!?\s*s(\w).*?\2.*?\2[gpiIMm\d]*e(?:\s|$|;)/s;
   const open = scripts.map((text) => text!.replace(/^(?:-\w*e|--expression=)/, "")).filter((text) => !sedReads(text));
   if (open.some((text) => text.length > LONGEST_SEARCH))
     return { lines: [], problem: "the sed script is too long to be analysed" };
@@ -229,6 +246,6 @@ function inGit(args: readonly ShellWord[]): InnerLines | undefined {
     const reads = name === "config" && texts.some((text) => /^(?:--get\S*|-l|--list|get|list)$/.test(text));
     if (!reads) return { lines, problem: `"git ${name}" can run any command` };
   }
-  if (texts.some((text) => text.startsWith("ext::"))) return { lines, problem: "a git URL runs a command" };
+  if (texts.some((text) => /(?:^|=)ext::/.test(text))) return { lines, problem: "a git URL runs a command" };
   return lines.length > 0 ? { lines } : undefined;
 }

@@ -1,6 +1,7 @@
 import { words } from "../text/words.ts";
 import { parseShell, type ShellCommand } from "./parse.ts";
-import { baseName, unwrap } from "./wrappers.ts";
+import { programName } from "./program-name.ts";
+import { unwrap } from "./wrappers.ts";
 
 /** True for a command line with a program that usually works over the network, such as `npm install` or `curl`. */
 export function needsNetwork(line: string): boolean {
@@ -11,7 +12,7 @@ export function needsNetwork(line: string): boolean {
 function usesNetwork(command: ShellCommand, depth: number): boolean {
   const [first, ...args] = command.words;
   if (first?.text === undefined || depth > DEEPEST) return false;
-  const program = baseName(first.text);
+  const program = programName(first.text);
   const given = args.flatMap(({ text }) => (text === undefined ? [] : [text]));
   if (given.some((word) => /^(?:--help|--version|--offline)$/.test(word))) return false;
   if (ALWAYS.has(program)) return true;

@@ -36,6 +36,7 @@ test("variable assignments and redirections of a command are not part of its wor
       {
         words: [{ text: "cmd" }, { text: "x" }],
         sets: [{ name: "A", value: "1" }, { name: "B" }],
+        input: [{ text: "text" }],
         redirects: [
           { writes: true, target: { text: "err" } },
           { writes: true, target: { text: "out" } },
@@ -44,7 +45,6 @@ test("variable assignments and redirections of a command are not part of its wor
           { writes: true, target: { text: "force" } },
           { writes: true, target: { text: "rw" } },
         ],
-        inputs: [{ text: "text" }],
       },
     ],
   } satisfies ParsedShell);

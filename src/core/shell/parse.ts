@@ -30,8 +30,8 @@ export type ShellCommand = Readonly<{
   /** Variable assignments before the command, or without a command. */
   sets: readonly VariableSetting[];
   redirects: readonly ShellRedirect[];
-  /** Texts that the command reads from its input, as in `ed <<< text`. */
-  inputs?: readonly ShellWord[];
+  /** Texts of the line that the command can read from its input: here-strings, and what `echo` writes to its pipe. */
+  input?: readonly ShellWord[];
 }>;
 
 /** The assignment of a variable; its value is absent when it is only known at run time. */
@@ -72,6 +72,7 @@ type Reader = { readonly line: string; at: number; readonly commands: ShellComma
 function readList(reader: Reader, close: ")" | undefined): void {
   if (++reader.depth > DEEPEST) throw new Unreadable("the command is nested too deeply");
   let awaits = true; // true where a command must follow, so that a separator is not allowed
+  let piped: ShellWord[] = []; // the texts that commands of the current pipeline have written
   for (;;) {
     skipBlanks(reader);
     const char = reader.line.charAt(reader.at);
@@ -86,16 +87,19 @@ function readList(reader: Reader, close: ")" | undefined): void {
     }
     if (char === "\n") {
       reader.at++;
+      if (!awaits) piped = [];
       awaits = true;
     } else if (char === "#") skipComment(reader);
     else if (isSeparator(char) && !startsWith(reader, "&>")) {
       if (awaits) throw new Unreadable(`no command precedes "${char}"`);
-      readSeparator(reader);
+      if (!readSeparator(reader)) piped = [];
       awaits = true;
     } else {
       if (!awaits) throw new Unreadable("two commands are not separated");
+      const start = reader.commands.length;
       if (char === "(") readGroup(reader);
       else readCommand(reader);
+      piped = pipeInto(reader, start, piped);
       awaits = false;
     }
   }
@@ -105,7 +109,25 @@ function readList(reader: Reader, close: ")" | undefined): void {
 const SEPARATORS = ["&&", "||", "|&", ";", "|", "&"];
 const isSeparator = (char: string): boolean => char === ";" || char === "|" || char === "&";
 
-function readSeparator(reader: Reader): void {
+/** Gives the texts of a pipe to the commands from this index on, and returns them with those that they can write. */
+function pipeInto({ commands }: Reader, start: number, piped: ShellWord[]): ShellWord[] {
+  const added = commands.slice(start);
+  if (piped.length > 0) {
+    if (piped.length > MOST_TEXTS) throw new Unreadable("the pipeline has too many texts");
+    for (const [at, each] of added.entries())
+      commands[start + at] = { ...each, input: [...(each.input ?? []), ...piped] };
+  }
+  const written = added.flatMap(({ words: [program, ...args], input = [] }) =>
+    /^(?:.*\/)?g?(?:echo|printf)$/s.test(program?.text ?? "") ? [...args, ...input] : input,
+  );
+  return written.length === 0 ? piped : [...piped, ...written];
+}
+
+/** Maximum number of texts in a pipeline: each command of it gets all of them. */
+const MOST_TEXTS = 500;
+
+/** Skips a separator; true for a pipe. */
+function readSeparator(reader: Reader): boolean {
   const separator = SEPARATORS.find((each) => startsWith(reader, each))!;
   reader.at += separator.length;
   const next = reader.line.charAt(reader.at);
@@ -113,6 +135,7 @@ function readSeparator(reader: Reader): void {
     throw new Unreadable(`";${next}" is only valid in a case statement`);
   if (separator.length === 2 && isSeparator(next) && !startsWith(reader, "&>"))
     throw new Unreadable(`"${separator}${next}" is not an operator`);
+  return separator === "|" || separator === "|&";
 }
 
 function readGroup(reader: Reader): void {
@@ -120,30 +143,33 @@ function readGroup(reader: Reader): void {
   reader.at++;
   readList(reader, ")");
   skipBlanks(reader);
-  const redirects = readRedirects(reader);
+  const { redirects, input } = readRedirects(reader);
+  if (input.length > 0) throw new Unreadable("the line gives a text to several commands together");
   if (redirects.length > 0) reader.commands.push({ words: [], sets: [], redirects });
 }
 
-function readRedirects(reader: Reader): ShellRedirect[] {
-  const redirects: ShellRedirect[] = [];
+function readRedirects(reader: Reader): Redirected {
+  const redirected: Redirected = { redirects: [], input: [] };
   for (;;) {
     skipBlanks(reader);
-    if (!/^(?:\d*[<>]|&>)/.test(reader.line.slice(reader.at, reader.at + 12))) return redirects;
+    if (!/^(?:\d*[<>]|&>)/.test(reader.line.slice(reader.at, reader.at + 12))) return redirected;
     reader.at += /^\d*/.exec(reader.line.slice(reader.at, reader.at + 12))![0].length;
-    redirects.push(...readRedirect(reader));
+    readRedirect(reader, redirected);
   }
 }
+
+/** The redirections of a command, and the texts of its here-strings. */
+type Redirected = { readonly redirects: ShellRedirect[]; readonly input: ShellWord[] };
 
 function readCommand(reader: Reader): void {
   const found: ShellWord[] = [];
   const sets: VariableSetting[] = [];
-  const redirects: ShellRedirect[] = [];
-  const inputs: ShellWord[] = [];
+  const redirected: Redirected = { redirects: [], input: [] };
   for (;;) {
     skipBlanks(reader);
     const char = reader.line.charAt(reader.at);
     if (startsWith(reader, "&>") || char === "<" || char === ">") {
-      redirects.push(...readRedirect(reader, inputs));
+      readRedirect(reader, redirected);
       continue;
     }
     if (char === "" || char === "\n" || char === ")" || isSeparator(char)) break;
@@ -154,7 +180,7 @@ function readCommand(reader: Reader): void {
     }
     const { word, raw, plain } = readWord(reader);
     const next = reader.line.charAt(reader.at);
-    if (plain && (next === "<" || next === ">") && /^\d+$/.test(raw)) redirects.push(...readRedirect(reader, inputs));
+    if (plain && (next === "<" || next === ">") && /^\d+$/.test(raw)) readRedirect(reader, redirected);
     else if (found.length === 0 && plain && KEYWORDS.has(raw))
       throw new Unreadable(`"${raw}" begins a construct that is not supported`);
     else if (found.length === 0 && /^[A-Za-z_]\w*\+?=/.test(raw)) sets.push(settingIn(word)!);
@@ -162,7 +188,11 @@ function readCommand(reader: Reader): void {
       throw new Unreadable("the command assigns to an array element");
     else found.push(word);
   }
-  reader.commands.push({ words: found, sets, redirects, ...(inputs.length > 0 && { inputs }) });
+  const { redirects, input } = redirected;
+  // Without a program, or as `exec <<< text`, the text is for the commands that follow.
+  if (input.length > 0 && (found.length === 0 || (found.length === 1 && found[0]!.text === "exec")))
+    throw new Unreadable("the line gives a text to no certain command");
+  reader.commands.push({ words: found, sets, redirects, ...(input.length > 0 && { input }) });
 }
 
 /** The assignment that a word contains, as in `NAME=value`; `undefined`: the word is none, or that is not known. */
@@ -174,8 +204,7 @@ export function settingIn({ text, begins }: ShellWord): VariableSetting | undefi
 
 const OPERATORS = ["&>>", "&>", "<<<", "<<", "<&", "<>", ">>", ">&", ">|", "<", ">"];
 
-/** Reads a redirection; the text of `<<<` is added to the inputs. */
-function readRedirect(reader: Reader, inputs: ShellWord[] = []): ShellRedirect[] {
+function readRedirect(reader: Reader, { redirects, input }: Redirected): void {
   const operator = OPERATORS.find((each) => startsWith(reader, each))!;
   reader.at += operator.length;
   if (operator === "<<") throw new Unreadable("the command contains a here-document");
@@ -183,13 +212,10 @@ function readRedirect(reader: Reader, inputs: ShellWord[] = []): ShellRedirect[]
   skipBlanks(reader);
   const { word, raw, plain } = readWord(reader);
   if (raw === "") throw new Unreadable(`"${operator}" has no target`);
-  if (operator === "<<<") {
-    inputs.push(word);
-    return [];
-  }
-  if ((operator === ">&" || operator === "<&") && plain && /^(?:\d+-?|-)$/.test(raw)) return [];
-  if (operator === "<&") throw new Unreadable('"<&" names no descriptor');
-  return [{ writes: operator !== "<", target: word }];
+  if (operator === "<<<") input.push(word);
+  else if ((operator === ">&" || operator === "<&") && plain && /^(?:\d+-?|-)$/.test(raw)) return;
+  else if (operator === "<&") throw new Unreadable('"<&" names no descriptor');
+  else redirects.push({ writes: operator !== "<", target: word });
 }
 
 type Read = Readonly<{

@@ -1,7 +1,7 @@
 import { words } from "../text/words.ts";
-import { readAsCommands } from "./code.ts";
+import { quotedIn, readAsCommands } from "./code.ts";
 import { parseShell, type ShellCommand, type VariableSetting, type ShellWord, settingIn } from "./parse.ts";
-import { baseName } from "./wrappers.ts";
+import { programName } from "./program-name.ts";
 
 /**
  * The commands in the variables that a command sets, as in `GIT_PAGER='rm a' git log`. Programs run what variables such
@@ -16,7 +16,7 @@ export function runByVariables(command: ShellCommand): CommandsInVariables {
     const { name, value } = setting;
     if (value === "" || HARMLESS_FILES.has(value ?? "")) continue;
     const line = lineIn(setting, settings);
-    if (line === undefined) perhaps.push(...readAsCommands(value ?? ""));
+    if (line === undefined) perhaps.push(...[value ?? "", ...quotedIn(value ?? "")].flatMap(readAsCommands));
     else if (line === NOT_READABLE)
       return { inner, perhaps, problem: `programs run the file that the variable ${name} names` };
     else if (line !== "") {
@@ -43,7 +43,7 @@ const HARMLESS_FILES = new Set(["/dev/null"]);
 /** The assignments of a command: before it, and as arguments of `export` and its relatives. */
 function settingsOf({ words: given, sets }: ShellCommand): readonly VariableSetting[] | { problem: string } {
   const [first, ...args] = given;
-  const program = first?.text === undefined ? "" : baseName(first.text);
+  const program = first?.text === undefined ? "" : programName(first.text);
   if (program === "read" || program === "printf") {
     const named = (program === "read" ? args : afterV(args)).map(({ text = "" }) => text.replace(/^-v/, ""));
     const run = named.find(isRun);
@@ -80,7 +80,7 @@ function lineIn(
   if (name.startsWith("GIT_CONFIG_")) return gitSetting(name, all);
   const program = OPTIONS_OF[name];
   if (program !== undefined) return `${program} ${value}`;
-  if (/SHELL$/i.test(name) && SHELLS.has(baseName(value))) return "";
+  if (/SHELL$/i.test(name) && SHELLS.has(programName(value))) return "";
   // git, rsync and others add the host and the command for it.
   if (/(?:SSH|RSH|SSH_COMMAND)$/.test(name)) return `${value} host true`;
   return value.replace(/^[!|&-]+/, "");

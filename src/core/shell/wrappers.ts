@@ -1,6 +1,7 @@
 import { words } from "../text/words.ts";
 import { runByOptions } from "./inner-commands.ts";
 import { isOneValue } from "./options.ts";
+import { programName } from "./program-name.ts";
 import { parseShell, type ShellCommand, type VariableSetting, type ShellWord, settingIn } from "./parse.ts";
 
 /**
@@ -9,10 +10,10 @@ import { parseShell, type ShellCommand, type VariableSetting, type ShellWord, se
  */
 export function unwrap(command: ShellCommand): UnwrappedCommand | undefined {
   const [first, ...args] = command.words;
-  const program = first?.text === undefined ? undefined : baseName(first.text);
+  const program = first?.text === undefined ? undefined : programName(first.text);
   if (program === undefined || first?.glob)
     return first === undefined ? undefined : { problem: "the program is only known at run time" };
-  if (OPAQUE.has(program) || /^ld-(?:linux|musl)/.test(program))
+  if (OPAQUE.has(program) || /^(?:ld-(?:linux|musl)|qemu-(?!img|nbd|io|ga|system))/.test(program))
     return { problem: `the command that "${program}" runs cannot be read from its arguments` };
   const behindOptions = runByOptions(program, args);
   if (behindOptions?.problem !== undefined) return { problem: behindOptions.problem };
@@ -29,11 +30,6 @@ export type UnwrappedCommand =
   | Readonly<{ inner: readonly ShellCommand[]; transparent: boolean }>
   | Readonly<{ problem: string }>;
 
-/** The name of a program without its folder. */
-export function baseName(program: string): string {
-  return program.slice(program.lastIndexOf("/") + 1);
-}
-
 /** Programs that run other commands in ways that are not analysed. */
 const OPAQUE = new Set(
   words(`
@@ -42,6 +38,8 @@ const OPAQUE = new Set(
     compgen fc mapfile readarray start-stop-daemon setarch linux64 linux32 proot torsocks torify proxychains proxychains4
     chrt taskset setpriv prlimit numactl cpulimit faketime datefudge caffeinate perf valgrind hyperfine sem sg newgrp pkexec
     catchsegv fish csh tcsh nu elvish xonsh pwsh sshpass capsh cgexec choom uclampset runcon nix-shell aa-exec chpst setuidgid envdir softlimit ld.so
+    pee mispipe lockf lckdo xe apply xapply rush gargs autossh systemd-nspawn schroot rr heaptrack scan-build intercept-build cov-build
+    checkinstall wine wine64 box64 fex-emu xinit coreutils sbase-box envchain dockerize s6-setuidgid s6-envdir execlineb
   `),
 );
 
@@ -88,6 +86,11 @@ const grammars: Readonly<Record<string, Grammar>> = {
   npx: { flags: "y", valued: "p", long: "yes no-install package=", transparent: false },
   chronic: { flags: "ev" },
   eatmydata: {},
+  ccache: { flags: "cChpsvVxz", transparent: false },
+  sccache: { flags: "shVz", transparent: false },
+  distcc: {},
+  icecc: {},
+  retry: { valued: "dntm", long: "delay= times= until= max-retries=", transparent: false },
   "systemd-cat": { valued: "tp", long: "identifier= priority= stderr-priority= level-prefix=" },
   "systemd-inhibit": { long: "what= who= why= mode=" },
   run0: { valued: "ugD", long: "user= group= chdir= nice= unit=", transparent: false },
@@ -160,13 +163,10 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
       ? undefined
       : inner([{ words: [{ text: manager }, ...args], sets: [], redirects: [] }], false);
   },
-  eval: (args) => joined(args),
-  sh: shellWith,
-  bash: shellWith,
-  dash: shellWith,
-  zsh: shellWith,
-  ksh: shellWith,
-  ash: shellWith,
+  eval: (args) => joined(args[0]?.text === "--" ? args.slice(1) : args),
+  ...Object.fromEntries(
+    words("sh bash dash zsh ksh ash rbash mksh lksh yash posh osh").map((name): [string, Unwrap] => [name, shellWith]),
+  ),
   find: insideFind,
   jobs: (args) =>
     args.some(({ text = "-x" }) => /^-\w*x/.test(text))
@@ -178,9 +178,10 @@ const wrappers: Readonly<Record<string, Unwrap>> = {
     joined(afterOptions({ flags: "bcdegtwx", valued: "nq", long: "interval= differences no-title" }, args)),
   ssh: (args) => {
     const [host, ...rest] = afterOptions({ flags: "46AaCfGgKkMNnqsTtVvXxYy", valued: "BbcDeiJLlmpQRW" }, args) ?? [];
-    return host === undefined || rest.length === 0
+    const line = rest[0]?.text === "--" ? rest.slice(1) : rest;
+    return host === undefined || line.length === 0
       ? { problem: "the command runs in a shell on another machine" }
-      : opaque(joined(rest));
+      : opaque(joined(line));
   },
   script: (args) => {
     const at = args.findIndex(({ text }) => text === "-c" || text === "--command");
@@ -215,11 +216,13 @@ const opaque = (inner: UnwrappedCommand): UnwrappedCommand =>
 function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): UnwrappedCommand | undefined {
   const rest = afterOptions(grammar, args);
   if (rest === undefined) return { problem: `subcrew does not know an option of "${name}"` };
-  const sets = grammar.sets ? setsOf(rest) : [];
+  // For `env`, a dash alone is an option.
+  const given = name === "env" && rest[0]?.text === "-" ? rest.slice(1) : rest;
+  const sets = grammar.sets ? setsOf(given) : [];
   const start = sets.length + (grammar.before ?? 0);
-  if (!rest.slice(sets.length, start).every(isOneValue))
+  if (!given.slice(sets.length, start).every(isOneValue))
     return { problem: `an argument of "${name}" is only known at run time` };
-  const words = rest.slice(start);
+  const words = given.slice(start);
   if (words.length === 0 && sets.length === 0)
     return name === "xargs" ? inner([{ words: [{ text: "echo" }], sets, redirects: [] }], false) : undefined;
   return inner(
@@ -277,6 +280,9 @@ function afterOptions(
 
 const NOTHING: ShellWord = { text: "" };
 
+/** Options of shells without a value, which may also follow `-c`. */
+const SHELL_FLAGS = "abcefhiklmnprtuvxBCEHPT";
+
 /** The command that `sh -c` runs. A shell with a script, or without arguments, cannot be analysed. */
 function shellWith(args: readonly ShellWord[]): UnwrappedCommand {
   const at = args.findIndex(({ text = "" }) => /^-[a-zA-Z]*c$/.test(text));
@@ -284,7 +290,10 @@ function shellWith(args: readonly ShellWord[]): UnwrappedCommand {
     .slice(0, at)
     .every(({ text = "" }) => /^-[a-zA-Z]+$/.test(text) || text === "--norc" || text === "--noprofile");
   if (at < 0 || !known) return { problem: "a shell runs a script that is not on the command line" };
-  return joined(args.slice(at + 1, at + 2));
+  const rest = afterOptions({ flags: SHELL_FLAGS }, args.slice(at + 1));
+  if (rest === undefined || rest[0]?.text?.startsWith("+"))
+    return { problem: "an option between -c and the command is not known" };
+  return joined(rest.slice(0, 1));
 }
 
 function insideFind(args: readonly ShellWord[]): UnwrappedCommand | undefined {
