@@ -96,7 +96,7 @@ function permits({ exact }: Rule, pattern: string, subject: LocatedSubject): boo
     case "path":
       return exact
         ? subject.places.at(-1) === pattern
-        : subject.places.length > 0 && subject.places.every(pathMatcher(wholeFolder(pattern)));
+        : subject.places.length > 0 && subject.places.every(permitted(wholeFolder(pattern), subject.change));
     case "url":
       return exact ? subject.url === pattern : urlMatches(pattern, subject.url);
     case "name":
@@ -104,6 +104,15 @@ function permits({ exact }: Rule, pattern: string, subject: LocatedSubject): boo
     case "command":
       return exact === true && subject.command === pattern;
   }
+}
+
+/** A pattern for everything in a folder also lets the folder itself be searched and listed, but not changed. */
+function permitted(pattern: string, change: boolean): (place: string) => boolean {
+  const matches = pathMatcher(pattern);
+  const inner = !change && /[^*/]\/\*\*$/.test(pattern) ? pattern.slice(0, -3) : undefined;
+  if (inner === undefined) return matches;
+  const folder = pathMatcher(inner.includes("/") ? inner : `./${inner}`);
+  return (place) => matches(place) || folder(place);
 }
 
 function bans(rule: Rule, pattern: string, subject: LocatedSubject): boolean {

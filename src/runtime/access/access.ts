@@ -1,9 +1,10 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Agent } from "../../core/agent/agent.ts";
 import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
 import type { Task } from "../../core/plan/task.ts";
 import { isOpened, readAsks, readBans } from "../../core/policy/judge-call.ts";
+import { readLimits } from "../../core/policy/read-limits.ts";
 import { type Permissions, policyOf } from "../../core/policy/permissions.ts";
 import {
   intersect,
@@ -219,19 +220,23 @@ function bannedLinks(
 function closedIn(folder: string, { tool, judged, policy, placeOf, shut, isBannedLink }: ClosedTo): ClosedInFolder {
   const bans = readBans(policy);
   const asks = readAsks(policy, tool, judged);
+  const limits = readLimits(policy, tool);
   const touched = shut.touches(folder);
   return {
-    ...((bans !== undefined || asks !== undefined || touched) && {
+    ...((bans !== undefined || asks !== undefined || limits !== undefined || touched) && {
       isClosed: (inner) => {
         const absolute = inner === "" ? folder : join(folder, inner);
-        if (bans?.(placeOf(absolute)) || asks?.(placeOf(absolute))) return true;
+        const place = placeOf(absolute);
+        if (bans?.(place) || asks?.(place) || limits?.(place, () => isDirectory(absolute))) return true;
         const closed = touched ? shut.at(absolute) : undefined;
-        return closed !== undefined && !isOpened(policy, tool, { place: placeOf(absolute), closed });
+        return closed !== undefined && !isOpened(policy, tool, { place, closed });
       },
     }),
     isClosedFile: async (file) => (await shut.linked(file)) !== undefined || (await isBannedLink(file)),
   };
 }
+
+const isDirectory = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** The files that the context of a run may show: those of the workspace and its repository, without forbidden ones. */
 export type ContextAccess = Readonly<{ root: Root; closedIn(folder: string): ClosedInFolder }>;

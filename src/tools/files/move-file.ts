@@ -2,7 +2,7 @@ import { rename } from "node:fs/promises";
 import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
-import { quoted, rootOf } from "../../runtime/files/open-contained.ts";
+import { quoted, refusal, rootOf } from "../../runtime/files/open-contained.ts";
 import { type ContainedPath, unwritable } from "../../runtime/files/write-contained.ts";
 import { recordMove } from "../workspace/record-change.ts";
 import { remember, writablePath } from "../workspace/writable-path.ts";
@@ -34,6 +34,8 @@ export const moveFile = defineTool({
     try {
       const stats = await source.stats();
       if (stats === undefined) throw new Error(`${quoted(from)} does not exist`);
+      if (context.access?.closedIn(rootPath(source)).isClosed?.(source.path))
+        throw refusal("DENIED", `${quoted(from)} may not be moved: this agent may not read it`);
       const target = await writablePath(context, to, { itself: true, make: true });
       try {
         if (folderContains(source.real, target.real) && stats.isDirectory())

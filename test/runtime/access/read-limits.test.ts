@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { play } from "../../support/play.ts";
+import { tempFolder } from "../../support/temp-folder.ts";
+
+function workspace(): string {
+  const cwd = tempFolder();
+  for (const file of ["src/a/in.txt", "src/in.md", "docs/out.txt", "docs/out.md", "out.txt"]) {
+    mkdirSync(dirname(join(cwd, file)), { recursive: true });
+    writeFileSync(join(cwd, file), `marker in ${file}\n`);
+  }
+  return cwd;
+}
+
+const SEARCHES = [
+  { name: "grep_files", input: { pattern: "marker" } },
+  { name: "grep_files", input: { pattern: "marker", path: "docs" } },
+  { name: "grep_files", input: { pattern: "marker", path: "out.txt" } },
+  { name: "list_files", input: { depth: 4 } },
+  { name: "glob", input: { pattern: "**/*" } },
+  { name: "get_file_info", input: { path: "docs/out.txt" } },
+  { name: "move_file", input: { from: "out.txt", to: "src/moved.txt" } },
+];
+
+const REST = ["Grep", "list_files", "Glob", "get_file_info", "move_file", "write_file"];
+
+/** The files that the results of these calls mention. */
+async function mentioned(tools: readonly string[], calls: readonly { name: string; input: object }[] = SEARCHES) {
+  const cwd = workspace();
+  const { ended } = await play([{ calls }], { cwd, agent: { tools }, permissions: { mode: "acceptEdits" } });
+  const shown = ended.filter(({ error }) => !error).map(({ text }) => text);
+  return { cwd, files: [...new Set(shown.join("\n").match(/\b(?:in|out)\.\w+/g))].toSorted() };
+}
+
+test.each<[string, readonly string[]]>([
+  ["Read(src/**)", ["in.md", "in.txt"]],
+  ["Read(src/a/**)", ["in.txt"]],
+  ["Read(*.md)", ["in.md", "out.md"]],
+  ["Read(./src/a/in.txt)", ["in.txt"]],
+  ["Read", ["in.md", "in.txt", "out.md", "out.txt"]],
+  ["Read(*)", ["in.md", "in.txt", "out.md", "out.txt"]],
+])("an agent with the tool %s finds, lists and moves no other files with its other tools", async (tool, files) => {
+  const found = await mentioned([tool, ...REST]);
+  expect(found.files).toEqual(files);
+  expect(existsSync(join(found.cwd, "src/moved.txt"))).toBe(files.includes("out.txt"));
+});
+
+test("a tool with a list of paths of its own uses that list, and tools that write are not limited", async () => {
+  const tools = ["Read(src/**)", "Grep(docs/**)", "write_file"];
+  const { cwd, files } = await mentioned(tools, [
+    { name: "grep_files", input: { pattern: "marker", path: "docs" } },
+    { name: "write_file", input: { path: "docs/new.txt", content: "x" } },
+  ]);
+  expect(files).toEqual(["out.md", "out.txt"]);
+  expect(existsSync(join(cwd, "docs/new.txt"))).toBe(true);
+});
+
+test("an agent that cannot read files, but search them, searches all of them", async () => {
+  expect((await mentioned(["Grep"])).files).toEqual(["in.md", "in.txt", "out.md", "out.txt"]);
+});
