@@ -90,6 +90,7 @@ export type Flags = PermissionFlags &
     allowFailed?: boolean;
     /** Flags of `chat`. */
     resume?: string | true;
+    commands?: boolean;
 
     all?: boolean;
     /** The flags of `show` and `mcp`. */

@@ -41,6 +41,10 @@ export const chatCommand: CliCommand = {
       "continue an earlier conversation, by its run or words in it; without a value, list the conversations",
     ).helpGroup("Work:"),
     imageOption(),
+    new Option(
+      "--commands",
+      "obey slash commands also in text from a pipe and in the message of the command line, for scripts",
+    ).helpGroup("Work:"),
     ...runOptions().filter(({ long }) => !elsewhere.has(long ?? "")),
   ],
   examples: [
@@ -49,7 +53,7 @@ export const chatCommand: CliCommand = {
     ["subcrew chat --resume run_4k2x", "continue where you left off"],
   ],
   notes:
-    "Type while the agent works: Enter queues, Ctrl-S sends the message now. Esc or Ctrl-C stops the answer, a second Ctrl-C within two seconds leaves. Without a terminal each line of the input is a message.",
+    "Type while the agent works: Enter queues, Ctrl-S sends the message now. Esc or Ctrl-C stops the answer, a second Ctrl-C within two seconds leaves. Without a terminal each line of the input is a message, also one that begins with / or !.",
   act: async (words, flags) => {
     const [
       { trustedCrew, runOptionsOf },
@@ -127,12 +131,11 @@ export const chatCommand: CliCommand = {
     const undone = new Set<string>();
     const on = () => ({ crew, talk, flags, surface, show, undone });
     // Text from a pipe or in arguments may come from other people, as in `git log | subcrew chat`: it runs no commands.
-    const typed: TextOrigin = place.attended ? "terminal" : "pipe";
+    const typed: TextOrigin = process.stdin.isTTY ? "terminal" : "pipe";
     const take = async (line: string, origin: TextOrigin): Promise<boolean> => {
       try {
-        if (line.startsWith("/")) {
+        if (line.startsWith("/") && (origin === "terminal" || flags.commands))
           return await slash.runSlashCommand(line, on());
-        }
         if (line.startsWith("!") && origin === "terminal") await surface.runCommand(line.slice(1).trim());
         else {
           const { images, refused } = await imagesFor(line, { files, cwd: crew.cwd, origin });

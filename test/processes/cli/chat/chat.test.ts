@@ -69,7 +69,7 @@ describe("a signal from outside pauses the answer and ends the chat", () => {
 describe("without a terminal", () => {
   test("each line is a message, and the main agent starts explorers in parallel", async () => {
     const at = place(files);
-    const { code, stdout, stderr } = await at.run(["chat"], {
+    const { code, stdout, stderr } = await at.run(["chat", "--commands"], {
       input: "Where is the login function? Where is the invoice function?\n/cost\n",
     });
     expect(code).toBe(0);
@@ -84,11 +84,15 @@ describe("without a terminal", () => {
   test("text from a pipe runs no command and attaches no image", async () => {
     const at = place(files);
     writeFileSync(join(at.home, "shot.png"), Buffer.from("\u0089PNG\r\n\u001a\n", "latin1"));
-    const input = `!touch ran\nLook at @${join(at.home, "shot.png")} and @~/shot.png\n`;
-    const { stdout, stderr } = await at.run(["chat", ...scripts(at, ["One.", "Two."])], { input });
-    expect(stdout).toBe("One.\nTwo.\n");
+    const input = `/export made.md\n/usr/bin/x: not found\n/exit\n!touch ran\nLook at @${join(at.home, "shot.png")} and @~/shot.png\n`;
+    const { stdout, stderr } = await at.run(
+      ["chat", ...scripts(at, ["One.", "Two.", "Three.", "Four.", "Five.", "Six."]), "/clear"],
+      { input },
+    );
+    expect(stdout).toBe("One.\nTwo.\nThree.\nFour.\nFive.\nSix.\n");
     expect(stderr).not.toContain("shot.png (png)");
-    expect(readdirSync(at.workspace)).not.toContain("ran");
+    expect(stderr).not.toContain("no command");
+    expect(readdirSync(at.workspace)).toEqual(["src"]);
   });
 
   test("an agent that the main agent starts is shown with its type, task and model, and then with its findings", async () => {
@@ -123,7 +127,7 @@ describe("without a terminal", () => {
   test("conversations are listed, found by words, and continued", async () => {
     const at = place(files);
     const model = scripts(at, ["The login is in src/login.ts.", "No tests."]);
-    await at.run(["chat", ...model], { input: "Where is it?\nTests?\n/clear\nWrite a poem.\n" });
+    await at.run(["chat", "--commands", ...model], { input: "Where is it?\nTests?\n/clear\nWrite a poem.\n" });
     const listed = await at.run(["chat", "--resume", ...model], { input: "" });
     const lines = listed.stderr.split("\n").filter((line) => line.startsWith("run_"));
     expect(lines).toEqual([
@@ -131,7 +135,7 @@ describe("without a terminal", () => {
       expect.stringMatching(/2 messages {2}Where is it\?$/),
     ]);
     const more = scripts(at, ["Yes.", "Yes.", "Yes."]);
-    const found = await at.run(["chat", ...more], {
+    const found = await at.run(["chat", "--commands", ...more], {
       input: "/resume login tests\nAgain?\n/resume nothing like this\n",
     });
     const [id] = lines[1]!.split(" ");
@@ -149,7 +153,7 @@ describe("without a terminal", () => {
     mkdirSync(join(at.home, "state"), { recursive: true });
     writeFileSync(join(at.home, "state/rules.json"), JSON.stringify(rules));
     expect((await at.run(["permissions"])).stdout).toBe("1  allow  bash(npm test *)\n2  allow  bash(ls *)\n");
-    const { stderr } = await at.run(["chat"], { input: "/permissions remove 1\n/permissions\n" });
+    const { stderr } = await at.run(["chat", "--commands"], { input: "/permissions remove 1\n/permissions\n" });
     expect(stderr).toContain("Removed: allow bash(npm test *)");
     expect((await at.run(["permissions"])).stdout).toBe("1  allow  bash(ls *)\n");
     const missing = await at.run(["permissions", "remove", "7"]);
@@ -185,7 +189,9 @@ describe("without a terminal", () => {
     const [, id] = /Task running in background: (run_\w+)/.exec(stderr) ?? [];
     expect(stderr).toContain(`Task ${id} has ended: ok.`);
     expect((await at.run(["result", id!])).stdout).toBe("Waited.\n");
-    const asked = await at.run(["chat", ...scripts(at, ["Hello."])], { input: `/task-status ${id}\nHello?\n` });
+    const asked = await at.run(["chat", "--commands", ...scripts(at, ["Hello."])], {
+      input: `/task-status ${id}\nHello?\n`,
+    });
     const status = await at.run(["status", id!]);
     expect(status.stdout).toContain(id);
     expect(asked.stdout).toContain(status.stdout);
@@ -197,7 +203,9 @@ describe("without a terminal", () => {
     ["/resume nothing", '"nothing" matches no run and no conversation', ""],
   ])("%s is reported, and no message is lost", async (line, what, hint) => {
     const at = place(files);
-    const { stdout, stderr } = await at.run(["chat", ...scripts(at, ["Still here."])], { input: `${line}\nHello?\n` });
+    const { stdout, stderr } = await at.run(["chat", "--commands", ...scripts(at, ["Still here."])], {
+      input: `${line}\nHello?\n`,
+    });
     expect(stderr).toContain(what);
     expect(stderr).toContain(hint);
     expect(stdout).toBe("Still here.\n");

@@ -66,7 +66,7 @@ test("an approved pattern also answers the questions of other agents that wait f
 test("/model selects another model for the next message, and an unknown one is refused at once", async () => {
   const at = place();
   const [first, second] = [played(at, "a", ["From the first."]), played(at, "b", ["not this", "From the second."])];
-  const { code, stdout, stderr } = await at.run(["chat", "--model", first], {
+  const { code, stdout, stderr } = await at.run(["chat", "--commands", "--model", first], {
     input: `Hello?\n/model nobody/knows-it\n/model ${second}\nAnd now?\n`,
   });
   expect([code, stdout]).toEqual([0, "From the first.\nFrom the second.\n"]);
