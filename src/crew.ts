@@ -149,7 +149,7 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
   const env = given.env ?? process.env;
   const state = homeOf({ ...given, env });
   const where = { cwd, home: given.userHome ?? env["HOME"] ?? homedir() };
-  const trust = (): Trust => projectTrust({ ...given, cwd, env, state });
+  const trust = (permissions = given.permissions): Trust => projectTrust({ ...given, permissions, cwd, env, state });
   const settings = settingsFor(given.config, { ...where, state, env, trust: trust() });
   const { config } = settings;
   const isOwn = isOwnTool(given.tools);
@@ -158,7 +158,12 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     settings,
   );
   const setup = setupOf(options, { cwd, env });
-  const finds = createFinds({ ...where, anywhere: options.discover !== false, settings, trust });
+  const finds = createFinds({
+    ...where,
+    anywhere: options.discover !== false,
+    settings,
+    trust: () => trust(options.permissions),
+  });
   const outfit = createOutfit(setup, { ...options, ...shared, skills: async () => (await finds.skills()).all });
   const { models, redactor, store, clock, random } = outfit;
 

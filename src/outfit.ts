@@ -250,7 +250,7 @@ function instructionsFor(setup: CrewSetup): NonNullable<World["instructions"]> {
 
 /** Where instructions for a folder are searched, and which files this crew trusts. */
 export function instructionPlace(
-  setup: Pick<CrewSetup, "cwd" | "env" | "userHome" | "trusted" | "home">,
+  setup: Pick<CrewSetup, "cwd" | "env" | "userHome" | "trusted" | "home" | "permissions">,
   cwd: string,
 ): InstructionPlace {
   return {

@@ -57,11 +57,11 @@ export const commandCommand: CliCommand = running({
 });
 
 async function crewOf<K extends "skills" | "commands">(
-  { cwd, trust }: Flags,
+  { cwd, trust, deny }: Flags,
   what: K,
 ): Promise<Workflows<K extends "skills" ? Skill : WorkflowCommand>> {
   const { crewFor } = await import("./start.ts");
-  const crew = await crewFor({ quiet: true, ...defined({ cwd }), ...(trust && { trust }) });
+  const crew = await crewFor({ quiet: true, ...defined({ cwd, deny }), ...(trust && { trust }) });
   return (await crew[what]()) as Workflows<K extends "skills" ? Skill : WorkflowCommand>;
 }
 

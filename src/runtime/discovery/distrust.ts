@@ -3,7 +3,10 @@ export type Trust = Readonly<{
   project(root: string): boolean;
   /** Whether this content of a file is trusted; called only for trusted projects. */
   file?(file: Readonly<{ root: string; path: string; hash: string; hidden: boolean }>): boolean;
-  /** Whether a real path is in a secret place or in subcrew's state folder: no file of a project may lead there. */
+  /**
+   * Whether a real path is in a secret place or in subcrew's state folder, or a rule forbids reading it: no file of a
+   * project may lead there.
+   */
   isClosed?(real: string): boolean;
   /** Whether the file was trusted earlier, with any content. */
   knows?(file: Readonly<{ root: string; path: string }>): boolean;
@@ -11,7 +14,7 @@ export type Trust = Readonly<{
 
 /**
  * Why a file of a project is not used: the project is not trusted, the content has changed, the file is new, it has
- * hidden characters, or it is in a secret place.
+ * hidden characters, or it is closed.
  */
 export type Distrust = "project" | "changed" | "new" | "hidden" | "secret";
 
@@ -21,7 +24,7 @@ export const distrustText: Readonly<Record<Distrust, string>> = {
   changed: "it changed since you trusted it",
   new: "you have not trusted this file yet",
   hidden: "it contains hidden characters",
-  secret: "it may hold secrets",
+  secret: "it may hold secrets, or a rule forbids reading it",
 };
 
 type ProjectFile = Readonly<{
