@@ -1,4 +1,4 @@
-import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, type Dirent, lstatSync, readdirSync, realpathSync, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
@@ -51,6 +51,8 @@ export type ClosedPlaceSpec = Readonly<{
   /** The workspace: the folders that contain it are readable, since a person chose to work in it. */
   workspace: string;
   env: Readonly<Record<string, string | undefined>>;
+  /** The folders that contain the home folders of all users. */
+  othersIn?: readonly string[];
 }>;
 
 export function createClosedPlaces({
@@ -58,6 +60,7 @@ export function createClosedPlaces({
   state: stateFolder,
   workspace,
   env,
+  othersIn = OTHER_HOMES,
 }: ClosedPlaceSpec): ClosedPlaces {
   const state = realPathOf(stateFolder);
   const real = realPathOf(workspace);
@@ -86,13 +89,14 @@ export function createClosedPlaces({
     const name = secretAt(path);
     return name === undefined || name === chosen() ? undefined : { kind: "secret", name };
   };
+  const ofOthers = secretsOfOthers(homes, othersIn);
   const places = (): HiddenPlaces => {
-    const { folders, files } = secretPlaces([...homes, ...otherHomes()], [...named, ...states(), ...linkTargets()]);
+    const { folders, files } = secretPlaces(homes, [...named, ...states(), ...linkTargets(), ...ofOthers()]);
     return { folders: folders.filter((path) => at(path) !== undefined), files };
   };
   const everywhere = once(() => [
     ...homes,
-    ...OTHER_HOMES,
+    ...othersIn,
     ...secretSystemPlaces,
     "/proc",
     ...named,
@@ -152,19 +156,42 @@ function inWorktree(outer: Omit<ClosedPlaces, "inWorktree">, worktree: Worktree)
   return { ...own, inWorktree: (inner) => inWorktree(own, inner) };
 }
 
+/** The folders of home folders; `/root` is a home folder itself. */
 const OTHER_HOMES = ["/home", "/root", "/Users", "/var/home"];
 
-/** Home folders of all users of this machine; only root can read most of them. */
-function otherHomes(): string[] {
-  if (process.getuid?.() !== 0) return [];
-  const below = OTHER_HOMES.filter((folder) => folder !== "/root").flatMap((folder) => {
-    try {
-      return readdirSync(folder).map((name) => join(folder, name));
-    } catch {
-      return [];
-    }
-  });
-  return ["/root", ...below];
+/** Finds the secret places of other users that this user can read, once a minute: each command waits for this. */
+function secretsOfOthers(own: readonly string[], folders: readonly string[]): () => readonly string[] {
+  let found: readonly string[] = [];
+  let until = 0;
+  return () => {
+    if (performance.now() < until) return found;
+    until = performance.now() + FRESH_MS;
+    const homes = folders.flatMap((folder) =>
+      folder === "/root" ? [folder] : entriesIn(folder).map(({ name }) => join(folder, name)),
+    );
+    found = homes
+      .filter((home) => !own.includes(home) && isAllowed(home, constants.X_OK))
+      .flatMap((home) => [...listedIn(home), ...secretsByName(home)])
+      .filter((path) => isAllowed(path, constants.R_OK));
+    return found;
+  };
+}
+
+/** The places of the list that a home folder may have; all of them if its entries cannot be listed. */
+function listedIn(home: string): string[] {
+  const top = new Set(entriesIn(home).map(({ name }) => name));
+  return [...secretHomeFolders, ...secretHomeFiles]
+    .filter((place) => top.size === 0 || top.has(place.split("/")[0]!))
+    .map((place) => join(home, place));
+}
+
+function isAllowed(path: string, mode: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Other names, in these folders, of files that are closed or lie in closed folders: hard links to them. */
