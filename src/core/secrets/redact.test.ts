@@ -425,3 +425,16 @@ describe("a private key is masked to its end", () => {
       expect(took(part.repeat(200_000 / part.length)), part).toBeLessThan(2_000);
   });
 });
+
+test.each([
+  ["at the end of a text", "the key is tulip-9f8e7d6c5b", "the key is [redacted]"],
+  ["before three dots", "tulip-9f8e7d6..., next", "[redacted]..., next"],
+  ["before an ellipsis", "tulip-9f8e7d6c \u2026", "[redacted] \u2026"],
+  ["before a note about the cut", "tulip-9f8e7d6c5b\n[the rest was cut]", "[redacted]\n[the rest was cut]"],
+  ["in base64", `dHVsaXAtOWY4ZTdkNmM1Y...`, "[redacted]..."],
+  ["too short to be told from other text", "tulip-9f8e...", "tulip-9f8e..."],
+  ["followed by other text, which is no cut", "tulip-9f8e7d6 and more", "tulip-9f8e7d6 and more"],
+])("the beginning of a secret whose rest was cut off is masked: %s", (_, text, expected) => {
+  const { text: whole, known } = createRedactor(["tulip-9f8e7d6c5b4a-longenough"]);
+  expect([whole(text), known(text)]).toEqual([expected, expected]);
+});

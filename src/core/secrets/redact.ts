@@ -182,12 +182,31 @@ function masked(text: string, found: readonly Found[], more: readonly Found[]): 
 
 function match(text: string, at: number, { words, patterns }: Bucket): { shown: string; length: number } | undefined {
   for (const word of words) if (text.startsWith(word, at)) return { shown: REDACTED, length: word.length };
+  for (const word of words) {
+    const length = cutLength(text, at, word);
+    if (length > 0) return { shown: REDACTED, length };
+  }
   for (const pattern of patterns) {
     const look = pattern.find(text, at);
     if (look) return { shown: look.before + REDACTED + look.after, length: look.length };
   }
   return undefined;
 }
+
+/**
+ * The length of the beginning of a secret whose rest was cut off: it stands at the end of the text or before a mark such
+ * as `...`. 0: there is none, or it is too short to tell it from other text.
+ */
+function cutLength(text: string, at: number, word: string): number {
+  const least = Math.min(LEAST_CUT, Math.max(SHORTEST_SECRET, Math.ceil(word.length / 2)));
+  if (!text.startsWith(word.slice(0, least), at)) return 0;
+  let length = least;
+  while (length < word.length && text.charCodeAt(at + length) === word.charCodeAt(length)) length += 1;
+  return CUT_MARK.test(text.slice(at + length, at + length + 8)) ? length : 0;
+}
+
+const LEAST_CUT = 12;
+const CUT_MARK = /^\s*(?:$|\.{3}|\u2026|\[)/;
 
 function hashOf(first: number, second: number, third: number): number {
   return (first * 1369 + second * 37 + third) & (BUCKETS - 1);

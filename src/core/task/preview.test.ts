@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { extractToolArgsPreview } from "./preview.ts";
+import { redactedPreview, extractToolArgsPreview } from "./preview.ts";
 
 const long = `/base/${"a".repeat(60)}/end.ts`;
 
@@ -89,4 +89,17 @@ describe("hostile arguments of a model", () => {
       "a",
     );
   });
+});
+
+test.each([
+  ["notify", { message: `a message with the key ${"x".repeat(30)}tulip-tulip` }, /x{20,}\[red/],
+  ["read_file", { path: `tulip-tulip/${"x".repeat(44)}` }, /^\.\.\.[^ti]*x{40,}$/],
+  ["bash", { command: `echo tulip-tulip; ${"x".repeat(20_000)}` }, /^echo \[key\]; x/],
+  ["write_file", { path: "a", content: "tulip-tulip" }, /^a \(11 chars\)$/],
+])("a secret is removed before the preview of %s is cut", (tool, args, expected) => {
+  const shown = redactedPreview(tool, args, (text) =>
+    text.replaceAll("tulip-tulip", tool === "bash" ? "[key]" : "[redacted]"),
+  );
+  expect(shown).toMatch(expected);
+  expect(shown).not.toContain("tul");
 });

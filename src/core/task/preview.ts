@@ -12,6 +12,23 @@ export function extractToolArgsPreview(toolName: string, args: Record<string, un
   return preview || usualKey(args) || firstText(args);
 }
 
+/** The preview of a tool call without secrets: they are removed before the texts are cut. */
+export function redactedPreview(toolName: string, args: Args, redact: (text: string) => string): string {
+  const clean = (key: string, value: unknown): unknown => {
+    if (typeof value !== "string" || key === "content") return value; // of a content only the length is shown
+    return value.length <= 2 * MOST_REDACTED
+      ? redact(value)
+      : redact(value.slice(0, MOST_REDACTED)) + redact(value.slice(-MOST_REDACTED));
+  };
+  return extractToolArgsPreview(
+    toolName,
+    Object.fromEntries(Object.entries(args).map(([key, value]) => [key, clean(key, value)])),
+  );
+}
+
+/** How many characters at both ends of an argument are searched for secrets; a preview shows fewer. */
+const MOST_REDACTED = 4_000;
+
 /**
  * A tool call as a line of progress, in the style of the program gen-code: `TaskOutput(task-123)`, `Agent: Explore find
  * the parser`. A tool that neither gen-code nor subcrew knows shows no arguments.

@@ -12,7 +12,7 @@ import {
 } from "../../core/outcome/usage.ts";
 import type { BudgetRefusal } from "../../core/run/budget.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
-import { extractToolArgsPreview } from "../../core/task/preview.ts";
+import { redactedPreview } from "../../core/task/preview.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { defined } from "../../core/text/defined.ts";
 import { addCount, isRecord } from "../../core/text/json.ts";
@@ -145,7 +145,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
       running.set(id, { name, began: performance.now() });
       addCount(tools, name);
       const known = toolsNamed(name)[0] ?? name;
-      const preview = redact(extractToolArgsPreview(known, isRecord(input) ? input : {}));
+      const preview = redactedPreview(known, isRecord(input) ? input : {}, redact);
       context.emit({
         type: "tool.started",
         call: id,

@@ -7,7 +7,7 @@ import type { ChangedFile } from "../../core/run/file-version.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { SeenChanges } from "../../core/task/change-recorder.ts";
 import type { Parent, PerformContext } from "../../core/task/engine.ts";
-import { extractToolArgsPreview } from "../../core/task/preview.ts";
+import { redactedPreview } from "../../core/task/preview.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
 import type { CallAccess, Tool, ToolResult } from "../../core/task/tool.ts";
@@ -85,7 +85,8 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   if ("problem" in approved) return reject(approved.problem, approved.problem);
 
   if (context.signal.aborted) return answer("This call was not carried out.", true);
-  const preview = extractToolArgsPreview(tool.name, isRecord(call.input) ? call.input : {});
+  const { redact = (text) => text } = assignment;
+  const preview = redactedPreview(tool.name, isRecord(call.input) ? call.input : {}, redact);
   context.emit({ type: "tool.started", call: call.id, tool: tool.name, preview, effect: tool.effect });
   if (tool.effect === "write") await context.durable();
   const began = performance.now();
