@@ -31,7 +31,7 @@ export const parallelCall = z.strictObject({
 export type ParallelCall = z.infer<typeof parallelCall>;
 
 /** The arguments of a call without null, and without modes that are empty: models often fill in all of them. */
-export function saidIn(asked: unknown): unknown {
+export function givenArguments(asked: unknown): unknown {
   if (!isRecord(asked)) return asked ?? {};
   return Object.fromEntries(
     Object.entries(asked).filter(([key, value]) => value !== null && !(MAY_BE_EMPTY.has(key) && isEmpty(value))),

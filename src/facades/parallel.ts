@@ -14,7 +14,7 @@ import { describeAgents } from "./agent-lines.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { createAgentLookup } from "./look.ts";
 import { buildDag } from "./parallel/dag.ts";
-import { type ParallelCall, parallelCall, problemsIn, saidIn, shownSchema } from "./parallel-input.ts";
+import { type ParallelCall, parallelCall, problemsIn, givenArguments, shownSchema } from "./parallel-input.ts";
 import { detailsOf, type ParallelMode, parallelText } from "./parallel-results.ts";
 
 /** The tool `parallel` of pi-parallel-agents: a call uses exactly one of five modes. */
@@ -32,7 +32,7 @@ function parallelTool(caller: Caller, name: string): Tool {
     ...delegating,
     async run(asked, context) {
       const { now, news } = await look(context);
-      const parsed = parallelCall.safeParse(saidIn(asked));
+      const parsed = parallelCall.safeParse(givenArguments(asked));
       if (!parsed.success)
         return {
           text: `Invalid parameters. ${problemsIn(parsed.error)}${news}`,

@@ -146,10 +146,7 @@ export function extractMessageText(message: Pick<RemoteMessage, "parts"> | undef
 }
 
 /** The text of a task: its status message, then its artifacts, with an empty line between them. */
-export function extractTaskText({
-  status,
-  artifacts,
-}: Partial<Pick<RemoteTask, "status" | "artifacts">>): string {
+export function extractTaskText({ status, artifacts }: Partial<Pick<RemoteTask, "status" | "artifacts">>): string {
   const made = (artifacts ?? []).map(({ name, parts }) => {
     const text = partsText(parts);
     return text === "" ? "" : `Artifact${name ? ` (${name})` : ""}:\n${text}`;

@@ -112,7 +112,9 @@ function readList(list: readonly unknown[], place: FilePlace, lineOf: Reading["l
   const fault = judgeList(list);
   if (fault !== undefined) return failedReading(problem("bad-definition", fault.error, lineOf(fault.path)));
   return joinReadings(
-    list.filter(isRecord).map((data, index) => readOne(data, { body: "", place, lineOf: (path) => lineOf([String(index), ...path]) })),
+    list
+      .filter(isRecord)
+      .map((data, index) => readOne(data, { body: "", place, lineOf: (path) => lineOf([String(index), ...path]) })),
   );
 }
 

@@ -58,7 +58,7 @@ export function defineFields(
     mistyped(key) {
       const close = exact ? undefined : nearest(key, known);
       if (close === undefined || foldName(key)[0] !== foldName(close)[0]) return undefined; // a typo rarely changes the first letter
-      return (rows[close]?.mistyped ?? rows[SYNONYMS[close] ?? ""]?.mistyped) as KeyReader | undefined;
+      return rows[close]?.mistyped ?? rows[SYNONYMS[close] ?? ""]?.mistyped;
     },
   };
 }
