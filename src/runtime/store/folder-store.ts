@@ -11,7 +11,7 @@ import { writeAtomic } from "../disk/write-atomic.ts";
 import { post, serveCommands, serveRest, waiting } from "./command-queue.ts";
 import { follow } from "./follow-journal.ts";
 import { damageText, type JournalContents } from "./journal-records.ts";
-import { openJournal, unwritable } from "./journal.ts";
+import { cannotRecord, openJournal } from "./journal.ts";
 import { readForResume } from "./read-journal.ts";
 import { firstEvent, lastEvent } from "./journal-ends.ts";
 import { journalPieces } from "./read-journal.ts";
@@ -111,7 +111,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
         await writeFile(starting(run), JSON.stringify(await whoWeAre()), { flag: WRITE_FLAGS, mode: 0o600 });
       } catch (error) {
         await withdraw().catch(() => {});
-        throw isCrewError(error) ? error : unwritable(folderOf(run), error);
+        throw isCrewError(error) ? error : cannotRecord(folderOf(run), error);
       }
       return async () => {
         fault("place.leave");

@@ -68,7 +68,7 @@ export async function openJournal(
         length += bytes.length;
         fault("journal.synced");
       } catch (error) {
-        broken = isCrewError(error) ? error : unwritable(folder, error);
+        broken = isCrewError(error) ? error : cannotRecord(folder, error);
         if (broken.code === "STATE_UNWRITABLE") await cutBack(file, owner, { length, written: bytes.length });
         listener.lost(broken);
         return;
@@ -317,12 +317,12 @@ function after(offset: number, written: number): number {
 
 function cannotWrite(folder: string): (error: unknown) => never {
   return (error) => {
-    throw isCrewError(error) ? error : unwritable(folder, error);
+    throw isCrewError(error) ? error : cannotRecord(folder, error);
   };
 }
 
 /** The error of a run whose folder cannot be written. */
-export function unwritable(folder: string, cause: unknown): CrewError {
+export function cannotRecord(folder: string, cause: unknown): CrewError {
   return new CrewError(
     "STATE_UNWRITABLE",
     `The run cannot be recorded in ${folder}: ${messageOf(cause)}.`,
