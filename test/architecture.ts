@@ -250,6 +250,7 @@ export const openers: Readonly<Record<string, string>> = {
   "src/runtime/files/mount-aliases.ts": "/proc",
   "src/runtime/commands/probe-sandbox.ts": "/proc, and a folder that it made",
   "src/cli/terminal/terminal-job.ts": "/proc",
+  "src/cli/terminal/signals.ts": "/proc",
 };
 
 /**
