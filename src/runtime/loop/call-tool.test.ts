@@ -139,6 +139,12 @@ describe("a call that is not allowed never reaches its tool", () => {
     expect(types).toEqual(["tool.denied"]);
   });
 
+  test("when it would delegate, and the agent may not start others", async () => {
+    const { answer, types } = await refused(call({}, "Task"), { agent: { tools: ["look"] } });
+    expect(types).toEqual(["tool.denied"]);
+    expect(answer).toMatchObject({ denied: true, text: expect.stringMatching(/^DENIED: Tool "Task" is not available/) });
+  });
+
   test("when its arguments are not valid: the model is told what to correct", async () => {
     const { answer, types } = await refused(call({ at: 7 }));
     expect(answer.text).toMatch(/^The arguments of look are not valid: at: .+\. Correct them and call again\.$/);
