@@ -106,6 +106,18 @@ export const explained = [
     why: "The event with this number is the start of a task, never the end of one.",
   },
   {
+    file: "src/core/policy/command-line.ts",
+    code: "...commandsInCode(program, [...args, ...input]),",
+    change: "...args -> nothing",
+    why: "commandsInArguments finds the same texts in arguments; a wrapped command is analysed by itself.",
+  },
+  {
+    file: "src/core/shell/arguments.ts",
+    code: 'const scripts = texts[names[0] ?? 0] === "workspace" ? names.slice(2) : names;',
+    change: "0 -> 1",
+    why: "Without a name there is none to leave out.",
+  },
+  {
     file: "src/core/shell/code.ts",
     code: "for (let at = 0; at < code.length; at++) {",
     change: "at < code.length -> at <= code.length",
@@ -113,9 +125,15 @@ export const explained = [
   },
   {
     file: "src/core/shell/code.ts",
-    code: "(close !== code.charAt(at) && !/[qxwQ%]\\s*$/.test(code.slice(Math.max(at - 4, 0), at)))",
-    change: "4 -> 5",
+    code: "const before = code.slice(Math.max(at - 5, 0), at);",
+    change: "5 -> 6",
     why: "One more blank between `qx` and its bracket.",
+  },
+  {
+    file: "src/core/shell/code.ts",
+    code: 'const long = char === "[" ? /^\\[(=*)\\[/.exec(code.slice(at, at + 12)) : null;',
+    change: "12 -> 13",
+    why: "One more sign between the two brackets.",
   },
   {
     file: "src/core/shell/code.ts",

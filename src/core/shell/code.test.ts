@@ -7,6 +7,8 @@ const commandsIn = (code: string): string[] =>
 test.each([
   ["at the beginning of the code", '"rm a"', ["rm a"]],
   ["in brackets at the beginning of the code", "q(rm a)", ["rm a"]],
+  ["in double brackets", "local it = os; it.execute([[rm a]])", ["rm a"]],
+  ["in double brackets with a sign between them", "os.execute([=[rm a]=])", ["rm a"]],
   ["after an empty text", '"" . "rm a"', ["rm a"]],
   ["with quotes inside, which are part of it", `"echo 'rm a'"`, ["echo rm a"]],
   ["with escaped quotes inside", String.raw`"say \"x\"; rm a"`, ["say x", "rm a"]],

@@ -174,7 +174,7 @@ test("the examples about modes and plans run", async () => {
 test("the examples about agents, settings and trust run", async () => {
   const at = project();
   writeFileSync(join(at.home, ".claude.json"), '{"mcpServers":{"docs":{"command":"true"}}}');
-  await does(at, "subcrew trust", { code: 3, says: /no terminal on which you could confirm/ });
+  await does(at, "subcrew trust", { code: 3, says: /needs a confirmation in a terminal/ });
   await does(at, "subcrew init", { code: 2, says: /Add --yes/ });
   await all(
     at,
