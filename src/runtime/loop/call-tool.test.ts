@@ -142,7 +142,10 @@ describe("a call that is not allowed never reaches its tool", () => {
   test("when it would delegate, and the agent may not start others", async () => {
     const { answer, types } = await refused(call({}, "Task"), { agent: { tools: ["look"] } });
     expect(types).toEqual(["tool.denied"]);
-    expect(answer).toMatchObject({ denied: true, text: expect.stringMatching(/^DENIED: Tool "Task" is not available/) });
+    expect(answer).toMatchObject({
+      denied: true,
+      text: expect.stringMatching(/^DENIED: Tool "Task" is not available/),
+    });
   });
 
   test("when its arguments are not valid: the model is told what to correct", async () => {
