@@ -239,15 +239,19 @@ function closedIn(folder: string, { tool, judged, policy, placeOf, shut, isBanne
 const isDirectory = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /** The files that the context of a run may show: those of the workspace and its repository, without forbidden ones. */
-export type ContextAccess = Readonly<{ root: Root; closedIn(folder: string): ClosedInFolder }>;
+export type ContextAccess = Readonly<{
+  root: Root;
+  homes: readonly string[];
+  closedIn(folder: string): ClosedInFolder;
+}>;
 
-export async function contextAccess({ cwd, policy, closed: shut }: AccessParts): Promise<ContextAccess> {
+export async function contextAccess({ cwd, policy, homes, closed: shut }: AccessParts): Promise<ContextAccess> {
   const root = await rootOf(cwd);
   const placeOf = (absolute: string): string => relative(root.real, absolute).split(sep).join("/");
   const isBannedLink = bannedLinks(policy, [root.real], placeOf);
   const inFolder = (folder: string): ClosedInFolder =>
     closedIn(folder, { tool: "read_file", judged: [], policy, placeOf, shut, isBannedLink });
-  return { root: { ...root, ...inFolder(root.real) }, closedIn: inFolder };
+  return { root: { ...root, ...inFolder(root.real) }, homes, closedIn: inFolder };
 }
 
 type Places = Awaited<ReturnType<typeof placesFor>> & object;

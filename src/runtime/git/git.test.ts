@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, existsSync, rmSync, symlinkSync } from "node:fs";
+import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { repository } from "../../../test/support/repository.ts";
@@ -84,3 +84,62 @@ test("an endless file in place of one of git is refused at once", async () => {
   expect(answers.filter((answer) => !answer.includes("is not a regular file"))).toEqual([]);
   expect(await ask(repository("git config core.excludesFile /nowhere/ignored"), "status", "--porcelain")).toBe("");
 }, 20_000);
+
+test("a repository whose data is in a secret place is not used, unless its files are there, too", async () => {
+  const home = tempFolder({ "stores/.keep": "" });
+  const made = repository("echo a > a && git add a && git commit -q -m a");
+  const secret = join(home, ".password-store");
+  cpSync(made, secret, { recursive: true });
+  const data = join(secret, ".git");
+  const project = (change: (git: string) => void): string => {
+    const folder = tempFolder();
+    cpSync(made, folder, { recursive: true });
+    change(join(folder, ".git"));
+    return folder;
+  };
+  const refused = "its data is in a secret place (.password-store), but its files are elsewhere";
+  const changes: Readonly<Record<string, (git: string) => void>> = {
+    "a file .git": (git) => {
+      rmSync(git, { recursive: true });
+      writeFileSync(git, `gitdir: ${data}\n`);
+    },
+    "a link .git": (git) => {
+      rmSync(git, { recursive: true });
+      symlinkSync(data, git);
+    },
+    commondir: (git) => writeFileSync(join(git, "commondir"), `${data}\n`),
+    alternates: (git) => writeFileSync(join(git, "objects/info/alternates"), `# comment\n${join(data, "objects")}\n`),
+    "quoted alternates": (git) =>
+      writeFileSync(join(git, "objects/info/alternates"), JSON.stringify(join(data, "objects"))),
+    "alternates of alternates": (git) => {
+      mkdirSync(join(home, "stores/info"));
+      writeFileSync(join(home, "stores/info/alternates"), "../.password-store/.git/objects\n");
+      writeFileSync(join(git, "objects/info/alternates"), `${join(home, "stores")}\n`);
+    },
+    ...Object.fromEntries(
+      ["objects", "objects/pack", "index", "refs"].map((name) => [
+        name,
+        (git: string) => {
+          rmSync(join(git, name), { recursive: true });
+          symlinkSync(join(data, name), join(git, name));
+        },
+      ]),
+    ),
+  };
+  const answers = await Promise.all(
+    Object.entries(changes).map(async ([name, change]) => {
+      const opened = await openRepository(project(change), { home });
+      return [name, opened.ok ? "opened" : opened.reason];
+    }),
+  );
+  expect(answers).toEqual(Object.keys(changes).map((name) => [name, refused]));
+  expect((await openRepository(secret, { home })).ok).toBe(true);
+  expect(
+    (
+      await openRepository(
+        project(() => {}),
+        { home },
+      )
+    ).ok,
+  ).toBe(true);
+});

@@ -6,14 +6,16 @@ import type { ClosedInFolder } from "../../core/rules/call-subject.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { endlessFile } from "./endless-file.ts";
+import { secretData } from "./secret-data.ts";
 import { killStuck, type StuckReason } from "./stuck-process.ts";
 
 /**
  * Opens the repository whose `.git` is in `top` for safe queries: git starts no program that the repository names, uses
  * no network, asks no questions and writes nothing.
  *
- * `top` is the work tree, whatever the configuration says. Git's own ownership check stays on, and a bare repository is
- * never used. Every query has a time limit and an output limit, and a failure is a result, not an exception.
+ * `top` is the work tree, whatever the configuration says. Git's own ownership check stays on. A bare repository is
+ * never used, and neither is one whose data is in a secret place elsewhere. Every query has a time limit and an output
+ * limit, and a failure is a result, not an exception.
  */
 export async function openRepository(top: string, place: GitPlace = {}): Promise<Repository | GitFailure> {
   const valid = await git(top, ["rev-parse", "--git-dir", "--git-common-dir"], place);
@@ -32,6 +34,13 @@ export async function openRepository(top: string, place: GitPlace = {}): Promise
     named.map((file) => resolve(top, file)),
   );
   if (endless !== undefined) return { ok: false, reason: `${endless} is not a regular file, or is too long` };
+  const secret = secretData(
+    top,
+    gitDirs.map((folder) => resolve(top, folder)),
+    [...(place.homes ?? []), ...(place.home === undefined ? [] : [place.home])],
+  );
+  if (secret !== undefined)
+    return { ok: false, reason: `its data is in a secret place (${secret}), but its files are elsewhere` };
   const settings = [...filters].flatMap(withoutFilter);
   return {
     ok: true,
@@ -70,6 +79,8 @@ export type GitTree = Readonly<{ folder?: string; gitDir?: string; env?: Readonl
 /** Folders that git may read besides the repository: the home folder with the user's configuration; none by default. */
 export type GitPlace = Readonly<{
   home?: string;
+  /** Further home folders whose secret places are closed. */
+  homes?: readonly string[];
   signal?: AbortSignal;
   /** The paths in a folder that may not be read: their changes are not shown. */
   closedIn?(folder: string): Pick<ClosedInFolder, "isClosed">;
