@@ -4,6 +4,7 @@ import { sanitize } from "../../core/text/sanitize.ts";
 import { describeServer } from "../../core/vocabulary/mcp-server.ts";
 import type { OfferedTool } from "../../tools/mcp/client.ts";
 import { openPins, type PinnedTool, toolHash } from "../../tools/mcp/pins.ts";
+import { toolChanges, toolText } from "../../core/task/peer-tool-text.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { confirm } from "../terminal/confirm.ts";
@@ -20,7 +21,10 @@ export async function trustServer([name = ""]: readonly string[], flags: Flags):
   const now = await withServer({ name, definition: server, crew }, (session, signal) => session.tools(signal));
   const rows = statesOf(before, now);
   say(`${name}: ${describeServer(server)}`);
-  for (const { tool, state } of rows) say(`${state.padEnd(8)}${tool.name}: ${firstLine(tool.description ?? "")}`);
+  for (const { tool, state, details } of rows) {
+    say(`${state.padEnd(8)}${tool.name}: ${firstLine(tool.description ?? "")}`);
+    if (details !== "") say(details.replace(/^/gm, "        "));
+  }
   const changed = rows.filter(({ state }) => state !== "same");
   if (changed.length > 0) {
     if (!(await confirm("Trust these tools as they are now?", flags))) return 3;
@@ -43,13 +47,14 @@ type State = "new" | "changed" | "same" | "gone";
 function statesOf(
   before: readonly PinnedTool[],
   now: readonly OfferedTool[],
-): readonly Readonly<{ tool: OfferedTool; state: State }>[] {
-  const known = new Map(before.map((tool) => [tool.name, tool.hash]));
+): readonly Readonly<{ tool: OfferedTool; state: State; details: string }>[] {
+  const known = new Map(before.map((tool) => [tool.name, tool]));
   const there = now.map((tool) => {
-    const hash = known.get(tool.name);
-    const state: State = hash === undefined ? "new" : hash === toolHash(tool) ? "same" : "changed";
-    return { tool, state };
+    const old = known.get(tool.name);
+    if (old === undefined) return { tool, state: "new" as const, details: toolText(tool) };
+    if (old.hash === toolHash(tool)) return { tool, state: "same" as const, details: "" };
+    return { tool, state: "changed" as const, details: toolChanges(old, tool) };
   });
   const gone = before.filter(({ name }) => !now.some((tool) => tool.name === name));
-  return [...there, ...gone.map((tool) => ({ tool, state: "gone" as const }))];
+  return [...there, ...gone.map((tool) => ({ tool, state: "gone" as const, details: "" }))];
 }

@@ -27,7 +27,7 @@ export type OfferedTool = Pick<Tool, "name" | "description" | "inputSchema" | "o
 /** A connected MCP server. */
 export type McpSession = Readonly<{
   /** The tools that the server offers now; fetched again after the server announced a change. */
-  tools(signal: AbortSignal): Promise<readonly OfferedTool[]>;
+  tools(signal: AbortSignal, timeoutMs?: number): Promise<readonly OfferedTool[]>;
   call(name: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<McpResult>;
   /** The client object of the MCP library, for the resources and prompts of the server. */
   client: Client;
@@ -80,9 +80,10 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
         : error;
     });
   return {
-    tools: async (stop) => {
+    tools: async (stop, timeoutMs = LIST_MS) => {
       if (known) return known;
-      const { tools } = await client.listTools(undefined, { signal: stop, timeout: LIST_MS, cacheMode: "refresh" });
+      const timeout = Math.min(LIST_MS, timeoutMs);
+      const { tools } = await client.listTools(undefined, { signal: stop, timeout, cacheMode: "refresh" });
       return (known = tools.slice(0, MOST_TOOLS));
     },
     call: (name, args, options) => client.callTool({ name, arguments: args }, requestOptions(options)),

@@ -77,8 +77,8 @@ export function withContentTools<S extends McpSession>(session: S): S {
   let added: readonly Content[] = [];
   return {
     ...session,
-    tools: async (signal) => {
-      const own = await session.tools(signal);
+    tools: async (signal, timeoutMs) => {
+      const own = await session.tools(signal, timeoutMs);
       const declared = client.getServerCapabilities() ?? {};
       added = contents.filter(
         ({ capability, offered }) => declared[capability] && !own.some(({ name }) => name === offered.name),

@@ -14,6 +14,7 @@ import { MCP_PREFIX } from "../../core/vocabulary/tool-names.ts";
 import { type Lazy, lazyServer, type ServerParts, type ServerOrigin } from "./lazy-server.ts";
 import { hashText } from "./pins.ts";
 import { serverTool } from "./tool.ts";
+import { hasLongSchema, longSchemaText } from "../../core/task/peer-tool-text.ts";
 
 /** The MCP servers of one run. A server is started when an agent may use it, and ends with the run. */
 export function createServers(parts: ServerParts): PeerTools {
@@ -40,7 +41,9 @@ export function createServers(parts: ServerParts): PeerTools {
         try {
           const offered = await server.pinned(run, AbortSignal.any([signal(), over.signal]));
           const wanted = offered.filter((tool) => definition.tools?.includes(tool.name) ?? true);
-          tools.push(...wanted.map((tool) => serverTool(server, tool, { ...parts, isTrusted, say })));
+          for (const tool of wanted.filter(hasLongSchema)) say(longSchemaText(name, tool.name));
+          const short = wanted.filter((tool) => !hasLongSchema(tool));
+          tools.push(...short.map((tool) => serverTool(server, tool, { ...parts, isTrusted, say })));
         } catch (error) {
           if (isCrewError(error)) say(`${error.message} ${error.hint}`, error.code);
           else say(`The MCP server "${name}" (${describeServer(definition)}) could not be used: ${messageOf(error)}.`);

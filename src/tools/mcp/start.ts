@@ -88,7 +88,7 @@ async function overHttp(spec: StartSpec, signal: AbortSignal): Promise<StartedSe
   const session = await connect(sdk, httpTransport(sdk, spec, bearer), signal).catch(explain);
   return {
     ...session,
-    tools: (stop) => session.tools(stop).catch(explain),
+    tools: (stop, timeoutMs) => session.tools(stop, timeoutMs).catch(explain),
     call: (name, args, options) => session.call(name, args, options).catch(explain),
     complaint,
   };

@@ -7,9 +7,12 @@ import type { OfferedTool } from "./client.ts";
 import type { Lazy } from "./lazy-server.ts";
 import { type PinnedTool, pinnedToolName, toolHash } from "./pins.ts";
 import { readResult } from "./result-text.ts";
+import { toolChanges, visibleSchema } from "../../core/task/peer-tool-text.ts";
 
 const CALL_MS = 120_000;
 const MOST_DESCRIPTION = 4_000;
+/** The most characters of changes that a question shows; more are refused, because nobody reads them in a question. */
+const MOST_ASKED = 20_000;
 
 export type ToolRules = Readonly<{ isTrusted(tool: string): boolean; say(text: string, code?: string): void }>;
 
@@ -27,7 +30,7 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
       0,
       MOST_DESCRIPTION,
     ),
-    input: offered.inputSchema,
+    input: visibleSchema(offered.inputSchema),
     effect: harmless ? "read" : "write",
     subjects: peerSubjects,
     timeoutMs: PEER_TOOL_MS,
@@ -37,11 +40,13 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
       try {
         const session = await server.session(context.run, context.signal);
         ({ complaint } = session);
-        const refused = await unchanged(server, offered, await session.tools(context.signal), context, rules);
+        const timeoutMs = server.definition.timeoutMs ?? CALL_MS;
+        const now = await session.tools(context.signal, timeoutMs);
+        const refused = await unchanged(server, offered, now, context, rules);
         if (refused) return refused;
         const result = await session.call(offered.name, args, {
           signal: context.signal,
-          timeoutMs: server.definition.timeoutMs ?? CALL_MS,
+          timeoutMs,
           report: context.report,
         });
         return { ...readResult(result), error: result.isError === true };
@@ -76,7 +81,8 @@ async function unchanged(
   if (!tool) return { text: `The MCP server "${server.name}" no longer offers ${before.name}.`, error: true };
   const agreed = seen.find(({ name }) => name === before.name) ?? before;
   if (toolHash(tool) === agreed.hash) return undefined;
-  const answer = await context.ask?.(changeText(server.name, agreed, tool));
+  const changes = toolChanges(agreed, tool);
+  const answer = changes.length > MOST_ASKED ? undefined : await context.ask?.(changeText(server.name, tool, changes));
   if (answer?.approve) {
     await server.agree(tool);
     return undefined;
@@ -87,12 +93,5 @@ async function unchanged(
   };
 }
 
-function changeText(server: string, before: OfferedTool, now: OfferedTool): string {
-  const shown = (tool: OfferedTool): string =>
-    showHidden(`${tool.description ?? ""}\n${JSON.stringify(tool.inputSchema)}`).slice(0, MOST_DESCRIPTION);
-  return [
-    `The tool "${before.name}" of the MCP server "${server}" has changed since it was trusted. Use it as it is now?`,
-    `Before:\n${shown(before)}`,
-    `Now:\n${shown(now)}`,
-  ].join("\n\n");
-}
+const changeText = (server: string, { name }: OfferedTool, changes: string): string =>
+  `The tool "${showHidden(name)}" of the MCP server "${server}" has changed since it was trusted. Use it as it is now?\n\n${changes}`;

@@ -8,7 +8,13 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 
 const [, , file = "", mode = "stdio"] = process.argv;
-const { description = "Says it again.", more = [], log, content = false } = JSON.parse(readFileSync(file, "utf8"));
+const {
+  description = "Says it again.",
+  more = [],
+  log,
+  content = false,
+  hint = "",
+} = JSON.parse(readFileSync(file, "utf8"));
 if (log) appendFileSync(log, `${process.pid}\n`);
 
 const text = (value) => ({ content: [{ type: "text", text: value }] });
@@ -16,8 +22,10 @@ const text = (value) => ({ content: [{ type: "text", text: value }] });
 const make = () => {
   const server = new McpServer({ name: "fixture", version: "1" });
   const readOnly = { annotations: { readOnlyHint: true } };
-  server.registerTool("echo", { description, inputSchema: z.object({ text: z.string() }) }, (args) =>
-    text(`echo: ${args.text}`),
+  server.registerTool(
+    "echo",
+    { description, inputSchema: z.object({ text: hint === "" ? z.string() : z.string().describe(hint) }) },
+    (args) => text(`echo: ${args.text}`),
   );
   server.registerTool("look", { description: "Only looks.", inputSchema: z.object({}), ...readOnly }, () =>
     text("seen"),

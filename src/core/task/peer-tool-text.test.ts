@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { hasLongSchema, toolChanges, visibleSchema } from "./peer-tool-text.ts";
+
+test("each part of a tool that a server changes is shown, however long the others are", () => {
+  const before = { description: `${"x".repeat(9_000)}\nend`, inputSchema: { type: "object" } };
+  for (const [change, shown] of [
+    [{ description: `${"x".repeat(9_000)}\nend\nmore` }, "+more"],
+    [{ inputSchema: { type: "object", title: "t\u200b" } }, '+  "title": "t<U+200B>"'],
+    [{ outputSchema: { type: "string" } }, '+output: {\n+  "type": "string"'],
+    [{ annotations: { readOnlyHint: true } }, '+  "readOnlyHint": true'],
+  ] as const)
+    expect(toolChanges(before, { ...before, ...change })).toContain(shown);
+});
+
+test("hidden characters in the explanations of a schema are written out, and values stay as they are", () => {
+  const schema = { properties: { a: { description: "b\u{e0041}", enum: ["\u200b"], anyOf: [{ title: "\u202e" }] } } };
+  expect(visibleSchema(schema)).toEqual({
+    properties: { a: { description: "b<U+E0041>", enum: ["\u200b"], anyOf: [{ title: "<U+202E>" }] } },
+  });
+});
+
+test("a schema of more than 100,000 characters is too long", () => {
+  expect(hasLongSchema({ inputSchema: { title: "x".repeat(90_000) } })).toBe(false);
+  expect(hasLongSchema({ inputSchema: { title: "x".repeat(100_000) } })).toBe(true);
+});
