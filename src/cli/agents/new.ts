@@ -15,6 +15,7 @@ import { crewFor } from "../launch/start.ts";
 import { findDefinition } from "../../runtime/discovery/find-definition.ts";
 import { trustOwnFile } from "../trust/review-project.ts";
 import { rawText } from "./show.ts";
+import { terminalLine } from "../../core/view/words.ts";
 
 /** `subcrew agents new NAME` */
 export async function newAgent([name = ""]: readonly string[], flags: Flags): Promise<number> {
@@ -63,7 +64,7 @@ async function write(crew: Crew, { name, text, flags }: Made): Promise<number> {
     throw new CrewError("BAD_FILE", `"${file}" already exists.`, "Edit the file, or choose another name.");
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text, { flag: "wx" });
-  process.stdout.write(flags.json ? `${jsonText({ name, file: resolve(file) })}\n` : `${file}\n`);
+  process.stdout.write(flags.json ? `${jsonText({ name, file: resolve(file) })}\n` : `${terminalLine(file)}\n`);
   if (!flags.user) await trustOwnFile(crew.cwd, file);
   if (!flags.json) process.stderr.write(`Edit the file, then run the agent: subcrew run ${shellWord(name)} "..."\n`);
   return 0;

@@ -3,6 +3,7 @@ import { readConfigFile, userConfigFile, writeSettings } from "../base/config-fi
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { findDefinition } from "../../runtime/discovery/find-definition.ts";
+import { terminalLine } from "../../core/view/words.ts";
 
 /** `subcrew agents enable AGENT` */
 export const enable = (words: readonly string[], flags: Flags): Promise<number> => turn(words, flags, true);
@@ -19,6 +20,8 @@ async function turn([word = ""]: readonly string[], flags: Flags, on: boolean): 
   const needed = on ? listed || found.read.disabled === true : true;
   await writeSettings(before, [[["agents", name, "enabled"], needed ? on : undefined]]);
   const state = on ? "enabled" : "disabled";
-  process.stdout.write(flags.json ? `${jsonText({ name, enabled: on, file })}\n` : `${name} is ${state} in ${file}\n`);
+  process.stdout.write(
+    flags.json ? `${jsonText({ name, enabled: on, file })}\n` : `${name} is ${state} in ${terminalLine(file)}\n`,
+  );
   return 0;
 }

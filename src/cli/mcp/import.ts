@@ -11,6 +11,7 @@ import { readConfigFile, userConfigFile, writeSettings } from "../base/config-fi
 import type { Flags } from "../base/flags.ts";
 import { confirm } from "../terminal/confirm.ts";
 import { homes } from "../base/home.ts";
+import { terminalLine } from "../../core/view/words.ts";
 
 type Found = Readonly<{ name: string; server: McpServer; file: string }>;
 
@@ -50,7 +51,11 @@ export async function importServers([from]: readonly string[], flags: Flags): Pr
     found.map(({ name, server }) => [["mcpServers", name], server]),
   );
   const names = found.map(({ name }) => name);
-  process.stdout.write(flags.json ? `${jsonText({ file, added: names })}\n` : `${names.join(", ")} in ${file}\n`);
+  process.stdout.write(
+    flags.json
+      ? `${jsonText({ file, added: names })}\n`
+      : `${terminalLine(names.join(", "))} in ${terminalLine(file)}\n`,
+  );
   return 0;
 }
 

@@ -23,6 +23,8 @@ import { homes } from "../base/home.ts";
 import { table } from "../base/table.ts";
 import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
+import { terminalLine } from "../../core/view/words.ts";
+import { sanitize } from "../../core/text/sanitize.ts";
 
 /** `subcrew config list` */
 export async function listSettings(_: readonly string[], flags: Flags): Promise<number> {
@@ -60,7 +62,7 @@ export async function getSetting([key = ""]: readonly string[], flags: Flags): P
     else process.stderr.write(`${key} is not set: ${descriptionAt(schema, path) || "the default applies"}.\n`);
     return 1;
   }
-  process.stdout.write(`${flags.json || typeof value !== "string" ? jsonText(value, 2) : value}\n`);
+  process.stdout.write(`${flags.json || typeof value !== "string" ? jsonText(value, 2) : sanitize(value)}\n`);
   return 0;
 }
 
@@ -70,7 +72,9 @@ export async function setSetting([key = "", ...words]: readonly string[], flags:
   const value = valueFor(path, words.join(" "));
   const before = fileFor(flags);
   await writeSettings(before, [[path, value]]);
-  process.stdout.write(`${key} = ${isSecret(path) ? HIDDEN : valueText(value)}  (${before.file})\n`);
+  process.stdout.write(
+    `${key} = ${isSecret(path) ? HIDDEN : terminalLine(valueText(value))}  (${terminalLine(before.file)})\n`,
+  );
   await tellIfOverruled(key, value);
   return 0;
 }
@@ -79,7 +83,7 @@ export async function setSetting([key = "", ...words]: readonly string[], flags:
 export async function unsetSetting([key = ""]: readonly string[], flags: Flags): Promise<number> {
   const before = fileFor(flags);
   await writeSettings(before, [[knownPath(key), undefined]]);
-  process.stdout.write(`${key} is no longer set in ${before.file}\n`);
+  process.stdout.write(`${key} is no longer set in ${terminalLine(before.file)}\n`);
   return 0;
 }
 
@@ -87,7 +91,7 @@ export async function unsetSetting([key = ""]: readonly string[], flags: Flags):
 export async function printPaths(_: readonly string[], flags: Flags): Promise<number> {
   const paths = { user: userConfigFile(), project: projectFile(flags), state: homes().state };
   const lines = Object.entries(paths).map(
-    ([name, path]) => `${name.padEnd(8)} ${path}${existsSync(path) ? "" : "  (does not exist yet)"}`,
+    ([name, path]) => `${name.padEnd(8)} ${terminalLine(path)}${existsSync(path) ? "" : "  (does not exist yet)"}`,
   );
   process.stdout.write(flags.json ? `${jsonText(paths, 2)}\n` : `${lines.join("\n")}\n`);
   return 0;
@@ -128,7 +132,7 @@ export async function editSettings(_: readonly string[], flags: Flags): Promise<
   else {
     await writeSettings({ file, text: after, config: read.config }, []); // this also creates the folder of the file
     await writeAtomic(file, after);
-    process.stdout.write(`Saved ${file}\n`);
+    process.stdout.write(`Saved ${terminalLine(file)}\n`);
   }
   return 0;
 }
@@ -204,7 +208,7 @@ async function tellIfOverruled(key: string, value: unknown): Promise<void> {
   if (origins.get(key) !== "environment") return;
   const variable = configVariables().find(({ path }) => path.join(".") === key);
   process.stderr.write(
-    `warn    ${variable?.name ?? "A variable"} is set and takes precedence over ${valueText(value)}.\n`,
+    `warn    ${variable?.name ?? "A variable"} is set and takes precedence over ${terminalLine(valueText(value))}.\n`,
   );
 }
 

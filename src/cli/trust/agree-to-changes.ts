@@ -14,6 +14,7 @@ import { terminal } from "../base/terminal.ts";
 import { askYes } from "../terminal/confirm.ts";
 import { openOwnTrust, reviewProject } from "./review-project.ts";
 import { changeText } from "./review-text.ts";
+import { terminalLine } from "../../core/view/words.ts";
 
 /**
  * Shows files of a trusted project that changed since they were trusted, and new files that are about to be used, and
@@ -30,7 +31,7 @@ export async function agreeToChanges(crew: Crew, flags: Flags, used: ReadonlySet
     if (open.length === 0) continue;
     const one = open.length === 1 ? "this file" : "these files";
     process.stderr.write(
-      `You have not trusted ${one} of ${review.root} as ${open.length === 1 ? "it is" : "they are"} now:\n`,
+      `You have not trusted ${one} of ${terminalLine(review.root)} as ${open.length === 1 ? "it is" : "they are"} now:\n`,
     );
     process.stderr.write(`${changeText(open, store, look)}\n`);
     const yes = await askYes(`Trust ${one}?`);

@@ -12,6 +12,7 @@ import { stdoutLook, terminal } from "../base/terminal.ts";
 import { askYes } from "../terminal/confirm.ts";
 import { openOwnTrust, reviewProject } from "./review-project.ts";
 import { reviewText } from "./review-text.ts";
+import { terminalLine } from "../../core/view/words.ts";
 
 /** `subcrew trust` */
 export async function trustProject(flags: Flags): Promise<number> {
@@ -61,7 +62,7 @@ async function revoke(store: TrustStore, roots: readonly string[], flags: Flags)
     process.stdout.write(
       taken.length === 0
         ? "This project was not trusted.\n"
-        : taken.map((root) => `${root} is no longer trusted\n`).join(""),
+        : taken.map((root) => `${terminalLine(root)} is no longer trusted\n`).join(""),
     );
   return 0;
 }
@@ -90,7 +91,7 @@ async function agree(store: TrustStore, reviews: readonly TrustReview[], flags: 
     return 3;
   }
   await grant();
-  if (!flags.json) process.stderr.write(open.map(({ root }) => `${root} is trusted\n`).join(""));
+  if (!flags.json) process.stderr.write(open.map(({ root }) => `${terminalLine(root)} is trusted\n`).join(""));
   return 0;
 }
 

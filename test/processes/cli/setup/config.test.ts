@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { place } from "../../command.ts";
@@ -33,6 +33,16 @@ describe("config", () => {
     await run(["config", "set", "model", "fast, offline"]);
     await run(["config", "set", "diagnostics.command", "npm run a, b"]);
     expect(readFileSync(file, "utf8")).toBe("model:\n  - fast\n  - offline\ndiagnostics:\n  command: npm run a, b\n");
+  });
+
+  test("names of folders and values reach the terminal without control characters", async () => {
+    const { run, workspace } = place();
+    const folder = join(workspace, "a\u001b]0;b\u0007\u009b\u202e\rc");
+    mkdirSync(folder);
+    const set = ["config", "set", "--project", "model", "x\u001b[2J\u009by\rz"];
+    const shown = [await run(set, { cwd: folder }), await run(["config", "path"], { cwd: folder })];
+    expect(shown.map(({ code }) => code)).toEqual([0, 0]);
+    for (const { stdout } of shown) expect(stdout).toMatch(/^[^\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]+$/);
   });
 
   test("unset removes a value, and the parents that become empty", async () => {
