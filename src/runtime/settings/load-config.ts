@@ -10,6 +10,7 @@ import { hashTexts } from "../discovery/files.ts";
 import type { Trust } from "../discovery/distrust.ts";
 import { openText } from "../discovery/open.ts";
 import { nearestInProject } from "../discovery/places.ts";
+import { folderContains } from "../files/folder-contains.ts";
 
 /** The name of the user's settings file, below the state folder. */
 export const CONFIG_FILE = "config.yaml";
@@ -86,21 +87,21 @@ type Whose = Readonly<{ layer: ConfigLayer; root?: string; trust?: Trust }>;
 
 function fileAt(path: string, { layer, root, trust }: Whose): Opened | undefined {
   if (!existsSync(path)) return undefined;
-  const text = textAt(path);
-  const hash = hashTexts([text]);
+  if (root === undefined) return { layer, file: path, ...textAt(path), trusted: true };
+  if (trust?.project(root) !== true) return { layer, file: path, text: "", hash: "", trusted: false, root };
+  const real = realpathSync.native(path);
+  if (!folderContains(realpathSync.native(root), real) && trust.isClosed?.(real) === true)
+    throw new CrewError("BAD_CONFIG", `${path} leads to a file that may not be read.`, "Delete the link.");
+  const { text, hash } = textAt(path);
   const hidden = hiddenCharacters(text) !== undefined;
-  const counts = (): boolean => {
-    if (root === undefined) return true;
-    if (trust?.project(root) !== true) return false;
-    return trust.file?.({ root, path: realpathSync.native(path), hash, hidden }) ?? !hidden;
-  };
-  return { layer, file: path, text, hash, trusted: counts(), ...(root === undefined ? {} : { root }) };
+  const trusted = trust.file?.({ root, path: real, hash, hidden }) ?? !hidden;
+  return { layer, file: path, text, hash, trusted, root };
 }
 
-function textAt(path: string): string {
+function textAt(path: string): Readonly<{ text: string; hash: string }> {
   try {
     const opened = openText(path);
-    if ("text" in opened) return opened.text;
+    if ("text" in opened) return { text: opened.text, hash: hashTexts([opened.text]) };
     throw new CrewError("BAD_CONFIG", `${path}: ${opened.problem.message}`, "Correct the file, or delete it.");
   } catch (error) {
     if (error instanceof CrewError) throw error;

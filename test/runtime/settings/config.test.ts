@@ -1,3 +1,4 @@
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Crew, createCrew } from "../../../src/crew.ts";
@@ -50,6 +51,31 @@ describe("the settings of a project", () => {
     const { crew } = crewWith({ [project]: "{ this is not yaml" });
     expect(crew.settings.config).toEqual({});
     expect(crew.settings.files).toMatchObject([{ layer: "project", trusted: false }]);
+  });
+
+  test("that cannot be read stop nothing before the project is trusted, and are an error afterwards", () => {
+    for (const files of [
+      { [`${project}/is-a-folder`]: "" },
+      { [project]: "a".repeat(2_000_000) },
+      { [project]: "\ufffe" },
+    ]) {
+      expect(crewWith(files).crew.settings).toMatchObject({ config: {}, files: [{ trusted: false }] });
+      expect(() => crewWith(files, {}, { trusted: true }).crew.settings).toThrow(
+        expect.objectContaining({ code: "BAD_CONFIG" }),
+      );
+    }
+  });
+
+  test("that lead to a secret place are not read, and the error shows nothing of it", () => {
+    const root = tempFolder({
+      "work/.git/HEAD": "",
+      "work/.subcrew/agents/.keep": "",
+      "home/.aws/credentials": "key: canary\n",
+    });
+    symlinkSync(join(root, "home/.aws/credentials"), join(root, project));
+    const start = () =>
+      createCrew({ cwd: join(root, "work"), env: { HOME: join(root, "home") }, config: true, trusted: true });
+    expect(() => start().settings).toThrow(/^.*config\.yaml leads to a file that may not be read\.$/);
   });
 
   test("apply with their trusted content once the project is trusted", async () => {
