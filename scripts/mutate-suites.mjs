@@ -18,7 +18,7 @@ const assigned = [
   ...turns,
   "test/models/registry/crew.test.ts",
 ];
-const journal = ["journal", "journal-disk", "journal-batches", "journal-damage", "read-journal"].map(
+const journal = ["journal", "journal-disk", "journal-batches", "journal-damage", "read-journal", "folder-store"].map(
   (name) => `src/runtime/store/${name}.test.ts`,
 );
 const resuming = [

@@ -1,4 +1,5 @@
-import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from "node:fs/promises";
+import { rmdirSync, rmSync } from "node:fs";
+import { mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { KeptRecords, RunStore } from "../../core/run/run-store.ts";
@@ -89,13 +90,14 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     place: folderOf,
     open: async (run, listener, { known, ...how } = {}) => {
       const options = { ...how, disk, known: known && isOwn(known) ? known : undefined };
-      const journal = await openJournal(folderOf(run), listener, options).catch(async (error: unknown) => {
-        await rmdir(folderOf(run)).catch(() => {}); // the folder is empty if it was just created
+      const journal = await openJournal(folderOf(run), listener, options).catch((error: unknown) => {
+        removeEmpty(folderOf(run)); // the folder is empty if it was just created
         throw error;
       });
       const close = async (): Promise<void> => {
         await journal.close();
-        if (journal.neverBegan()) await rm(folderOf(run), { recursive: true, force: true });
+        // Synchronous, like the rest of a journal that does not wait for the disk.
+        if (journal.neverBegan()) rmSync(folderOf(run), { recursive: true, force: true });
       };
       return { ...journal, close: () => close().finally(() => outputs.forget(run)) };
     },
@@ -103,7 +105,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     announce: async (run) => {
       const withdraw = async (): Promise<void> => {
         await rm(starting(run), { force: true });
-        await rmdir(folderOf(run)).catch(() => {}); // only the folder of a run that never started is empty
+        removeEmpty(folderOf(run)); // only the folder of a run that never started is empty
       };
       try {
         await mkdir(folderOf(run), { recursive: true, mode: 0o700 });
@@ -177,4 +179,10 @@ async function sizeOf(folder: string): Promise<number> {
       ),
   );
   return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+function removeEmpty(folder: string): void {
+  try {
+    rmdirSync(folder);
+  } catch {} // it has content, or does not exist
 }
