@@ -19,7 +19,7 @@ const proven: Readonly<Record<string, string>> = {
   "SRV-13": "test/mcp/http.test.ts",
 };
 
-test("every fault has a test, and every listed fault exists", () => {
+test("every listed case has a test, and every test belongs to a listed case", () => {
   expect(Object.keys(proven)).toEqual(
     faults("local-servers")
       .map(({ id }) => id)

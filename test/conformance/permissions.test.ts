@@ -311,7 +311,7 @@ const proven: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 describe.each(Object.entries(proven))("%s", (area, where) => {
-  test("every fault has a test, and every listed fault exists", () => {
+  test("every listed case has a test, and every test belongs to a listed case", () => {
     expect(Object.keys(where)).toEqual(
       faults(area)
         .map(({ id }) => id)

@@ -48,7 +48,7 @@ describe("docs/coverage.md", () => {
     expect(withSources(row("by hand", proof), () => suite)).toBe(row(where, proof));
   });
 
-  test("keeps an open row as it is", () => {
+  test("a row that is marked as open is not changed", () => {
     expect(withSources(row("", "open: no way to it"), () => suite)).toBe(row("", "open: no way to it"));
   });
 });

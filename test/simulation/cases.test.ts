@@ -12,7 +12,7 @@ const proven: Readonly<Record<string, string>> = {
   "SIM-06": "test/simulation/orders.test.ts",
 };
 
-test("every fault has a test, and every listed fault exists", () => {
+test("every listed case has a test, and every test belongs to a listed case", () => {
   expect(Object.keys(proven)).toEqual(faults("simulation").map(({ id }) => id));
 });
 

@@ -34,8 +34,8 @@ export function report(thrown: unknown, { json, look }: ReportOptions): number {
 const NAME = "subcrew:";
 
 /**
- * Formats an error for printing: the message, and the hint below it. For programs each is one line. On a terminal
- * they are wrapped at its width, but never within a command in backticks.
+ * Formats an error for printing: the message, and the hint below it. If the output is not a terminal, each of them is
+ * one line. On a terminal they are wrapped at its width, but never within a command in backticks.
  */
 export function errorText({ message, hint }: Pick<CrewError, "message" | "hint">, columns?: number): string {
   const lines = [`${NAME} ${message}`, ...(hint === "" ? [] : [`  ${hint}`])].map(sanitize);

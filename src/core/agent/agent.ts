@@ -149,7 +149,7 @@ export type AgentSource = Readonly<{
   reduced?: string;
 }>;
 
-/** An agent as it may be written in code: the schema of its result may be one of a schema library. */
+/** An agent that is defined in code: its output schema may be a JSON Schema or an object of a schema library such as zod. */
 type Draft = Omit<Agent, "output"> & Readonly<{ output?: JsonSchema | StandardSchema | string | null }>;
 
 declare const resultType: unique symbol;

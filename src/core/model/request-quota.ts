@@ -4,8 +4,8 @@ import type { ModelRequest, TurnUsage } from "./model.ts";
 /** Limits on model requests that several processes share. */
 export type RequestQuota = Readonly<{
   /**
-   * Waits until the request may be sent. `waits` is called with a sentence whenever it has to wait for some time.
-   * `undefined`: the signal aborted first.
+   * Waits until the request may be sent. If the request is delayed, `waits` is called with the reason. Resolves to
+   * `undefined` if the signal aborts first.
    */
   enter(
     request: QuotaRequest,

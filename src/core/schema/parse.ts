@@ -12,7 +12,7 @@ export function parseAs<T>(schema: z.ZodType<T>, value: unknown, { code, what }:
   throw new CrewError(code, message, hint);
 }
 
-/** Every fault of an external value, each with its place. */
+/** Returns all validation errors of an external value, each with its path. */
 export function faultsOf(
   schema: z.ZodType,
   value: unknown,

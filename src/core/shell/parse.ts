@@ -285,7 +285,7 @@ function readBrace({ line, at }: Reader, start: number): void {
     throw new Unreadable("the command contains a brace expansion");
 }
 
-/** Reads text in double quotes; `begins` is its text before the first expansion, if it has one. */
+/** Reads text in double quotes. `begins`: the text before the first expansion; `undefined` if the text has no expansion. */
 function readQuoted(reader: Reader): { text: string; begins: string | undefined } {
   const { line } = reader;
   let text = "";

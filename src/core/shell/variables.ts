@@ -37,7 +37,7 @@ export type CommandsInVariables = Readonly<{
   problem?: string;
 }>;
 
-/** Values of variables that name a configuration file without content. */
+/** Values that make a variable for a configuration file harmless, because the file is empty. */
 const HARMLESS_FILES = new Set(["/dev/null"]);
 
 /** The assignments of a command: before it, and as arguments of `export` and its relatives. */
@@ -63,7 +63,7 @@ const SETTING = new Set(words("export declare typeset local readonly make gmake"
 
 const isOption = ({ text, begins = "" }: ShellWord): boolean => (text ?? begins).startsWith("-");
 
-/** The line that cannot be read, because it is in a file or only known at run time. */
+/** Stands for a command line that cannot be analysed, because it is in a file or only known at run time. */
 const NOT_READABLE = Symbol("not readable");
 
 /** The command line that programs run because of a variable; `undefined`: the variable is not known to hold one. */

@@ -237,8 +237,8 @@ const MOST_TRIES = 60;
 type Ended = Readonly<{ outcome: Outcome }> | Readonly<{ lost: LostCall["how"] }>;
 
 /**
- * The outcome from the worker, or how the worker was lost. A stopped task ends soon, even if its worker does not
- * respond.
+ * Waits for the outcome from the worker, or until the worker is lost. A stopped task ends after a short time, even if its
+ * worker does not respond.
  */
 function endOf(at: CallEpoch, session: Session, context: PerformContext, parts: CallParts): Promise<Ended> {
   const { signal } = context;

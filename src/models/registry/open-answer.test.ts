@@ -57,7 +57,7 @@ test("a layer that begins the answer late receives it from its first event on", 
   expect(await textsOf(layerOf(answerOf("a", "b").answer, true))).toEqual(["handled", "a", "b"]);
 });
 
-test("an empty answer ends normally", async () => {
+test("an empty answer of a model ends without an error", async () => {
   expect(await textsOf(layerOf(answerOf().answer))).toEqual(["handled"]);
 });
 

@@ -35,5 +35,5 @@ export function measureJumps(): (at: number) => number | undefined {
   };
 }
 
-/** The smallest difference that is recorded. */
+/** The smallest jump of the wall clock that is recorded, in milliseconds. */
 const JUMP_MS = 1_000;

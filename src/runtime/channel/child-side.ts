@@ -142,7 +142,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
     channel.listen(receive, () => {
       controller.abort(stopped("the parent process has ended"));
       for (const id of waiting.keys()) answered(id, (one) => one.reject(new Error("the parent process has ended")));
-      // Gives processes that the task started a short time to end in order.
+      // Gives processes that the task started a short time to exit by themselves.
       if (began) setTimeout(resolve, LAST_MS);
       else resolve();
     });

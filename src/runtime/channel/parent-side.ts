@@ -8,7 +8,7 @@ import { type Deferred, deferred } from "../async/deferred.ts";
 import { onAbort } from "../async/on-abort.ts";
 import type { ChildRequest, FromTask, HostChannel, Requests } from "./protocol.ts";
 
-/** A task that a process at the other end of a channel executes. */
+/** A task that runs in another process, which is connected by a channel. */
 export type ChildCall = Readonly<{
   /** The outcome of the task; never settles if the child ends without one. */
   outcome: Promise<Outcome>;

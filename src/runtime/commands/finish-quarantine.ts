@@ -100,8 +100,9 @@ function linkAt(path: RawPath): RawPath | undefined {
 }
 
 /**
- * Finishes a command whose process has died: kills its remaining processes, and quarantines its files. If the machine
- * was restarted meanwhile, newer files were not created by the command.
+ * Cleans up after a command whose subcrew process has died: kills the remaining processes of the command, and
+ * quarantines its files. Files that are newer than a restart of the machine are left alone, because the command did not
+ * create them.
  */
 export async function finishQuarantine(record: CommandRecord): Promise<QuarantinedFile[]> {
   await endBearers(record.marker);

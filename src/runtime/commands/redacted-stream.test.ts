@@ -46,7 +46,7 @@ test("a private key without an end marker is masked to the last byte, in any pie
   }
 });
 
-test.each([1, 2, 4])("a private key with %i lines of another program in it is masked, in any pieces", (count) => {
+test.each([1, 2, 4])("a private key that %i lines of another program interrupt is masked, in any chunks", (count) => {
   const line = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj";
   const others = Array.from({ length: count }, (_, n) => `[worker ${n}] compiled 3 files\n`);
   for (const lines of [0, 2]) {

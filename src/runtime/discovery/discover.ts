@@ -54,7 +54,7 @@ export type Discovery = Readonly<{
   unlisted: readonly FoundAgent[];
   /** Agents that are shadowed by another one of the same name. */
   shadowed: readonly Readonly<{ found: FoundAgent; by: FoundAgent }>[];
-  /** Agents that are used instead of others in a call that names a scope. */
+  /** Agents that an agent of the same name hides. A call that names their scope uses them. */
   otherScopes: readonly ScopedAgent[];
   /** Agents of projects that are not trusted: they are listed, cannot be run, and do not shadow other agents. */
   untrusted: readonly FoundAgent[];

@@ -34,7 +34,7 @@ export type DelegationSlot = BackgroundHelpers &
     /** Gives the slot to other tasks while the task waits, and then takes one again. */
     freeSlot<T>(wait: () => Promise<T>): Promise<T>;
     delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
-    /** Tells the task which of its subagents were lost in a crash: not finished, and not started again. */
+    /** Notifies the task about subagents that a crash ended and that were not started again. */
     lost(): void;
   }>;
 

@@ -40,7 +40,7 @@ async function message(root: string, path: string): Promise<string> {
   );
 }
 
-test("files and folders inside are opened with their relative path", async () => {
+test("files and folders in the workspace are opened with their relative path", async () => {
   const { ws } = places();
   const { handle, path, real, kind } = await openInside(ws, "src/../src/deep/b.txt");
   await handle.close();

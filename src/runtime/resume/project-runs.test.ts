@@ -54,7 +54,7 @@ test("the runs of a project are listed newest first, up to a limit, with their t
   expect(await runs.list(0)).toEqual([]);
 });
 
-test("a run that cannot be read is left out of the list, and its events are missing", async () => {
+test("an unreadable run is left out of the list, and has no events", async () => {
   const store = createMemoryStore();
   await record(store, idOf("a"), "/here");
   await record(store, idOf("b"), "/here");

@@ -355,7 +355,7 @@ describe("access", () => {
     expect((await reportedIn(world)).assigned.access?.policy().level).toBe("bypass");
   });
 
-  test("the parent run is named with the tasks that led to it, the nearest first", async () => {
+  test("SUBCREW_PARENT lists the parent task and the tasks above it, the nearest first", async () => {
     const text = async (above: string | undefined): Promise<string | undefined> => {
       const settings = { cwd: tempFolder(), env: { SUBCREW_PARENT: above } };
       const { toolContext } = await assignmentOf({ settings }, {}, { depth: 1, maxDepth: 3 });

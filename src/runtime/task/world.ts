@@ -43,7 +43,10 @@ export type TaskWorldSettings = Readonly<{
   delegationTools?: readonly FacadeName[];
   /** False: no agent gets the project's instructions. */
   projectInstructions?: boolean;
-  /** A checker of the project, and the agents that read its report after changing files: `code` by default. */
+  /**
+   * The command that checks the project, such as a linter, and the agents that get its report after they changed files;
+   * `code` by default.
+   */
   diagnostics?: Diagnostics & Readonly<{ agents?: readonly string[] }>;
 }>;
 

@@ -35,7 +35,7 @@ test("one call shows 50 KB at most", async () => {
   expect(text).toMatch(/call read_file with offset 51\]$/);
 });
 
-test("a long line is cut between two characters", async () => {
+test("a long line is never cut inside of a character", async () => {
   const cwd = tempFolder({ "a.txt": `${"x".repeat(1_999)}äöü\nnext\n` });
   expect(await callTool(readFile, cwd, { path: "a.txt" })).toEqual(
     `1\t${"x".repeat(1_999)} [line cut: 5 more bytes]\n2\tnext`,

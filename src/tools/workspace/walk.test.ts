@@ -96,7 +96,7 @@ test("nested folders stay in order, however many are read ahead", async () => {
   expect(await paths(cwd)).toEqual(wanted);
 });
 
-test("an abort ends the walk", async () => {
+test("an abort signal ends the traversal of a folder", async () => {
   const root = await rootOf(tempFolder({ a: "", b: "" }));
   const stop = new AbortController();
   const seen: string[] = [];

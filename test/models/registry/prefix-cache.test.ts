@@ -84,7 +84,7 @@ test("sibling tasks wait for the first byte of the first request, and then start
   await Promise.all(all);
 });
 
-test("requests with a small prefix, another prefix or no prefix do not wait", async () => {
+test("a request with a small prefix, another prefix or no prefix does not wait for the prompt cache", async () => {
   const { model, begun, answer } = gated();
   const warming = warmingPrefix(model);
   const all = [

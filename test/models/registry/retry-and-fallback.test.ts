@@ -6,7 +6,7 @@ const haiku = "anthropic/claude-haiku-4-5";
 const notices = (events: readonly ModelEvent[]): string[] =>
   events.flatMap((event) => (event.type === "notice" ? [event.text] : []));
 
-test("a temporary fault is retried, announced, and then forgotten", async () => {
+test("after a temporary error of the provider the request is retried, and the retry is reported", async () => {
   const server = await provider([{ fault: "overloaded" }, "there"]);
   const events = await turn(await modelAt(server, haiku, { retry: true }));
   expect(textOf(events)).toBe("there");

@@ -151,7 +151,7 @@ describe("options of the caller", () => {
 });
 
 describe("the boundary of a project", () => {
-  test("the nearest directory of each family is used, up to the root of the repository", async () => {
+  test("of each kind of agent folder the nearest one is used, up to the root of the repository", async () => {
     const root = tempFolder({
       ".claude/agents/above.md": agentFile("above"),
       "repo/.git/HEAD": "",

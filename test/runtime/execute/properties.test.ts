@@ -502,7 +502,7 @@ describe("plans that change while they run", () => {
     );
   });
 
-  test("when a run is resumed after any prefix, the changes are still there", async () => {
+  test("changes of the plan survive a resume from every prefix of the journal", async () => {
     await fc.assert(
       fc.asyncProperty(
         worlds({ races: false }),

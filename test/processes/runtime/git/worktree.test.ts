@@ -469,7 +469,7 @@ describe("loops that compete in a join", () => {
     expect(text(cwd, "new.txt")).toBe("two\n");
   });
 
-  test("of three, the two that win change the workspace", async () => {
+  test("when two of three contenders win, only their changes are applied", async () => {
     const cwd = project();
     const turns = Object.fromEntries(
       ["one", "two", "three"].flatMap((name) => [
