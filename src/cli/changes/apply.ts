@@ -54,7 +54,7 @@ export const apply: CliCommand = {
       throw new CrewError(
         "BAD_FILE",
         `The changes of "${path}" cannot be applied: ${done.unable}.`,
-        "Name a folder of the repository with --cwd.",
+        "Give a folder inside of the repository with --cwd.",
       );
     const { applied, already, conflicts, into, left } = done;
     const conflicting = Object.keys(conflicts).map((file) => ({

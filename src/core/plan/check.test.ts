@@ -114,7 +114,7 @@ describe("a plan is refused with the node, the problem and the fix", () => {
       { nodes: { a: loop({ w: task() }), "a.2": task("{a}") }, output: "a.2" },
       [
         "PLAN_DUPLICATE_ID",
-        'The name of node "a.2" looks like a later round of another node.',
+        'The name of node "a.2" is reserved for a later round of another node (NAME.NUMBER).',
         "Give the node a name that does not end in a dot and a number.",
       ],
     ],

@@ -106,7 +106,7 @@ export function checkNode(id: string, node: Node, { has, ids, outer, depth }: Pl
   if (/\.\d+$/.test(id) && has(id.slice(0, id.lastIndexOf(".")))) {
     throw new CrewError(
       "PLAN_DUPLICATE_ID",
-      `The name of node "${id}" looks like a later round of another node.`,
+      `The name of node "${id}" is reserved for a later round of another node (NAME.NUMBER).`,
       "Give the node a name that does not end in a dot and a number.",
     );
   }

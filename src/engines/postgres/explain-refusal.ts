@@ -12,7 +12,7 @@ export function explainRefusal(error: unknown, shown: string): unknown {
     return new CrewError(
       "ENGINE_UNREACHABLE",
       `The certificate of the engine at ${shown} is not accepted: ${said}.`,
-      "Name the certificate of its authority in the address: ?sslmode=verify-full&sslrootcert=FILE.",
+      "Add the CA certificate to the URL: ?sslmode=verify-full&sslrootcert=FILE.",
       { cause: error },
     );
   if (/does not support SSL/i.test(said))

@@ -63,7 +63,7 @@ const runsElsewhere = ({ agent }: ReadAgent, to: string): CrewError =>
   new CrewError(
     "BAD_AGENT",
     `"${agent.name}" is a remote agent, which the format ${to} does not support.`,
-    "Convert the agent to the format gemini, or to own, the format of subcrew.",
+    'Convert the agent to the format "gemini" or "own" (the format of subcrew).',
   );
 
 const unknownDialect = (to: string): CrewError =>

@@ -68,7 +68,7 @@ export function createRemoteClients(parts: RemoteClientParts): RemoteClients {
         throw remoteFailure(
           "REMOTE_CARD",
           "the agent card names an address that is not http or https",
-          "Ask the operator of the remote agent.",
+          "Ask the operator of the remote agent to correct this.",
         );
       return there;
     },
@@ -104,7 +104,11 @@ async function validCard(found: unknown): Promise<AgentCard> {
   } catch (error) {
     if (isCrewError(error)) throw error;
     const why = error instanceof TypeError ? "one of its fields has the wrong type" : messageOf(error);
-    throw remoteFailure("REMOTE_CARD", `the agent card is not valid: ${why}`, "Ask the operator of the remote agent.");
+    throw remoteFailure(
+      "REMOTE_CARD",
+      `the agent card is not valid: ${why}`,
+      "Ask the operator of the remote agent to correct this.",
+    );
   }
 }
 
