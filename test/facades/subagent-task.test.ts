@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { ModelRequest } from "../../src/core/model/model.ts";
 import { deferred } from "../../src/runtime/async/deferred.ts";
-import { call, calls, stage } from "../support/stage.ts";
+import { call, calls, crewOf, stage } from "../support/stage.ts";
 
 const lead = { tools: ["*", "Task"], delegation: ["Task"] };
 const ask = (subagent_type: string, more: object = {}) =>
@@ -143,24 +143,29 @@ test("TaskOutput waits for a task, reports its status, lists tasks and cancels t
 });
 
 test("TaskOutput tells how many of its turns a running task has made", async () => {
-  const secondTurn = deferred<void>();
+  const firstTurn = deferred<void>();
   const looked = deferred<string>();
   const about = (action: string) => (request: ModelRequest) => ({
     calls: [{ name: "TaskOutput", input: { action, taskId: idIn(request) } }],
   });
-  const { read } = await stage({
+  const { crew, models } = crewOf({
     lead: {
       ...lead,
       says: [
         calls(ask("scout", { run_in_background: true, max_turns: 4 })),
-        async (request) => (await secondTurn.promise, about("status")(request)),
+        async (request) => (await firstTurn.promise, about("status")(request)),
         about("list"),
         () => (looked.resolve("found"), "done"),
       ],
     },
-    scout: { says: [call("current_time", {}), () => (secondTurn.resolve(), looked.promise)] },
+    scout: { says: [call("current_time", {}), () => looked.promise] },
   });
-  const [, status, list] = read("lead");
+  const run = crew.run({ mode: "single", agent: "lead", task: "Lead." });
+  for await (const event of run) if (event.type === "turn.ended" && event.path === "lead/scout") firstTurn.resolve();
+  const answers = models["lead"]!.requests.at(-1)!.messages.flatMap((message) =>
+    message.role === "tool" ? message.results.map(({ text }) => text) : [],
+  );
+  const [, status, list] = answers;
   expect(status).toContain("\nStatus: running\nProgress: 1/4 turns (25%)\n");
   expect(list).toContain(" [running (1/4)] (");
 });
