@@ -44,19 +44,21 @@ export function defineFields(
   const known = Object.keys(rows).filter((key) => rows[key]!.suggested !== false);
   const exactly = new Map(Object.entries(rows));
   const folded = new Map(Object.entries(rows).map(([key, rule]) => [foldName(key), rule]));
-  const near = new Map<string, string | undefined>(); // cached: the same unknown keys occur in thousands of files
+  // Cached, because the same unknown keys occur in thousands of files.
+  const near = new Map<string, string | undefined>();
+  const nearestOf = (key: string): string | undefined => {
+    if (!near.has(key)) {
+      if (near.size > 500) near.clear();
+      near.set(key, nearest(key, known));
+    }
+    return near.get(key);
+  };
   return {
     rows,
     ruleOf: (key) => exactly.get(key) ?? (exact ? undefined : folded.get(foldName(key.replace(UNSEEN, "")))),
-    nearest(key) {
-      if (!near.has(key)) {
-        if (near.size > 500) near.clear();
-        near.set(key, resembling(key, nearest(key, known)) ?? (/tools?$/i.test(key) ? "tools" : undefined));
-      }
-      return near.get(key);
-    },
+    nearest: (key) => resembling(key, nearestOf(key)) ?? (/tools?$/i.test(key) ? "tools" : undefined),
     mistyped(key) {
-      const close = exact ? undefined : nearest(key, known);
+      const close = exact ? undefined : nearestOf(key);
       if (close === undefined || foldName(key)[0] !== foldName(close)[0]) return undefined; // a typo rarely changes the first letter
       return rows[close]?.mistyped ?? rows[SYNONYMS[close] ?? ""]?.mistyped;
     },
