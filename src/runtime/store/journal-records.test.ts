@@ -118,6 +118,27 @@ describe("records of two owners", () => {
     });
   });
 
+  test("a record that the earlier owner could not finish is ignored before a record of the later one, wherever it was cut", () => {
+    const unfinished = line(3, 1);
+    for (let length = 1; length < unfinished.length; length++) {
+      const text = `${lines(1, 2)}${unfinished.slice(0, length)}${line(3, 2)}${line(4, 2)}`;
+      const { events, damage, epoch, problems, wholeBytes } = read(text);
+      expect({ length, seqs: seqsIn(events), damage, epoch, wholeBytes }).toEqual({
+        ...{ length, seqs: [1, 2, 3, 4], damage: [], epoch: 2, wholeBytes: text.length },
+      });
+      expect(problems).toEqual([
+        "1 records that a previous owner wrote after another process had taken over were ignored.",
+      ]);
+    }
+  });
+
+  test("an unfinished record is damage before a record of the same owner, and where records are missing after it", () => {
+    const unfinished = line(3, 1).slice(0, 40);
+    expect(read(`${lines(1, 2)}${unfinished}${line(3, 1)}`).damage).toHaveLength(1);
+    expect(read(`${lines(1, 2)}${unfinished}${line(4, 2)}`).damage).toMatchObject([{ records: [3, 3] }]);
+    expect(read(`${lines(1, 2)}{"crc":"0x${line(3, 2)}`).damage).toHaveLength(1);
+  });
+
   test("the later one may begin with the first record", () => {
     expect(read(line(1, 1) + line(1, 2))).toMatchObject({
       events: [note(1)],

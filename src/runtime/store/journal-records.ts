@@ -108,12 +108,15 @@ export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): R
     epoch = writer;
   };
   const takeLine = (bytes: Buffer, start: number, end: number): void => {
-    for (const [at, to] of recordsWithin(bytes, start, end)) {
+    const parts = recordsWithin(bytes, start, end);
+    for (const [index, [at, to]] of parts.entries()) {
       const inner = decodeBytes(bytes.subarray(at, to));
+      const leftover = isLeftover(bytes, at, parts[index + 1]?.[0]);
       if (inner) take(inner, at, to);
+      else if (leftover) late += 1;
       else spoilt(at, to);
       // Only a newline is lost at this place, but the file may be damaged at others, too.
-      if (inner && to < end)
+      if (inner && to < end && !leftover)
         damage.push({ offset: from + to, bytes: 0, records: [inner.event.seq + 1, inner.event.seq] });
     }
   };
@@ -190,6 +193,24 @@ function recordsWithin(bytes: Buffer, start: number, end: number): [number, numb
   const starts = [start, ...Array.from(heads, ({ index }) => start + index).filter((at) => at > start)];
   return starts.map((at, index) => [at, starts[index + 1] ?? end]);
 }
+
+/**
+ * True if another process wrote the next record of the same line: the process that wrote the first one was interrupted
+ * during its write, after the other had taken over the run. The unfinished record was never acknowledged.
+ */
+function isLeftover(bytes: Buffer, start: number, next: number | undefined): boolean {
+  if (next === undefined) return false;
+  const cut = bytes.toString("latin1", start, Math.min(next, start + MOST_HEAD));
+  const epoch = RECORD_START.exec(cut)?.[1];
+  if (epoch === undefined) return CUT_HEAD.test(cut + SAMPLE_HEAD.slice(cut.length)); // the write ended before the epoch
+  return epoch !== RECORD_START.exec(bytes.toString("latin1", next, next + MOST_HEAD))?.[1];
+}
+
+const MOST_HEAD = 64;
+const RECORD_START = /^\{"crc":"[0-9a-f]{8}","epoch":(\d+),/;
+/** Matches the beginning of a record that was cut off, completed with the rest of the sample. */
+const CUT_HEAD = /^\{"crc":"[0-9a-f]{8}","epoch":\d+$/;
+const SAMPLE_HEAD = '{"crc":"00000000","epoch":0';
 
 /** True for a record without an end, or a hole left by a power cut, at the end of the journal. */
 function isTorn(bytes: Buffer, start: number, end: number): boolean {
