@@ -27,6 +27,7 @@ const scripts = [...TOGETHER, ...ALONE].map((script) => ({ script, has: new RegE
 
 /** The first word of a name that mixes scripts whose letters look alike, as a Cyrillic `а` among Latin letters. */
 export function mixedWord(name: string): string | undefined {
+  if (!/[^ -~]/.test(name)) return undefined; // most names are ASCII, and the search by script is slow
   return name.split(/[^\p{L}\p{M}]+/u).find((word) => {
     const found = scripts.filter(({ has }) => has.test(word)).map(({ script }) => script);
     return found.length > 1 && !found.every((script) => TOGETHER.some((each) => each === script));

@@ -208,9 +208,9 @@ const complaint = (text: string, issues: readonly Issue[] = []): DefinitionKind 
 
 /** Problems in the order in which `shape` lists its keys, then unknown keys. */
 function issuesOf(shape: Shape, data: Data): Issue[] {
-  const issues = Object.entries(shape).flatMap(([key, check]) =>
-    check(Object.hasOwn(data, key) ? data[key] : undefined, key),
-  );
+  const issues: Issue[] = [];
+  for (const key of Object.keys(shape))
+    issues.push(...shape[key]!(Object.hasOwn(data, key) ? data[key] : undefined, key));
   const unknown = Object.keys(data).filter((key) => !Object.hasOwn(shape, key));
   if (unknown.length > 0) {
     issues.push(wrong("", `Unrecognized key(s) in object: ${unknown.map((key) => `'${key}'`).join(", ")}`));

@@ -39,12 +39,16 @@ export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
   settleDescription(draft, options);
   settleRights(draft, options);
   if (hasError(draft.problems)) return { agents: [], problems: draft.problems };
-  const reduced = draft.problems.find(({ code }) => code === "read-only" || code === "no-tools")?.message;
-  if (options.place.source !== undefined)
-    agent.source = options.recovered ? { ...options.place.source, ...defined({ reduced }) } : options.place.source;
+  const { source } = options.place;
+  if (source !== undefined)
+    agent.source = options.recovered ? { ...source, ...defined({ reduced: reducedBy(draft) }) } : source;
   Object.freeze(agent);
   return { agents: [toReadAgent(draft, options.raw, options.recovered !== undefined)], problems: draft.problems };
 }
+
+/** The problem because of which a repaired file gives its agent fewer tools. */
+const reducedBy = ({ problems }: Draft): string | undefined =>
+  problems.find(({ code }) => code === "read-only" || code === "no-tools")?.message;
 
 /** The origin that is shown for a prompt that is the body of the file. */
 export const BODY = "(body)";

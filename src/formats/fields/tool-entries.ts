@@ -1,5 +1,5 @@
 import { isRecord } from "../../core/text/json.ts";
-import { foldName } from "../../core/vocabulary/tool-names.ts";
+import { canonicalName, foldName } from "../../core/vocabulary/tool-names.ts";
 
 /** A list of tools from a file: those it names, those it removes (`!Bash`), and items that are not valid entries. */
 export type ToolEntries = Readonly<{
@@ -74,8 +74,13 @@ function addRecord(found: Found, item: Readonly<Record<string, unknown>>): void 
 }
 
 function addWords(found: Found, text: string): void {
-  for (const part of partsOf(text)) {
-    const word = unquoted(part.trim().replace(BULLET, ""));
+  for (const each of partsOf(text)) {
+    const part = each.trim();
+    if (canonicalName(part) !== undefined) {
+      found.named.push(part); // nearly every entry is the plain name of a tool, which needs no further parsing
+      continue;
+    }
+    const word = unquoted(part.replace(BULLET, ""));
     if (word === "") continue;
     const taken = NEGATIVE.exec(word)?.[1]?.trim();
     if (taken === undefined) found.named.push(word);
@@ -120,7 +125,8 @@ export const isNone = (word: string): boolean => NONE.has(foldName(word));
 const NONE: ReadonlySet<string> = new Set(["none", "nothing", "no", "false", "null", "empty"]);
 
 /** The tool name in an entry such as `Tool(rule)`. */
-export const withoutRule = (entry: string): string => /^([^()]+)\(.*\)$/s.exec(entry)?.[1]?.trim() ?? entry;
+export const withoutRule = (entry: string): string =>
+  entry.endsWith(")") ? (/^([^()]+)\(.*\)$/s.exec(entry)?.[1]?.trim() ?? entry) : entry;
 /** The rule in an entry such as `Tool(rule)`. */
 export const ruleOf = (entry: string): string => /\((.*)\)$/s.exec(entry)?.[1]?.trim() ?? "";
 

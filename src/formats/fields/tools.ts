@@ -80,7 +80,7 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
   const helpers = written.map(helpersIn).filter((list) => list !== undefined);
   if (helpers.length > 0) allowSpawns(draft, helpers.flat(), key);
   written.forEach((one) => {
-    if (!/[\p{L}\p{N}*]/u.test(one)) return unreadable(draft, one, key);
+    if (!/[A-Za-z\d*]/.test(one) && !/[\p{L}\p{N}]/u.test(one)) return unreadable(draft, one, key);
     spellDelegation(draft, withoutRule(one));
     const known = toolsNamed(one, groups);
     if (known.length > 0) return known.forEach(add);

@@ -57,6 +57,8 @@ export async function loadPlace(
   const scratch = Buffer.allocUnsafe(64 * 1024);
   const isClosed = place.root === undefined ? undefined : options.trust?.isClosed;
   const stamped = options.cache !== undefined;
+  const reader = { within, hashed, scratch, stamped, ...defined({ isClosed }) };
+  const trusting = { ...options, trusted };
   let count = 0;
   for (const file of listing.files) {
     if (++count % BATCH === 0) await setImmediate();
@@ -75,19 +77,11 @@ export async function loadPlace(
     const known = options.cache?.files.get(file.path);
     const reusable = known?.place === label ? known : undefined;
     const source = sourceOf(place, file.path);
-    const reading = readAgentFile(file, dialect, {
-      within,
-      source,
-      hashed,
-      scratch,
-      stamped,
-      known: reusable?.reading,
-      ...defined({ isClosed }),
-    });
+    const reading = readAgentFile(file, dialect, { ...reader, source, known: reusable?.reading });
     if (reading !== known?.reading) options.cache?.files.set(file.path, { reading, place: label });
     if (reading.agents.length === 0) {
       if (reading.problems.length > 0) skipped.push({ file: file.path, problems: reading.problems });
-    } else add(findings, reading, { place, file, distrust: distrusted(reading, place, file, { ...options, trusted }) });
+    } else add(findings, reading, { place, file, distrust: distrusted(reading, place, file, trusting) });
   }
   return {
     findings,
