@@ -15,7 +15,8 @@ export function extractToolArgsPreview(toolName: string, args: Record<string, un
 /** The preview of a tool call without secrets: they are removed before the texts are cut. */
 export function redactedPreview(toolName: string, args: Args, redact: (text: string) => string): string {
   const clean = (key: string, value: unknown): unknown => {
-    if (typeof value !== "string" || key === "content") return value; // a preview shows only the length of the argument `content`
+    // a preview shows only the length of the argument `content`
+    if (typeof value !== "string" || key === "content") return value;
     return value.length <= 2 * MOST_REDACTED
       ? redact(value)
       : redact(value.slice(0, MOST_REDACTED)) + redact(value.slice(-MOST_REDACTED));

@@ -114,7 +114,8 @@ function createTalk(
     if (place.cardUrl !== undefined) await gate.before(place.cardUrl);
     const there = await parts.clients.open(place, { fetch, signal: clock.signal, ...(context.attended && { show }) });
     own.add(new URL(there.card.url).origin);
-    await gate.before(there.card.url); // asks for approval first, so that no command prints a secret that is then not sent
+    // asks for approval first, so that no command prints a secret that is then not sent
+    await gate.before(there.card.url);
     return there;
   };
 
@@ -205,7 +206,9 @@ function createTalk(
     answer = undefined;
     const why = turns === 1 ? { why: `the agent runs at ${new URL(there.card.url).host}` } : {};
     context.emit({ type: "turn.started", turn: turns, model, ...why });
-    await context.durable(); // the start of the turn is recorded before the message is sent, because the message may arrive even if this process dies
+    // the start of the turn is recorded before the message is sent, because the message may arrive even if this process
+    // dies
+    await context.durable();
     sent = true;
     await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal)).catch((error: unknown) => {
       if (clock.signal.aborted || answer?.kind !== "task") throw error;
