@@ -266,7 +266,8 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     background: async (what, more = {}, given = {}) => {
       const id = runId(random);
       const plan = compile(what, { strict: more.strict ?? false, ...defined({ references: config.references }) });
-      await prepare({ run: id, plan, options: more }); // throws here if the input is faulty
+      // a faulty input throws in this process, before the background process is started
+      await prepare({ run: id, plan, options: more });
       return launch({ id, plan, options: more, ...given });
     },
     resumeInBackground: (id, more = {}, given = {}) => launch({ id, options: more, ...given }),

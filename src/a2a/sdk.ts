@@ -113,7 +113,7 @@ function parsed(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch {
-    return undefined; // the library answers such a request
+    return undefined; // the body is not JSON; the A2A library answers such a request with an error
   }
 }
 

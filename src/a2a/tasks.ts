@@ -249,7 +249,7 @@ async function firstEvent(run: Run): Promise<void> {
     await events.next();
     await events.return();
   } catch {
-    // the run ends with this error and reports it
+    // ignored, because the run ends with this error and reports it
   }
 }
 

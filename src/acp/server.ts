@@ -79,7 +79,8 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
       current = { mode: wanted, talk: opened.talk };
       return opened.talk;
     };
-    await talk(mode); // this reports problems with the folder or the settings at once
+    // opens the conversation now, so that problems with the folder or the settings are reported at once
+    await talk(mode);
     const session = createEditorSession({ id, editor, mode, talk, onError });
     sessions.set(id, session);
     return session;

@@ -17,9 +17,9 @@ export type EditorSession = Readonly<{
   prompt(text: string): Promise<StopReason>;
   cancel(): void;
   mode(): PolicyMode;
-  /** Sets the mode, from the next message on. */
+  /** Sets the permission mode of the session, from the next message on. */
   setMode(mode: PolicyMode): void;
-  /** Stops running work; it is kept and can be resumed. */
+  /** Stops the running prompt; its run is kept and can be resumed. */
   close(reason: string): Promise<void>;
 }>;
 

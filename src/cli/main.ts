@@ -104,12 +104,13 @@ function failWith(thrown: unknown): number {
 
 const [first, ...others] = process.argv.slice(2);
 const args = first === "help" ? [...others, "--help"] : process.argv.slice(2);
-armFaults(process.env[first === "background-run" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]); // a background run inherits both variables and must use only its own
+// a background run inherits both variables: SUBCREW_FAULT is for the command that started it
+armFaults(process.env[first === "background-run" ? "SUBCREW_BACKGROUND_FAULT" : "SUBCREW_FAULT"]);
 let unwritten: unknown;
 process.stdout.on("error", (error) => {
   if (!isClosed(error, process.stdout)) unwritten ??= error;
 });
-process.stderr.on("error", () => {}); // there is no place to report it
+process.stderr.on("error", () => {}); // a write error on stderr cannot be reported anywhere
 endWithTerminal();
 muteConsole();
 process.on("uncaughtException", (error) => void leave(failWith(error)));

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { readConfig } from "./config.ts";
 
-test("an empty file sets nothing", () => {
+test("an empty configuration file sets nothing", () => {
   for (const text of ["", "# later\n", "\ufeff\r\n"]) expect(readConfig(text)).toMatchObject({ config: {} });
 });
 
-test("each parsed value has its line number", () => {
+test("each value of a configuration file is parsed with its line number", () => {
   const text =
     "model: x\n# about agents\nagents:\n  scout:\n    model: y\n    limits: { maxTurns: 3 }\n  a.b: { enabled: false }\n";
   const read = readConfig(text);
@@ -18,7 +18,7 @@ test("each parsed value has its line number", () => {
   expect(read.lineOf(["nothing"])).toBeUndefined();
 });
 
-test("all errors are reported at once, with line and fix", () => {
+test("all errors of a configuration file are reported at once, with line and fix", () => {
   const read = readConfig("agents:\n  scout:\n    modle: x\nconcurrency: many\npreset: opm\n");
   expect(read).toEqual({
     faults: expect.arrayContaining([
@@ -34,6 +34,6 @@ test.each([
   ["a duplicate key", "model: a\nmodel: b\n"],
   ["a list", "- model\n"],
   ["a bomb", `a: &a [x,x]\nb: &b [${"*a,".repeat(40)}]\n`],
-])("%s is reported as a fault and throws nothing", (_, text) => {
+])("a configuration file with %s is reported as faulty, without an exception", (_, text) => {
   expect(readConfig(text)).toHaveProperty("faults");
 });

@@ -18,13 +18,13 @@ test.each<[RunStatus, string, string[]]>([
   ["ok", "completed", ["result"]],
   ["failed", "completed", ["result"]],
   ["cancelled", "cancelled", []],
-])("a run that is %s is a task that is %s, and has only the fields of this status", (life, status, fields) => {
+])("a run that is %s is an MCP task that is %s, and has only the fields of this status", (life, status, fields) => {
   const shown = task(life);
   expect(shown["status"]).toBe(status);
   expect(Object.keys(shown).filter((key) => ["inputRequests", "error", "result"].includes(key))).toEqual(fields);
 });
 
-test("a stopped task states the reason, and its last change is not before its start", () => {
+test("the MCP task of a stopped run states the reason, and its last change is not before its start", () => {
   expect(task("paused")).toMatchObject({
     statusMessage: "the run is paused; its owner can resume it",
     error: { message: "the run is paused; its owner can resume it" },
@@ -32,6 +32,6 @@ test("a stopped task states the reason, and its last change is not before its st
   });
 });
 
-test("a completed task contains its result", () => {
+test("a completed MCP task contains its result", () => {
   expect(task("ok")["result"]).toEqual({ resultType: "complete", content: [{ type: "text", text: "found" }] });
 });

@@ -16,7 +16,7 @@ test.each<[string, string]>([
   ["__proto__", "___proto__"],
   ["x".repeat(100), "x".repeat(80)],
   ["𠮷".repeat(100), "𠮷".repeat(80)],
-])("%j becomes %j", (name, id) => {
+])("the task name %j becomes the node id %j", (name, id) => {
   expect(asId(name)).toBe(id);
   expect(id).toMatch(NODE_ID);
 });
@@ -35,7 +35,7 @@ test.each<[string, (string | { given: string })[], string[]]>([
     ["x".repeat(90), "x".repeat(90)],
     ["x".repeat(80), `${"x".repeat(78)}-2`],
   ],
-])("%s", (_what, wishes, wanted) => {
+])("node ids from task names: %s", (_what, wishes, wanted) => {
   expect(
     nodeIds(
       wishes.map((wish) => (typeof wish === "string" ? { else: wish } : { ...wish, else: "" })),
@@ -44,7 +44,7 @@ test.each<[string, (string | { given: string })[], string[]]>([
   ).toEqual(wanted);
 });
 
-test("a duplicate name is an error", () => {
+test("two task names that become the same node id are an error", () => {
   expect(() =>
     nodeIds(
       [
@@ -56,7 +56,7 @@ test("a duplicate name is an error", () => {
   ).toThrow('The names "a/b" and "a_b" of two tasks both become "a_b".');
 });
 
-test("a typed path is converted to node ids", () => {
+test("a typed task path is converted to node ids", () => {
   expect(asPath("😀")).toBe(asId("😀"));
   expect(asPath("build.2/re\u0301vision")).toBe("build.2/r\u00e9vision");
   expect(asPath("lead/")).toBe("lead/");

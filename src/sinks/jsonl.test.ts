@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { writeLine } from "./jsonl.ts";
 
-test("the sink waits for a slow reader and removes its listeners afterwards", async () => {
+test("the sink for JSON lines waits for a slow reader and removes its listeners afterwards", async () => {
   const read: string[] = [];
   const slow = new Writable({
     highWaterMark: 1,

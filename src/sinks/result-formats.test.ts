@@ -34,7 +34,7 @@ async function stateOfBoth() {
   return run.state;
 }
 
-test("JUnit counts failures, escapes text and leaves out characters that XML cannot contain", async () => {
+test("the JUnit report counts failures, escapes text and leaves out characters that XML cannot contain", async () => {
   const xml = resultJunit(await stateOfBoth());
   expect(xml).toMatch(/tests="2" failures="1" skipped="0"/);
   expect(xml).toContain("<system-out>a &lt; b &amp; ");
@@ -42,14 +42,14 @@ test("JUnit counts failures, escapes text and leaves out characters that XML can
   expect(xml).toMatch(/<failure type="MODEL_AUTH" message="no &lt;key&gt; &amp; no/);
 });
 
-test("Markdown has a row for each task, and says why the run failed", async () => {
+test("the Markdown report has a row for each task, and says why the run failed", async () => {
   const text = resultMarkdown(await stateOfBoth());
   expect(text).toMatch(/\| good \| ok \|/);
   expect(text).toMatch(/\| bad \| failed \|/);
   expect(text).toContain("**failed**");
 });
 
-test("Markdown says that a result is not approved, and that it was cut short", async () => {
+test("the Markdown report says that a result is not approved, and that it was cut short", async () => {
   const state = await stateOfBoth();
   const view = [...state.nodes.values()].find(({ agent }) => agent === "good")!;
   const { outcome } = view;
@@ -62,14 +62,14 @@ test("Markdown says that a result is not approved, and that it was cut short", a
   expect(rows).toEqual(["ok", "ok, not approved", "ok, cut short", "ok, not approved, cut short"]);
 });
 
-test("Markdown shows durations in the format of the settings", async () => {
+test("the Markdown report shows durations in the format of the settings", async () => {
   const state = await stateOfBoth();
   for (const view of state.nodes.values()) view.endedAt = (view.startedAt ?? 0) + 65_000;
   expect(resultMarkdown(state)).toContain("| 1m5s |");
   expect(resultMarkdown(state, { durations: "spaced" })).toContain("| 1m 5s |");
 });
 
-test("GitHub gets one line for each task that failed", async () => {
+test("the GitHub annotations have one line for each task that failed", async () => {
   const lines = githubAnnotations(await stateOfBoth());
   expect(lines).toMatch(/^::error title=bad::no <key> & no(?:%0A| )luck[^\n]*\n$/);
 });

@@ -25,7 +25,7 @@ test("an error while an event is shown names the run and the task", async () => 
   await run;
 });
 
-test("a log has one line for the end of each task, and no list of the tasks after it", async () => {
+test("the log of a run has one line for the end of each task, and no list of the tasks after it", async () => {
   let written = "";
   const err = new Writable({ write: (chunk, _encoding, done) => ((written += String(chunk)), done()) });
   const sink = createTextSink({
@@ -44,7 +44,7 @@ test("a log has one line for the end of each task, and no list of the tasks afte
     expect(written.split("\n").filter((line) => line.includes(name) && !line.startsWith("start"))).toHaveLength(1);
 });
 
-test("lines are held back while a prompt is open, and printed in order afterwards", () => {
+test("log lines are held back while a prompt is open, and printed in order afterwards", () => {
   let written = "";
   const err = new Writable({ write: (chunk, _encoding, done) => ((written += String(chunk)), done()) });
   const look = createLook({ color: false, unicode: false });

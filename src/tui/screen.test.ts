@@ -44,7 +44,7 @@ function virtual(columns = 20, rows = 6) {
   };
 }
 
-test("a frame is one write, and only rows that changed are in it", () => {
+test("live rows: a frame is one write, and contains only rows that changed", () => {
   const { screen, written } = virtual();
   screen.draw(["one", "two"]);
   expect(written.splice(0)).toEqual(["\u001b[?2026h\rone\u001b[K\r\ntwo\u001b[K\u001b[?25l\u001b[?2026l"]);
@@ -52,7 +52,7 @@ test("a frame is one write, and only rows that changed are in it", () => {
   expect(written.splice(0)).toEqual(["\u001b[?2026h\u001b[1A\r\r\n2\u001b[K\u001b[?2026l"]);
 });
 
-test("nothing is written when nothing changed", () => {
+test("live rows: nothing is written when nothing changed", () => {
   const { screen, written } = virtual();
   screen.draw(["one"], { row: 0, column: 2 });
   written.splice(0);
@@ -60,7 +60,7 @@ test("nothing is written when nothing changed", () => {
   expect(written).toEqual([]);
 });
 
-test("printed lines appear above the rows, also beyond the height of the terminal", async () => {
+test("live rows: printed lines appear above the rows, also beyond the height of the terminal", async () => {
   const { screen, lines, cursor } = virtual();
   screen.frame({ print: ["first"], rows: ["> ", "status"], cursor: { row: 0, column: 2 } });
   for (let n = 1; n <= 8; n++)
@@ -87,7 +87,7 @@ test("printed lines are wrapped between words and aligned below the text after a
   ]);
 });
 
-test("rows that no longer exist are erased", async () => {
+test("live rows: rows that no longer exist are erased", async () => {
   const { screen, lines } = virtual();
   screen.draw(["one", "two", "three"]);
   screen.draw(["one"]);
@@ -109,7 +109,7 @@ test.each([
   expect(await lines()).toEqual(["kept", "> typed", "status"]);
 });
 
-test("closing removes the rows and shows the cursor again, once", async () => {
+test("live rows: closing removes the rows and shows the cursor again, once", async () => {
   const { screen, written, lines } = virtual();
   screen.frame({ print: ["kept"], rows: ["one"] });
   screen.close();

@@ -35,7 +35,7 @@ test("a task without an agent has the caller's tools, commands and searches, and
   expect(shown(model)).not.toContain("task");
 });
 
-test("general, requested by name, keeps its documented tools", async () => {
+test("the agent general, requested by name, keeps its documented tools", async () => {
   const { crew, model } = crewWith();
   await crew.run({ mode: "single", agent: "general", task: "Make tea." });
   expect(shown(model)).toHaveLength(28);
@@ -50,7 +50,7 @@ test("an agent that replaces general is used unchanged", async () => {
   expect(shown(model)).toEqual(["brew"]);
 });
 
-test("a tool list of the call replaces every other list", async () => {
+test("the tool list of a call replaces every other tool list", async () => {
   const { crew, model } = crewWith();
   await crew.run({ mode: "single", task: "Make tea.", tools: ["brew"] });
   expect(shown(model)).toEqual(["brew"]);

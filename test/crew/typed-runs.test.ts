@@ -26,7 +26,7 @@ const answers = (...results: readonly unknown[]) => ({
 });
 const bare = { home: false, discover: false } as const;
 
-test("data has the type and the value that the schema of the task gives", async () => {
+test("`data` of a result has the type and the value that the schema of the task gives", async () => {
   const run = createCrew(answers({ from: 1, to: 4 })).run({ task: "Count.", schema: range });
   expectTypeOf(run).toEqualTypeOf<Run<{ from: number; to: number; unit: string }>>();
   const result = await run;
@@ -36,7 +36,7 @@ test("data has the type and the value that the schema of the task gives", async 
   if (result.status === "ok") expectTypeOf(result.data.unit).toEqualTypeOf<string>();
 });
 
-test("data has the type that the output schema of the agent gives, by its name", async () => {
+test("`data` of a result has the type that the output schema of the agent gives, by the agent's name", async () => {
   const both = answers({ from: 1, to: 4 }, { from: 1, to: 4 }); // the other agent also works
   const crew = createCrew({ ...both, agents: [counter, speaker] });
   const run = crew.run({ agent: "counter", task: "Count." });
@@ -46,7 +46,7 @@ test("data has the type that the output schema of the agent gives, by its name",
   expect((await run).data).toEqual({ from: 1, to: 4, unit: "lines" });
 });
 
-test("data of a race and of a chain has the type of the schema of its result", async () => {
+test("`data` of a race and of a chain has the type of the schema of its result", async () => {
   const raced = createCrew(answers({ from: 1, to: 4 })).run({ race: { task: "Count.", models: ["m"], schema: range } });
   expectTypeOf(raced).toEqualTypeOf<Run<{ from: number; to: number; unit: string }>>();
   expect(await raced).toMatchObject({ status: "ok", data: { from: 1, to: 4, unit: "lines" } });
@@ -61,7 +61,7 @@ test("data of a race and of a chain has the type of the schema of its result", a
   expect(await chained).toMatchObject({ status: "ok", data: { from: 2, to: 4, unit: "lines" } });
 });
 
-test("data of parallel tasks is a list with the type of each schema", async () => {
+test("`data` of parallel tasks is a list with the type of each schema", async () => {
   const crew = createCrew({ ...answers({ from: 1, to: 4 }), models: manyAnswers() });
   const run = crew.run({
     tasks: [
@@ -112,7 +112,7 @@ test("an answer that fails a refinement of the task's schema is sent back once",
   expect(await run).toMatchObject({ status: "ok", data: { from: 1, to: 4 }, usage: { turns: 2 } });
 });
 
-test("a transformation changes data, and the recorded value stays as the model gave it", async () => {
+test("a transformation in a schema changes `data`, and the recorded value stays as the model gave it", async () => {
   const schema = z.object({ names: z.string().transform((text) => text.split(",")) });
   const result = await createCrew(answers({ names: "a,b" })).run({ task: "List.", schema });
   expectTypeOf<Extract<typeof result, { status: "ok" }>["data"]>().toEqualTypeOf<{ names: string[] }>();
@@ -133,7 +133,7 @@ const even = {
   },
 } as const satisfies StandardSchema;
 
-test("a schema of another library works as one of zod does", async () => {
+test("an output schema of another library works as one of zod does", async () => {
   const run = createCrew(answers(3, 4)).run({ task: "Give an even number.", schema: even });
   expect(await run).toMatchObject({ status: "ok", data: { half: 2 }, usage: { turns: 2 } });
 });

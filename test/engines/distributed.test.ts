@@ -138,7 +138,7 @@ const bury = async (path: string, epoch: number): Promise<void> => {
     .toHaveLength(1);
 };
 
-describe("takeovers of a call", () => {
+describe("takeovers of a task by another worker", () => {
   test("a call whose worker seems dead continues on another worker; the old one is told to stop, and its messages are refused", async () => {
     const facts: string[] = [];
     let aborted = false;
@@ -301,7 +301,7 @@ describe("takeovers of a call", () => {
   });
 });
 
-describe("which call is next", () => {
+describe("the order in which workers get tasks", () => {
   const of = (run: string, path: string): Call => ({ ...call(path), run });
   const gate = (): Readonly<{ open: Promise<void>; release(): void }> => {
     let release = (): void => {};

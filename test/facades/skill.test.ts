@@ -19,7 +19,7 @@ const withSkills = () => {
   return { cwd, discover: true, trusted: true, userHome: tempFolder() };
 };
 
-test("a skill is returned as text, listed on demand, and refused where it is not meant for models", async () => {
+test("the skill tool returns a skill as text, lists skills on demand, and refuses those that are not meant for models", async () => {
   const { read } = await stage(
     {
       lead: {
@@ -40,7 +40,7 @@ test("a skill is returned as text, listed on demand, and refused where it is not
   expect(read("lead")[2]).toMatch(/^Unknown skill "secret"\./);
 });
 
-test("a skill with its own agent runs in that agent, for callers that may start that agent", async () => {
+test("the skill tool runs a skill with its own agent in that agent, for callers that may start that agent", async () => {
   const says = [call("skill", { name: "survey", arguments: "src" }), "done"];
   const scout = { says: ["surveyed"] };
   const may = await stage({ lead: { tools: ["skill", "task"], spawns: ["scout"], says }, scout }, withSkills());

@@ -29,7 +29,7 @@ test.each<[what: string, before: string, after: string]>([
   expect(fix(before)).toBe(`---\n${after}\n---\nWork: as told.\n`);
 });
 
-test("line ends stay as they are, and a deprecated key gets its new name", () => {
+test("correcting an agent file keeps line ends, and gives a deprecated key its new name", () => {
   const text = "---\r\ndescription: d\r\nmaxSteps: 3\r\n---\r\nWork.\r\n";
   expect(fixedText(text, dialects["opencode"]!, { file: "/w/a.md", relative: "a.md" })).toBe(
     text.replace("maxSteps", "steps"),
@@ -40,6 +40,6 @@ test.each([
   ["nothing is wrong", "name: a\ndescription: d"],
   ["the intended value is unknown", "name: a\ndescription: d\nmetadata:\n  - a\n  b: ["],
   ["the better name is already in use", "name: a\ndescription: d\ntools: Read\nallowedTools: Grep"],
-])("a file stays as it is when %s", (_why, keys) => {
+])("an agent file is not corrected when %s", (_why, keys) => {
   expect(fix(keys)).toBe(undefined);
 });

@@ -16,7 +16,7 @@ agents:
 concurrency: 4
 `;
 
-test("one line is added and nothing else changes", () => {
+test("editing YAML: a new setting adds one line and changes nothing else", () => {
   const after = withSetting(file, ["agents", "scout", "enabled"], false);
   expect(after).toBe(file.replace("Grep ]\n", "Grep ]\n    enabled: false\n"));
   expect(withSetting(after, ["agents", "scout", "enabled"], true)).toBe(
@@ -25,19 +25,19 @@ test("one line is added and nothing else changes", () => {
   expect(withSetting(after, ["agents", "scout", "enabled"], undefined)).toBe(file);
 });
 
-test("a new agent is added next to the existing ones", () => {
+test("editing YAML: a new agent is added next to the existing ones", () => {
   const after = withSetting(file, ["agents", "new", "enabled"], false);
   expect(after).toBe(file.replace("enabled: true }\n", "enabled: true }\n  new:\n    enabled: false\n"));
   expect(withSetting(after, ["agents", "new", "enabled"], undefined)).toBe(file);
 });
 
-test("a value inside a one-line mapping is changed in place", () => {
+test("editing YAML: a value inside a one-line mapping is changed in place", () => {
   expect(withSetting(file, ["agents", "other", "enabled"], false)).toBe(
     file.replace("enabled: true", "enabled: false"),
   );
 });
 
-test("a setting is written to an empty file, to a file of comments, and to a file without a final newline", () => {
+test("editing YAML: a setting is written to an empty file, to a file of comments, and to a file without a final newline", () => {
   expect(withSetting("", ["agents", "x", "enabled"], false)).toBe("agents:\n  x:\n    enabled: false\n");
   const commented = withSetting("# mine\n", ["agents", "x", "enabled"], false);
   expect(commented).toContain("# mine");
@@ -47,7 +47,7 @@ test("a setting is written to an empty file, to a file of comments, and to a fil
   );
 });
 
-test("a value that is set can be read back, a removed one is gone, and the rest is unchanged", () => {
+test("editing YAML: a value that is set can be read back, a removed one is gone, and the rest is unchanged", () => {
   const word = fc.stringMatching(/^[a-z]{1,5}$/);
   const settings = fc.dictionary(word, fc.record({ enabled: fc.boolean(), model: word }, { requiredKeys: [] }), {
     maxKeys: 4,

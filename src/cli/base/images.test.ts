@@ -25,7 +25,7 @@ describe("images that a text mentions", () => {
     ["terminal", ["a.png", "b c.png", "out.png", "link.png"], []],
     ["arguments", ["a.png", "b c.png"], ["out.png", "link.png"]],
     ["pipe", [], []],
-  ])("a text from %s", async (origin, attached, refused) => {
+  ])("images in a text from %s are attached or refused by their location", async (origin, attached, refused) => {
     const { cwd, outer } = pictures();
     const found = await imagesFor(ways(outer), { cwd, origin });
     expect([...new Set(found.images.map(({ name }) => name))]).toEqual(attached);

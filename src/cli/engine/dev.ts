@@ -63,8 +63,9 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
 }
 
 /**
- * Marks this process as the one that stops the server; returns a function that ends this. `undefined`: another living
- * process does that. A server whose process was killed is taken over.
+ * Takes the lock of the process that stops the server when it ends; returns a function that releases the lock.
+ * `undefined`: another living process holds the lock. The lock of a killed process is free, so this process takes its
+ * server over.
  */
 async function lockServing({ pool }: Database): Promise<(() => void) | undefined> {
   const client = await (await pool()).connect();

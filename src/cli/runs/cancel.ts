@@ -75,7 +75,10 @@ export async function cancelRun(
   }
 }
 
-/** Ends one task of a run for good, in the same two ways; `undefined`: its process has not confirmed it. */
+/**
+ * Ends one task of a run for good: records its end if no process works on the run, and otherwise tells that process to
+ * end it; `undefined`: the process has not confirmed it.
+ */
 export async function cancelTask(
   { kept }: Pick<Crew, "kept">,
   { id, path, reason, signal }: Cancellation & Readonly<{ path: string }>,

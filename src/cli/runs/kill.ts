@@ -54,7 +54,8 @@ async function endWork(
 ): Promise<boolean> {
   if (owner?.pid === undefined) return false;
   const { pid, host, sole = false } = owner;
-  if (isTaken && (host !== undefined || !sole)) return false; // its process notices the loss of the run and stops
+  // the run was taken away from its process, which notices that and stops its work on the run
+  if (isTaken && (host !== undefined || !sole)) return false;
   if (host !== undefined)
     throw new CrewError(
       "RUN_BUSY",

@@ -130,7 +130,8 @@ export async function editSettings(_: readonly string[], flags: Flags): Promise<
   rmSync(folder, { recursive: true });
   if (after === text && existsSync(file)) process.stdout.write("No changes.\n");
   else {
-    await writeSettings({ file, text: after, config: read.config }, []); // this also creates the folder of the file
+    // called without values, only to create the folder of the file
+    await writeSettings({ file, text: after, config: read.config }, []);
     await writeAtomic(file, after);
     process.stdout.write(`Saved ${terminalLine(file)}\n`);
   }

@@ -12,4 +12,5 @@ export function maskAuth(remote: NonNullable<Agent["remote"]>): NonNullable<Agen
   return { ...remote, auth: Object.fromEntries(shown) as Record<string, unknown> };
 }
 
-const isUrl = (value: string): boolean => /^https?:\/\//.test(value); // such as the URL of a token endpoint, which is not a secret
+// a URL, such as that of a token endpoint, is not a secret
+const isUrl = (value: string): boolean => /^https?:\/\//.test(value);

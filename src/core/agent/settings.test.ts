@@ -10,7 +10,7 @@ const agent: Agent = {
   limits: { maxTurns: 10 },
 };
 
-test("empty settings change nothing", () => {
+test("empty settings change nothing about an agent", () => {
   expect(applySettings(agent, {})).toEqual({ agent, origins: {} });
   expect(applySettings(agent, { settings: { other: { model: "m" } } }).agent).toBe(agent);
 });
@@ -39,7 +39,7 @@ test("defaults apply only to fields that the agent does not set", () => {
   expect(Object.keys(origins)).toEqual(["thinking", "limits.maxDurationMs"]);
 });
 
-test("a ceiling only removes permissions, also from the user's own settings", () => {
+test("an upper bound in the settings only removes permissions, also those that the user's own settings grant", () => {
   const ceiling = { tools: ["read_file", "write_file"], limits: { maxTurns: 20, maxDurationMs: 1_000 } };
   const { agent: made, origins } = applySettings(agent, { ceilings: [{ key: "agents.a", agent: "a", ceiling }] });
   expect(made.tools).toEqual(["read_file"]);
@@ -48,7 +48,7 @@ test("a ceiling only removes permissions, also from the user's own settings", ()
   expect(applySettings(agent, { ceilings: [{ key: "agents.b", agent: "b", ceiling }] }).agent).toBe(agent);
 });
 
-test("a ceiling above the default does not raise the default", () => {
+test("an upper bound in the settings that is above an agent's default does not raise the default", () => {
   const { limits: _none, ...plain } = agent;
   const high = { limits: { maxTurns: 1_000 } };
   expect(applySettings(plain, { ceilings: [{ key: "", ceiling: high }] }).agent.limits).toBeUndefined();
@@ -59,6 +59,6 @@ test.each([
   [["*"], ["bash", "github__*"], ["bash", "github__*"]],
   [["bash", "github__list"], ["github__*"], ["github__list"]],
   [["bash"], ["glob"], []],
-])("the intersection of %j and %j", (ours, theirs, both) => {
+])("the intersection of the tool lists %j and %j", (ours, theirs, both) => {
   expect(commonTools(ours, theirs)).toEqual(both);
 });

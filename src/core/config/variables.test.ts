@@ -9,7 +9,7 @@ test("every setting has its own environment variable", () => {
   expect(new Set(names).size).toBe(names.length);
 });
 
-test("values are parsed by the type of the setting", () => {
+test("the value of an environment variable is parsed by the type of its setting", () => {
   const env = {
     SUBCREW_MODEL: "fast, offline",
     SUBCREW_CONCURRENCY: "3",
@@ -41,7 +41,7 @@ test.each([
   ["SUBCREW_CONCURRENCY", "0x10", "has to be a number"],
   ["SUBCREW_CONCURRENCY", "1e1", "has to be a number"],
   ["SUBCREW_CONCURRENCY", "9".repeat(40), "has to be a number"],
-])("%s=%s is refused with the name of the variable", (name, value, message) => {
+])("the environment variable %s=%s is refused, and the error names the variable", (name, value, message) => {
   expect(() => configFromVariables({ [name]: value })).toThrow(name);
   expect(() => configFromVariables({ [name]: value })).toThrow(message);
 });

@@ -45,7 +45,7 @@ test("the first available model of a list is chosen, and the others are fallback
   expect(chosen(["google/g", "mine"])).toEqual(["mine"]);
 });
 
-test("a tier is one model, not a list to try", () => {
+test("the name of a tier gives exactly one model, without fallbacks", () => {
   expect(chosen("fast")).toHaveLength(1);
 });
 
@@ -78,7 +78,7 @@ test("the choice fails if the user requires a model that is unavailable", () => 
 test.each([
   ["opnai/gpt-5", "UNKNOWN_MODEL", 'the provider "opnai" is unknown', 'Did you mean "openai"?'],
   ["sonett", "UNKNOWN_MODEL", 'the model "sonett" is unknown', 'Did you mean "sonnet"?'],
-])("%s: a typo gets a suggestion", (names, code, because, hint) => {
+])("the mistyped model name %s is refused with a suggestion", (names, code, because, hint) => {
   expect(chooseModel([{ by: "call", names }], catalogue, "call").misses).toEqual([
     { name: names, code, because, hint },
   ]);
@@ -102,7 +102,7 @@ test("the reason for the choice of a model is reported", () => {
   expect(chooseModel([], catalogue).candidates[0]?.why).toBe("the default is offline");
 });
 
-test("aliases that refer to each other do not loop for ever", () => {
+test("model aliases that refer to each other do not loop for ever", () => {
   const looping = { ...catalogue, tiers: { fast: "balanced", balanced: "fast" }, default: "fast" };
   expect(chooseModel([{ by: "agent", names: "fast" }], looping).candidates).toEqual([]);
 });

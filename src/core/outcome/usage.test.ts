@@ -24,7 +24,7 @@ describe("addUsage", () => {
     });
   });
 
-  test("adding nothing changes nothing", () => {
+  test("adding empty usage changes nothing", () => {
     const usage = { ...noUsage(), input: 1, contextTokens: 9, turns: 1 };
     expect(addUsage(usage, noUsage())).toEqual(usage);
     expect(addUsage(noUsage(), usage)).toEqual(usage);
@@ -55,11 +55,11 @@ test.each([
 });
 
 describe("formatUsage", () => {
-  test("ends with the model", () => {
+  test("the line ends with the name of the model", () => {
     expect(formatUsage({ ...noUsage(), turns: 1, input: 10 }, noCost(), "small")).toBe("1 turn ↑10 small");
   });
 
-  test("says that the price is unknown", () => {
+  test("the line says that the price is unknown", () => {
     expect(formatUsage({ ...noUsage(), turns: 2 }, { usd: 0, unpriced: 2 })).toBe("2 turns unknown price");
   });
 });

@@ -218,6 +218,6 @@ test.each([
     Array.from({ length: 14 }, (_, n) => `a${n}`),
     "Agents: a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, and 2 more.",
   ],
-])("the suggestion for %s among %j: %s", (word, known, wanted) => {
+])("the suggestion for the unknown name %s among %j: %s", (word, known, wanted) => {
   expect(suggestion(word, known, "Agents")).toBe(wanted);
 });

@@ -61,7 +61,7 @@ test.each([
   ["The status is ok", undefined, false],
   ["Is it correct?", undefined, false],
   ["That is not correct", undefined, false],
-])("the verdict of %j with %j is %j", (output, data, approved) => {
+])("the review text %j with the data %j is an approval: %j", (output, data, approved) => {
   expect(parseReview(output, data).approved).toBe(approved);
 });
 
@@ -320,6 +320,6 @@ test.each([
   "[ ] x\n",
   "verdict: ",
   "approved if ",
-])("a text of 300,000 characters made of %j is read in linear time", (piece) => {
+])("a review of 300,000 characters made of %j is read in linear time", (piece) => {
   expect(parseReview(piece.repeat(300_000 / piece.length) + "x").approved).toBe(false);
 });

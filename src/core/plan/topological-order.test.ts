@@ -22,6 +22,6 @@ test.each<[Record<string, readonly string[]>, string[] | undefined]>([
   [{ a: [], b: ["a"] }, undefined],
   [{ a: ["b"], b: ["a"] }, ["a", "b", "a"]],
   [{ before: ["a"], a: ["c"], b: ["a"], c: ["b"] }, ["a", "c", "b", "a"]],
-])("the cycle of %j is %j", (needs, wanted) => {
+])("the cycle that is found in the plan %j is %j", (needs, wanted) => {
   expect(cycleIn(body(needs))).toEqual(wanted);
 });

@@ -35,9 +35,12 @@ describe("a rule that asks before a file is read", () => {
     expect(judgeCall(bypass("read_file(**)"), grep("a.txt")).decision).toBe("ask");
   });
 
-  test.each(["read_file", "write_file(.env)", "bash(cat *)"])("does not exist in `ask: %s`", (rule) => {
-    expect(judgeCall(bypass(rule), grep(".env")).decision).toBe("allow");
-  });
+  test.each(["read_file", "write_file(.env)", "bash(cat *)"])(
+    "has no effect on a search if it is written as `ask: %s`",
+    (rule) => {
+      expect(judgeCall(bypass(rule), grep(".env")).decision).toBe("allow");
+    },
+  );
 });
 
 describe("a rule of an agent file about `read_file`", () => {
@@ -57,7 +60,7 @@ describe("a rule of an agent file about `read_file`", () => {
     expect(judgeCall(withFile(rule), asked).decision).toBe(decision);
   });
 
-  test("closes the files that it denies, and no others", () => {
+  test("makes the files that it denies unreadable, and no others", () => {
     const bans = readBans(withFile(deny));
     expect([bans?.("docs/a"), bans?.("src/a")]).toEqual([true, false]);
     expect(readBans(withFile(ask))).toBeUndefined();
@@ -67,7 +70,7 @@ describe("a rule of an agent file about `read_file`", () => {
   });
 });
 
-describe("files that a search leaves out because nobody was asked about them", () => {
+describe("files that a search leaves out because they need an approval", () => {
   const left = (policy: Policy, tool: string, ...named: LocatedSubject[]): readonly (boolean | undefined)[] => {
     const asks = readAsks(policy, tool, named);
     return [asks?.(".env"), asks?.("a.txt")];

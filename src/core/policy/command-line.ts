@@ -12,7 +12,9 @@ export type Part = Readonly<{
   inner: readonly Part[];
   /** Values of variables, and texts in code and arguments, read as commands: some program may run them. */
   perhaps: readonly Part[];
-  /** The indexes of its words that may begin a command, if it may run one of its arguments. */
+  /**
+   * The indexes of the command's words that may begin another command, for a program that may run one of its arguments.
+   */
   mayRun: readonly number[];
   transparent: boolean;
   problem?: string;
@@ -105,7 +107,10 @@ function evaluates({ words }: ShellCommand): boolean {
   return words.some(({ text = "" }) => /\[[\s\S]*(?:\$|`)/.test(text)) || names.some(({ text }) => text === undefined);
 }
 
-/** Those of them whose arguments are names of variables; those of others are so after `-v`. */
+/**
+ * The commands in `EVALUATING` whose arguments are all names of variables. Of the other commands, only the argument
+ * after `-v` or `-R` is one.
+ */
 const NAMES_VARIABLES = new Set(["unset", "let", "getopts"]);
 
 function movesOf(all: readonly Part[]): Pick<Line, "moves" | "folders"> {

@@ -106,7 +106,10 @@ function pathsInWord({ text, first }: { text: string; first: boolean }): NamedPa
 
 const SCRIPT = /\.(?:[a-z]{1,4}|conf|config)$/i;
 
-/** The hooks that git starts, for a hooks folder in which other files are source. */
+/**
+ * The names of all hooks that git starts. In a hooks folder that also contains source files, only files with these
+ * names are protected.
+ */
 export const GIT_HOOKS: readonly string[] = words(`
   applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase
   post-checkout post-merge pre-push pre-receive update proc-receive post-receive post-update reference-transaction

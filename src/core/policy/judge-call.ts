@@ -188,9 +188,9 @@ export function isOpened(
   );
 }
 
-/** The tools that read files, and those that change them. */
+/** The tools that read files or show their names. */
 const READING_TOOLS = ["read_file", "list_files", "get_file_info", "grep_files", "glob"] as const;
-/** The tools among them that show names, but no content. */
+/** The reading tools that show names of files, but no content. */
 const NAMING_TOOLS: readonly string[] = ["list_files", "glob"];
 /** A name that only patterns for all names match; it stands for the content of the workspace. */
 const ANY_NAME = "\u0001";
@@ -213,7 +213,7 @@ export function readBans(policy: Policy): ((place: string) => boolean) | undefin
 
 /**
  * Returns a test for paths that may be read only with an approval that a call about these subjects did not get;
- * `undefined` when there are none. A person was asked about a rule that covers a subject itself.
+ * `undefined` when no path needs one. If a rule covers a subject itself, the person was already asked about that rule.
  */
 export function readAsks(
   policy: Policy,

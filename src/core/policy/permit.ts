@@ -48,13 +48,16 @@ export function permit(rights: Rights, called: string): Permission {
   return permission;
 }
 
-/** Decisions that were already made: rights never change, and each step of a task asks about every tool. */
+/** Cache of decisions: the rights of a task never change, and each step of the task asks about every tool. */
 const judged = new WeakMap<Rights, Map<string, Permission>>();
 
-/** The names of those tools that a task may use, in order, and the permissions that they need, each once. */
+/** The names of the tools that a task may use, in order, and the permissions that these tools need, each once. */
 export type AllowedTools = Readonly<{ tools: readonly string[]; rights: readonly string[] }>;
 
-/** The allowed ones of these tools. All tasks of one agent ask the same, so the answer is remembered. */
+/**
+ * Returns the tools that these rights allow. The result is cached, because all tasks of one agent ask about the same
+ * tools.
+ */
 export function allowedTools(rights: Rights, tools: ReadonlyMap<string, unknown>): AllowedTools {
   const known = allowed.get(rights);
   if (known?.of === tools) return known;

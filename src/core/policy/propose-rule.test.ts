@@ -12,7 +12,7 @@ test.each([
   ["edit_file", { path: "src/core/a.ts", oldText: "a", newText: "b" }, "edit_file(src/core/**)"],
   ["write_file", { path: "README.md" }, "write_file(README.md)"],
   ["http_get", { url: "https://example.com/a/b?c" }, "http_get(https://example.com/*)"],
-])("%s %j proposes %s", (tool, input, rule) => {
+])("the approved call of %s with %j proposes the rule %s", (tool, input, rule) => {
   expect(proposedRule(tool, input)).toBe(rule);
 });
 
@@ -23,6 +23,9 @@ test.each(["rm a && rm b", "echo $(whoami)", "cat a > b", "ls | sh", "echo 'a b'
   },
 );
 
-test.each([{ url: "no address" }, { url: 5 }, { path: "" }, {}, "text"])("%j proposes no rule", (input) => {
-  expect(proposedRule("http_get", input)).toBeUndefined();
-});
+test.each([{ url: "no address" }, { url: 5 }, { path: "" }, {}, "text"])(
+  "the approved call %j proposes no rule",
+  (input) => {
+    expect(proposedRule("http_get", input)).toBeUndefined();
+  },
+);

@@ -10,7 +10,7 @@ export type Subject =
     }>
   | Readonly<{ kind: "command"; command: string }>
   | Readonly<{ kind: "url"; url: string }>
-  /** Anything else that has a name: a note, an agent. */
+  /** Any other subject that has a name, such as a note or an agent. */
   | Readonly<{ kind: "name"; name: string }>;
 
 /**

@@ -15,19 +15,19 @@ test.each([
   ["bash(=echo (a) *)", { tool: "bash", pattern: "echo (a) *", exact: true }],
   ["mcp__github__create_issue", { tool: "github__create_issue" }],
   ["network", { tool: "network" }],
-])("%s is parsed", (text, want) => {
+])("the permission rule %s is parsed", (text, want) => {
   expect(rule(text)).toEqual(want);
 });
 
-test("a parsed rule is printed as it was written", () => {
+test("a parsed permission rule is printed as it was written", () => {
   for (const text of ["bash(git log *)", "write_file", "bash(=a && b)"]) expect(ruleText(rule(text))).toBe(text);
 });
 
-test.each(["", "nonsense", "wrte_file(x)", "bash()", "(x)"])("%j is an error", (text) => {
+test.each(["", "nonsense", "wrte_file(x)", "bash()", "(x)"])("the permission rule %j is an error", (text) => {
   expect(() => parseRules([text])).toThrow(expect.objectContaining({ name: "CrewError" }));
 });
 
-test("tools defined by the caller can be named", () => {
+test("a permission rule can name tools that the library user passed", () => {
   expect(parseRules(["deploy(prod)"], ["deploy"])).toEqual([{ tool: "deploy", pattern: "prod" }]);
 });
 

@@ -294,7 +294,7 @@ export type KeptEvent = Envelope &
   Readonly<{
     seq: number;
     /**
-     * How many milliseconds of the time since the previous event did not pass: the clock was set forward, or the machine
+     * How far the clock jumped ahead since the previous event, in milliseconds: it was set forward, or the machine
      * slept.
      */
     jumped?: number;

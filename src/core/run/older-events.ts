@@ -59,7 +59,7 @@ const examples: Readonly<Partial<Record<Fact["type"], Readonly<Record<string, un
   warning: { text: "" },
 };
 
-/** Whether a value has the form that readers of records expect. */
+/** A check that a value has the structure that readers of records expect. */
 type Form = (value: unknown) => boolean;
 
 const text: Form = (value) => typeof value === "string";
@@ -86,7 +86,10 @@ const mapOf =
 
 type Fields = Readonly<Record<string, Form>>;
 
-/** An object; fields that are not listed may have any value, and optional ones may be absent. */
+/**
+ * Checks an object: the required fields must be valid, the optional ones may be absent, and all others may have any
+ * value.
+ */
 const fields =
   (required: Fields, optional: Fields = {}): Form =>
   (value) => {
@@ -144,7 +147,10 @@ const kinds: Readonly<Record<string, Form>> = {
   loop: fields({ body: (value) => body(value), until: text, max: number }, { needs: texts, exhausted: text }),
 };
 
-/** A node of a plan; a kind of a newer version has no form here, and no reader either. */
+/**
+ * Checks a node of a plan. A node of a kind that only a newer version knows is invalid, because no code of this version
+ * can read it.
+ */
 const node: Form = (value) =>
   isRecord(value) &&
   typeof value["kind"] === "string" &&
@@ -191,7 +197,7 @@ const versions: Readonly<Record<string, Form>> = {
 const version: Form = (value) =>
   isRecord(value) && typeof value["kind"] === "string" && (versions[value["kind"]]?.(value) ?? true);
 
-/** The forms of records beyond the fields that every record of a type has. */
+/** Checks of the nested and optional fields of records, by the type of the record. */
 const forms: Readonly<Partial<Record<Fact["type"], Form>>> = {
   "run.started": fields(
     { plan },

@@ -29,8 +29,8 @@ function joinOf(
   return [join, entries];
 }
 
-describe("settled", () => {
-  test("waits for all", () => {
+describe("a join of the kind `settled`", () => {
+  test("waits for all of its dependencies", () => {
     expect(joinOutcome(...joinOf({ pick: "settled" }, ["a", "b"], { a: ok("1") }))).toBeUndefined();
   });
 
@@ -69,7 +69,7 @@ describe("settled", () => {
   });
 });
 
-describe("first", () => {
+describe("a join of the kind `first`", () => {
   test("takes the first success with its data", () => {
     expect(joinOutcome(...joinOf({ pick: "first" }, ["a", "b"], { b: ok("2", { n: 2 }) }))).toEqual({
       status: "ok",

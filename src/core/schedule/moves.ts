@@ -1,4 +1,4 @@
-/** For each state of a run: how many events may have moved a node within a list (see `movesOf`). */
+/** For each state of a run: the number that `movesOf` returns. */
 const counts = new WeakMap<object, number>();
 
 /**
@@ -11,7 +11,8 @@ export const movesOf = (state: object): number => counts.get(state) ?? 0;
 export const countMove = (state: object): void => void counts.set(state, movesOf(state) + 1);
 
 /**
- * Events with which a node that works keeps its place and its name in lists. Nearly all events of a run are among them.
+ * True for an event after which a working node keeps its place and its name in lists, as after nearly all events of a
+ * run.
  */
 export const isSteady = ({ type, path }: Readonly<{ type: string; path: string }>): boolean =>
   path !== "" && STEADY.has(type);

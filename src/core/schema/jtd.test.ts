@@ -53,7 +53,7 @@ const value = fc
     ),
   );
 
-test("a translated schema accepts exactly what the original accepts", () => {
+test("a JTD schema that was translated to JSON Schema accepts exactly what the original accepts", () => {
   fc.assert(
     fc.property(schema, fc.array(value, { minLength: 5, maxLength: 10 }), (given, values) => {
       const one = jtd.compile(given);
@@ -82,7 +82,7 @@ test.each<[string, JsonSchema, boolean]>([
   if (!is) expect(jsonSchemaOf(given)).toBe(given);
 });
 
-test("references to definitions and their descriptions are kept", () => {
+test("the translation of a JTD schema keeps references to definitions and their descriptions", () => {
   const given = {
     definitions: { n: { type: "uint8", metadata: { description: "a number" } } },
     elements: { ref: "n" },

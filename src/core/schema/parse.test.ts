@@ -44,11 +44,11 @@ test.each<[unknown, string, string]>([
     '"shapes.a.radius" of the input has to be a number, not a text.',
     "Give a number.",
   ],
-])("%j is refused", (value, message, hint) => {
+])("parsing the invalid value %j is refused with an error", (value, message, hint) => {
   expect(refusal(value)).toEqual([message, hint]);
 });
 
-test("a valid value is returned typed", () => {
+test("parsing a valid value returns it with its type", () => {
   expect(parseAs(shape, { name: "x", level: "low" }, { code: "BAD_INPUT", what: "input" })).toEqual({
     name: "x",
     level: "low",

@@ -31,7 +31,7 @@ export function decodedTexts(text: string, shortest: number): readonly DecodedTe
   return all;
 }
 
-/** A text that this does not match contains nothing encoded; most short texts do not. */
+/** Matches every text that may contain something encoded; most short texts do not match. */
 const MAY_BE_ENCODED =
   /[%\\&\n\r\x1b\u00ad\u200b-\u200d\u2060\ufeff<]|=3D|[\w+/-]{14}|[0-9A-Fa-f]{2}[ :,;-]{1,2}(?:0x)?[0-9A-Fa-f]{2}|[0-9][,; ] ?[0-9]/;
 
@@ -146,7 +146,7 @@ function base64Texts(text: string, shortest: number): DecodedText | undefined {
   const least = Math.ceil((shortest * 4) / 3);
   let bytes: Bytes | undefined;
   for (let from = 0; from + least <= text.length; ) {
-    // Searching from the end of a word, too short words are skipped in a few steps.
+    // The search goes backwards from the end of a word, so that words that are too short are skipped in a few steps.
     let last = from + least - 1;
     while (last >= from && digitAt(text, last) >= 0) last--;
     if (last >= from) {
@@ -212,8 +212,8 @@ function bytesIn(
 const WRAPPED_LINE = /^[ \t]{0,40}[A-Za-z0-9+/=_-]{32,}\r?\n$/;
 
 /**
- * Where the lines of encoded data begin that end at this offset, which is behind a line end: the next line may continue
- * the data. The offset itself, if there are none.
+ * The offset at which the lines of encoded data begin that end at the given offset, directly after a line end: the next
+ * line may continue the data. Returns the given offset if there are no such lines.
  */
 export function wrappedDataBefore(text: string, end: number): number {
   let start = end;

@@ -28,7 +28,7 @@ const BEGIN = new RegExp(MARK("BEGIN"), "iy");
 const END = new RegExp(MARK("END"), "iy");
 const BEGIN_START = new RegExp(START("BEGIN"), "i");
 const BEGIN_ANYWHERE = new RegExp(START("BEGIN"), "ig");
-/** A text that this does not match contains no marker of a key, and need not be searched. */
+/** Matches every text that may contain a marker of a key; other texts need not be searched. */
 const MAY_BEGIN = /-{4}|%2[5d]|&(?:amp|hyphen|dash|minus|#)|\\[ux\\]/i;
 const END_ANYWHERE = new RegExp(`${START("END")}[^\\n]{0,400}?${DASH}{4,5}`, "ig");
 /** The characters with which a marker can begin: a dash as it is, or an escape of one. */
@@ -52,7 +52,9 @@ const KEY_LINE = "[ \\t]{0,40}[a-z0-9+/]{40,100}={0,2}[ \\t]{0,40}(?:\\r?\\n|$)"
 /** The maximum number of lines that another program printed between the lines of a key. */
 const MOST_OTHER_LINES = 4;
 const INTERRUPTION = new RegExp(`(?:${OTHER_LINE}){1,${MOST_OTHER_LINES}}?(?=${KEY_LINE})`, "iy");
-/** The same for a text that continues an interruption: at most so many further lines. */
+/**
+ * Like `INTERRUPTION`, for a text that begins in the middle of an interruption: entry n allows at most n further lines.
+ */
 const CONTINUATIONS = Array.from(
   { length: MOST_OTHER_LINES + 1 },
   (_, most) => new RegExp(`(?:${OTHER_LINE}){0,${most}}?(?=${KEY_LINE})`, "iy"),

@@ -112,7 +112,7 @@ function scriptIn(program: string, args: readonly ShellWord[]): readonly number[
   const run = texts.indexOf("run");
   const names = texts.flatMap((text, at) => (at > run && !text.startsWith("-") ? [at] : []));
   const scripts = texts[names[0] ?? 0] === "workspace" ? names.slice(2) : names;
-  // The word after an option may be its value; then a later word is the name.
+  // The word after an option may be the value of the option; then a later word is the name of the script.
   const last = scripts.findIndex((at) => !texts[at - 1]?.startsWith("-"));
   return scripts.slice(0, last < 0 ? undefined : last + 1).filter((at) => run >= 0 || !managing.includes(texts[at]!));
 }

@@ -40,7 +40,9 @@ export function quotedIn(code: string): string[] {
   return found;
 }
 
-/** What closes the text that begins here; `undefined`: no text does. */
+/**
+ * The characters that close the quoted text which begins at this position; `undefined`: no quoted text begins there.
+ */
 function closingOf(code: string, at: number): string | undefined {
   const char = code.charAt(at);
   if (PLAIN_QUOTES.has(char)) return char;

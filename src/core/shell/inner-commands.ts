@@ -72,7 +72,10 @@ const running: Readonly<Record<string, readonly string[]>> = {
   wget: ["--use-askpass", "-e", "--execute"],
 };
 
-/** The line, the pattern or the end of the file at which a pager or an editor begins. */
+/**
+ * Matches an argument that only tells a pager or an editor where to begin: a line (`+12`), a pattern (`+/text`) or the
+ * end.
+ */
 const HARMLESS_PLUS = /^\+(?:\d+|\/[^]*|[gGF])?$/;
 
 function inOptions(options: readonly string[], program: string, args: readonly ShellWord[]): InnerLines | undefined {
@@ -167,7 +170,7 @@ const LONGEST_SEARCH = 500;
 /** Long options of git that run a command. git also accepts their beginnings. */
 const GIT_RUNNING = ["--exec", "--extcmd", "--upload-pack", "--receive-pack", "--open-files-in-pager"];
 
-/** The letters of these options, by subcommand. */
+/** The short forms of the options in `GIT_RUNNING`, by subcommand. */
 const GIT_LETTERS: Readonly<Record<string, string>> = {
   rebase: "x",
   difftool: "x",

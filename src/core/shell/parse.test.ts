@@ -25,7 +25,7 @@ test.each<[string, (string | undefined)[][]]>([
   ["echo a$ '$b' \\$c", [["echo", "a$", "$b", "$c"]]],
   ["find . -exec rm {} \\;", [["find", ".", "-exec", "rm", "{}", ";"]]],
   ["", []],
-])("%j is parsed into its commands", (line, want) => {
+])("the command line %j is parsed into its commands", (line, want) => {
   expect(words(line)).toEqual(want);
 });
 
@@ -50,7 +50,7 @@ test("variable assignments and redirections of a command are not part of its wor
   } satisfies ParsedShell);
 });
 
-test("file name patterns and home folders are marked", () => {
+test("the parser of command lines marks file name patterns and home folders", () => {
   expect(parseShell("ls *.ts ~/x '*' \"~\"")).toEqual({
     commands: [
       {
@@ -120,15 +120,15 @@ test.each([
   "ec\\\nho a",
   "echo $\\\na",
   'echo "$\\\na"',
-])("%j is not parsed", (line) => {
+])("the command line %j is not parsed", (line) => {
   expect(parseShell(line)).toHaveProperty("problem");
 });
 
-test("a line that is too long is not parsed", () => {
+test("a command line that is too long is not parsed", () => {
   expect(parseShell("x".repeat(70_000))).toHaveProperty("problem");
 });
 
-test("the parser agrees with bash", () => {
+test("the parser of command lines agrees with bash", () => {
   const folder = tempFolder();
   const piece = fc.constantFrom(
     "a",

@@ -109,7 +109,10 @@ function readList(reader: Reader, close: ")" | undefined): void {
 const SEPARATORS = ["&&", "||", "|&", ";", "|", "&"];
 const isSeparator = (char: string): boolean => char === ";" || char === "|" || char === "&";
 
-/** Gives the texts of a pipe to the commands from this index on, and returns them with those that they can write. */
+/**
+ * Gives the texts of a pipe to the commands from this index on. Returns these texts together with the texts that the
+ * commands can write.
+ */
 function pipeInto({ commands }: Reader, start: number, piped: ShellWord[]): ShellWord[] {
   const added = commands.slice(start);
   if (piped.length > 0) {

@@ -22,7 +22,7 @@ test.each([
   ["no command in the name of a usual shell", "SHELL=/bin/bash make", []],
   ["no command in a prompt", "PS4='+ ' bash -xc true", []],
   ["no variable in the values of printf", "printf -v X PAGER", []],
-])("a program runs %s", (_what, line, inner) => {
+])("commands that programs run because of variables: %s", (_what, line, inner) => {
   expect(read(line)).toEqual({ inner, perhaps: [] });
 });
 
@@ -39,6 +39,6 @@ test.each([
     "programs run the file that the variable GIT_CONFIG_VALUE_0 names",
   ],
   ["is no complete command", `PAGER='less "' git log`, "the command in the variable PAGER cannot be read: "],
-])("a variable that %s cannot be read", (_what, line, problem) => {
+])("the command in a variable that %s cannot be read", (_what, line, problem) => {
   expect(read(line).problem).toContain(problem);
 });

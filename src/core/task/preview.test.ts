@@ -3,7 +3,7 @@ import { redactedPreview, extractToolArgsPreview } from "./preview.ts";
 
 const long = `/base/${"a".repeat(60)}/end.ts`;
 
-describe("the canonical tools", () => {
+describe("the preview of a call of a canonical tool", () => {
   test.each([
     ["read_file", { path: "a.ts", offset: 10, limit: 5 }, "a.ts [10-15]"],
     ["read_file", { path: "a.ts", offset: 10 }, "a.ts [10-]"],
@@ -57,7 +57,7 @@ test.each([
   expect(extractToolArgsPreview(tool, args)).toBe(preview);
 });
 
-describe("hostile arguments of a model", () => {
+describe("the preview of a call with hostile arguments", () => {
   test("control characters are made visible, and several lines become one", () => {
     const preview = extractToolArgsPreview("bash", { command: "ls\n\u001b[2K\rrm -rf \u202ex\u009b1m" });
     expect(preview).toBe("ls ␛[2K␍rm -rf \ufffdx\ufffd1m");

@@ -15,7 +15,8 @@ export function extractToolArgsPreview(toolName: string, args: Record<string, un
 /** The preview of a tool call without secrets: they are removed before the texts are cut. */
 export function redactedPreview(toolName: string, args: Args, redact: (text: string) => string): string {
   const clean = (key: string, value: unknown): unknown => {
-    if (typeof value !== "string" || key === "content") return value; // of a content only the length is shown
+    // a preview shows only the length of the argument `content`
+    if (typeof value !== "string" || key === "content") return value;
     return value.length <= 2 * MOST_REDACTED
       ? redact(value)
       : redact(value.slice(0, MOST_REDACTED)) + redact(value.slice(-MOST_REDACTED));
@@ -114,7 +115,7 @@ const labels: ReadonlyMap<string, Preview> = new Map([
 const USUAL_KEYS = ["command", "path", "file", "pattern", "query", "url", "task", "prompt", "name", "action"];
 
 const PATH_CHARS = 50;
-/** Fewer characters where the size of the file follows. */
+/** The maximum length of a path that is followed by the size of its file. */
 const SIZED_PATH_CHARS = 40;
 const TITLE_CHARS = 40;
 /** The number of lines that the tool `read` of the program pi reads when a call gives no number. */
@@ -173,7 +174,7 @@ function found(args: Args): string {
   return start(place !== "" && name !== "" ? `${brief(place)} -name "${name}"` : place, TEXT_CHARS);
 }
 
-/** The beginning of a text that another text follows. */
+/** The beginning of a text, for a preview in which another text follows it. */
 const brief = (value: string): string => cutHead(value, LOOKED_AT).text;
 
 function move(args: Args): string {

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { unifiedDiff } from "./diff.ts";
 
-test("a change is shown with three lines around it", () => {
+test("a diff shows a change with three lines of context", () => {
   const before = `${"abcdefghij".split("").join("\n")}\n`;
   expect(unifiedDiff(before, before.replace("f", "F\nG"), "x.txt")).toBe(
     ["--- x.txt", "+++ x.txt", "@@ -3,7 +3,8 @@", " c", " d", " e", "-f", "+F", "+G", " g", " h", " i"].join("\n"),
@@ -14,20 +14,20 @@ test("a change is shown with three lines around it", () => {
   expect(unifiedDiff(before, before, "x")).toBe("");
 });
 
-test("new and emptied files, and a missing last line end, are shown as git does", () => {
+test("a diff shows new and emptied files, and a missing last line end, as git does", () => {
   expect(unifiedDiff("", "a\n", "x")).toBe("--- /dev/null\n+++ x\n@@ -0,0 +1 @@\n+a");
   expect(unifiedDiff("a\n", "", "x")).toBe("--- x\n+++ /dev/null\n@@ -1 +0,0 @@\n-a");
   expect(unifiedDiff("a", "a\n", "x")).toBe("--- x\n+++ x\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a");
 });
 
-test("two files without a common line are not searched for a minimal diff", () => {
+test("the diff of two files without a common line is not searched for a minimum", () => {
   const text = (word: string): string => Array.from({ length: 20_000 }, (_, n) => `${word} ${n}`).join("\n");
   const began = performance.now();
   expect(unifiedDiff(text("a"), text("b"), "x").split("\n").length).toBeGreaterThan(40_000);
   expect(performance.now() - began).toBeLessThan(30_000); // a minimal diff would take minutes, and more memory than available
 });
 
-test("patch(1) turns the old text into the new one", (context) => {
+test("patch(1) with the diff of two texts turns the old text into the new one", (context) => {
   if (spawnSync("patch", ["--version"]).error) return context.skip("there is no patch here");
   const folder = tempFolder();
   const text = fc

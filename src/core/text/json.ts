@@ -47,7 +47,7 @@ export function isDeeplyNested(value: unknown, deepest = DEEPEST_JSON): boolean 
   return false;
 }
 
-/** The same for a value in which no object occurs twice, as in parsed JSON: it takes a fraction of the time. */
+/** Like `isDeeplyNested`, but faster, for a value in which no object occurs twice, as in parsed JSON. */
 function isDeepTree(value: unknown, deepest: number): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; ; depth += 1) {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { mentionOf, mentionsIn, openMention, pastedPath } from "./mention.ts";
 
-test("a mention begins a word, and its name may be in quotes", () => {
+test("a mention (`@file`) is found only at the beginning of a word, and its name may be in quotes", () => {
   expect(mentionsIn('look at @a.png, @"my picture.png" and (@b/ü.jpg) not me@home.png')).toEqual([
     "a.png,",
     "my picture.png",
@@ -10,12 +10,12 @@ test("a mention begins a word, and its name may be in quotes", () => {
   expect(mentionsIn("@first\n@second")).toEqual(["first", "second"]);
 });
 
-test("a name with blanks is quoted, so that it is parsed back", () => {
+test("a mention (`@file`) of a name with blanks is quoted, so that it is parsed back", () => {
   for (const name of ["a.png", "my picture.png", "日本 語.png", "tab\there.png"])
     expect(mentionsIn(`see ${mentionOf(name)} please`)).toEqual([name]);
 });
 
-test("a quoted mention is open until its second quote", () => {
+test('a quoted mention (`@"file"`) is incomplete until its second quote', () => {
   expect(openMention('see @"my pic')).toBe(4);
   expect(openMention('see @"my pic" ')).toBe(-1);
   expect(openMention("see @my pic")).toBe(-1);

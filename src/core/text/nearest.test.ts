@@ -16,31 +16,31 @@ test.each([
   expect(nearest(word, agents)).toBe(meant);
 });
 
-test.each(["reviewer", "xy", "", "p"])("nothing is close to %j", (word) => {
+test.each(["reviewer", "xy", "", "p"])("no name is near enough to %j to be suggested", (word) => {
   expect(nearest(word, agents)).toBeUndefined();
 });
 
-test("the same word in another case beats a typo that comes first", () => {
+test("nearest name: the same word in another case wins over an earlier candidate with a typo", () => {
   expect(nearest("READ", ["reads", "read"])).toBe("read");
 });
 
-test("fewer typos win, and the earlier one on a tie", () => {
+test("nearest name: the candidate with fewer typos wins, and the earlier one on a tie", () => {
   expect(nearest("tools", ["toolzz", "toolz"])).toBe("toolz");
   expect(nearest("tools", ["toolx", "toolz"])).toBe("toolx");
 });
 
-test("a short word allows one typo only", () => {
+test("nearest name: a short word may have only one typo", () => {
   expect(nearest("ab", ["cd", "ac"])).toBe("ac");
   expect(nearest("abc", ["axy"])).toBeUndefined();
   expect(nearest("nope", ["code", "node-like"])).toBeUndefined();
   expect(nearest("cdoe", ["code"])).toBe("code");
 });
 
-test("two swapped letters count as one typo, even if a row of the distance table exceeds the limit", () => {
+test("nearest name: two swapped letters count as one typo, even if a row of the distance table exceeds the limit", () => {
   expect(nearest("abcde", ["badce"])).toBe("badce");
 });
 
-test("very long words are not compared", () => {
+test("nearest name: very long words are not compared", () => {
   const long = "a".repeat(100_000);
   expect(nearest(long, [`${long}b`, long])).toBeUndefined();
   expect(nearest("read", [long])).toBeUndefined();

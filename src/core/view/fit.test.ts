@@ -17,7 +17,7 @@ test.each([
   expect(widthOf(fit(text, columns, "…"))).toBeLessThanOrEqual(Math.max(columns, 0));
 });
 
-test("characters of width one are measured correctly, alone and beside each other", () => {
+test("text width: characters of width one are measured correctly, alone and beside each other", () => {
   const characters = Array.from({ length: 0x2900 - 0x20 }, (_, at) => String.fromCharCode(0x20 + at));
   expect(characters.filter((one) => widthOf(one) !== stringWidth(one))).toEqual([]);
   for (const [from, to] of [
@@ -34,12 +34,12 @@ test("characters of width one are measured correctly, alone and beside each othe
   }
 });
 
-test("padding counts columns, not characters", () => {
+test("padding a text for the terminal counts columns, not characters", () => {
   expect(pad("日本", 6)).toBe("日本  ");
   expect(pad("too long", 3)).toBe("too long");
 });
 
-test("the last row of a growing text is shown", () => {
+test("of a growing text that is wrapped, the last row is shown", () => {
   expect(lastRow("one two three", 20)).toBe("one two three");
   expect(lastRow("one two three four five", 10)).toBe("five");
   expect(lastRow(`${"word ".repeat(1_000)}end`, 12)).toMatch(/end$/);

@@ -83,7 +83,7 @@ const measured = new Map<string, number>();
 const MOST_MEASURED = 2_000;
 const LONGEST_MEASURED = 400;
 
-/** Made for the first text that needs it: its data take milliseconds to load. */
+/** Created when the first text needs it, because its data take milliseconds to load. */
 let segmenter: Intl.Segmenter | undefined;
 /** Code units of one character on the screen beyond this number are dropped as noise. */
 const LONGEST_CLUSTER = 16;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { layersOf } from "./graph-layers.ts";
 
-test("a node is placed one layer after the last node that it needs", () => {
+test("graph layers: a node is placed one layer after the last node that it needs", () => {
   const layers = layersOf(
     new Map([
       ["ship", ["test", "docs", "unknown"]],
@@ -14,7 +14,7 @@ test("a node is placed one layer after the last node that it needs", () => {
   expect(layers).toEqual([["docs"], ["api"], ["test"], ["ship"]]);
 });
 
-test("nodes are reordered so that fewer edges cross", () => {
+test("graph layers: nodes are reordered so that fewer edges cross", () => {
   const layers = layersOf(
     new Map([
       ["a", []],
@@ -26,7 +26,7 @@ test("nodes are reordered so that fewer edges cross", () => {
   expect(layers[1]).toEqual(layers[0]!.map((id) => `below ${id}`));
 });
 
-test("all nodes of a cycle are placed, after the others", () => {
+test("graph layers: all nodes of a cycle are placed, after the others", () => {
   const layers = layersOf(
     new Map([
       ["a", ["b"]],
@@ -37,7 +37,7 @@ test("all nodes of a cycle are placed, after the others", () => {
   expect(layers).toEqual([["c"], ["a", "b"]]);
 });
 
-test("in any graph every node is in one layer, after all nodes that it needs", () => {
+test("graph layers: in any graph every node is in one layer, after all nodes that it needs", () => {
   const graph = fc.array(fc.array(fc.nat(60), { maxLength: 4 }), { maxLength: 60 });
   fc.assert(
     fc.property(graph, (lists) => {

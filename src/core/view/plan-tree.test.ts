@@ -23,7 +23,7 @@ const plan: Plan = {
   },
 };
 
-test("a tree lists each node once, after the nodes that it needs", () => {
+test("the tree of a plan lists each node once, after the nodes that it needs", () => {
   expect(planTree(plan, { columns: 60, unicode: false })).toBe(`3 nodes, the result is that of "all"
 |- build  repeats up to 3 times until "review" approves
 |  |- work  worker: Say "hi" loudly
@@ -33,7 +33,7 @@ test("a tree lists each node once, after the nodes that it needs", () => {
 `);
 });
 
-test("a flowchart escapes text that Mermaid would read as syntax", () => {
+test("the flowchart of a plan escapes text that Mermaid would read as syntax", () => {
   const odd: Plan = { output: 'a"b', nodes: { 'a"b': { kind: "task", task: { agent: "x<y", prompt: "" } } } };
   expect(planMermaid(odd)).toBe('flowchart TD\n  n0["a#34;b: x#60;y"]\n');
   expect(planMermaid(plan).split("\n")).toContain('  subgraph n1["build: up to 3 rounds"]');

@@ -49,7 +49,7 @@ export function parseFilter(text: string): Readonly<{ matches: Filter | undefine
 export const stateWords = Object.keys(states);
 
 const textsOf = (row: TopRow): readonly (string | undefined)[] => [
-  cellOf(row, "agent", 0), // this also finds tasks that have not begun
+  cellOf(row, "agent", 0), // the agent column has a text even for tasks that have not begun
   ...ownTexts(row),
 ];
 

@@ -26,8 +26,8 @@ export type ShownRun = Readonly<{
 }>;
 
 /**
- * When a run, or one of its tasks, ended or was last heard of; `undefined` while it goes on. The clock of an
- * interrupted run stands still.
+ * When a run, or one of its tasks, ended or recorded its last event; `undefined` while it is running. The duration of
+ * an interrupted run does not grow.
  */
 export function shownEnd({ state, life }: Pick<ShownRun, "state" | "life">, node?: NodeView): number | undefined {
   const { endedAt } = node ?? state;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { timeScale } from "./time-scale.ts";
 
-test("without long pauses, positions are proportional to time", () => {
+test("on the time scale of a run without long pauses, positions are proportional to time", () => {
   const { place, pauses } = timeScale(
     [
       { from: 0, to: 50 },
@@ -14,7 +14,7 @@ test("without long pauses, positions are proportional to time", () => {
   expect(pauses).toEqual([]);
 });
 
-test("a night between two minutes of work takes little room and is marked", () => {
+test("on the time scale of a run, a night between two minutes of work takes little room and is marked", () => {
   const night = 8 * 3_600_000;
   const { place, pauses } = timeScale(
     [
@@ -30,7 +30,7 @@ test("a night between two minutes of work takes little room and is marked", () =
   expect(pauses).toEqual([{ at: expect.closeTo(0.5, 2), ms: night - 60_000 }]);
 });
 
-test("times outside of the run are placed at its ends, and an empty run has a valid scale", () => {
+test("on a time scale, times outside of the run are placed at its ends, and an empty run has a valid scale", () => {
   const { place } = timeScale([], 10, 20);
   expect([0, 10, 20, 30].map(place)).toEqual([0, 0, 1, 1]);
 });

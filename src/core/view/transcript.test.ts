@@ -19,7 +19,7 @@ const turn = (path: string, text: string, ...calls: { id: string; name: string }
 const ended = (path: string, call: string, text: string, error = false): KeptEvent =>
   kept(path, { type: "tool.ended", call, tool: "x", error, text, ms: 5 });
 
-test("a call is shown where the model made it, with the result that came later", () => {
+test("a transcript shows a tool call where the model made it, with the result that came later", () => {
   const [task] = transcriptsOf([
     kept("a", { type: "node.started", attempt: 1, kind: "task", agent: "explore", prompt: "look" }),
     turn("a", "I look.", { id: "1", name: "grep_files" }, { id: "2", name: "bash" }),
@@ -32,7 +32,7 @@ test("a call is shown where the model made it, with the result that came later",
   ).toEqual(["prompt", "turn", ["grep_files", "error", "first"], ["bash", "ok", "second"], "end"]);
 });
 
-test("a call without a recorded result is shown as open, and a denied call as denied", () => {
+test("a transcript shows a tool call without a recorded result as open, and a denied call as denied", () => {
   const [task] = transcriptsOf([
     turn("a", "", { id: "1", name: "bash" }, { id: "2", name: "write_file" }),
     kept("a", { type: "tool.denied", call: "2", tool: "write_file", rule: "plan mode", text: "not allowed" }),
@@ -40,7 +40,7 @@ test("a call without a recorded result is shown as open, and a denied call as de
   expect(task?.entries.slice(1)).toMatchObject([{ state: "open" }, { state: "denied", result: "not allowed" }]);
 });
 
-test("when a call id is used again after a retry, its result belongs to the later call", () => {
+test("in a transcript, when a call id is used again after a retry, its result belongs to the later call", () => {
   const [task] = transcriptsOf([
     turn("a", "", { id: "1", name: "bash" }),
     ended("a", "1", "old"),

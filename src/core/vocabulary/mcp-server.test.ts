@@ -13,7 +13,7 @@ test.each([
   expect(name.length).toBeLessThanOrEqual(64);
 });
 
-test.each(["a__b", "_a", "a b", "", "mcp/x", "a_"])("%j is not a valid server name", (name) => {
+test.each(["a__b", "_a", "a b", "", "mcp/x", "a_"])("%j is not a valid name of an MCP server", (name) => {
   expect(mcpServers.safeParse({ [name]: {} }).success).toBe(false);
 });
 

@@ -9,7 +9,7 @@ test.each([
     ["a", "b", "c"],
   ],
   ["", []],
-])("the names that %j can stand for", (wish, names) => {
+])("the list or text %j is split into single model names", (wish, names) => {
   expect(modelNames(wish)).toEqual(names);
 });
 
@@ -22,7 +22,7 @@ test.each([
   ["openrouter/x/y:free", { name: "openrouter/x/y:free" }],
   [":high", { name: ":high" }],
   ["sonnet", { name: "sonnet" }],
-])("%s", (text, parts) => {
+])("the model name %s is split into name and thinking level", (text, parts) => {
   expect(parseModelName(text)).toEqual(parts);
 });
 

@@ -1,2 +1,2 @@
-/** The lowest and the highest value of the settings with which a model chooses its words. */
+/** The lowest and the highest value of a model's sampling settings, such as the temperature. */
 export const SAMPLING = { temperature: { min: 0, max: 2 }, topP: { min: 0, max: 1 } } as const;

@@ -1,6 +1,6 @@
 /**
- * The classes of tools by what they access: files that it only reads, files that it changes, programs that it runs, the
- * network, other agents, the notes that are kept for the project; or nothing but the task itself.
+ * The classes of tools by what they access: files that a tool only reads, files that it changes, programs that it runs,
+ * the network, other agents, the stored notes of the project; or nothing but the task itself.
  */
 export const toolClasses = ["read", "write", "exec", "net", "spawn", "memory", "none"] as const;
 export type ToolClass = (typeof toolClasses)[number];

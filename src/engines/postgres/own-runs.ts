@@ -112,7 +112,7 @@ export function ownRuns(
 
 /**
  * Reports to the writers of this process when their run belongs to another process, or was killed. A process that only
- * waits for its tasks writes nothing, and would otherwise never find out. The returned function begins with it.
+ * waits for its tasks writes nothing, and would otherwise never find out. The returned function starts these checks.
  */
 function watchOwnership(database: Database, presence: Presence, writers: ReadonlyMap<string, EventWriter>): () => void {
   let stop: (() => void) | undefined;
@@ -179,8 +179,9 @@ const RELEASE = `
   select pg_notify($3, '') from freed`;
 
 /**
- * The new number refuses everything that the owner still does, also one that is just taking the run over. It and the
- * workers are told, and otherwise notice within a second.
+ * SQL that takes a run away from its owner. The higher epoch makes every later write of the owner fail, also of a
+ * process that is just taking the run over. The owner and the workers are notified; without the notification, they
+ * notice it within a second.
  */
 const DISOWN = `
   with before as (select owner from subcrew.runs where run = $1 and owner is not null for update), freed as (

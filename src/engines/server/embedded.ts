@@ -28,7 +28,7 @@ export async function unpackEmbedded(below: string): Promise<string> {
   for (const program of await readdir(join(draft, "bin"))) await chmod(join(draft, "bin", basename(program)), 0o755);
   await rename(draft, target).catch(async (error: unknown) => {
     await rm(draft, { recursive: true, force: true });
-    if (!existsSync(bin)) throw error; // otherwise another process was faster
+    if (!existsSync(bin)) throw error; // if the folder exists, another process has unpacked it first
   });
   return bin;
 }

@@ -59,7 +59,7 @@ test.each<[what: string, keys: object, rules: readonly string[]]>([
   expect(rulesOf(keys)).toEqual(rules);
 });
 
-test("with every tool, read-only tools need no approval", () => {
+test("read-only tools of a Kiro agent with every tool need no approval", () => {
   const rules = rulesOf({ tools: ["*"], allowedTools: [] });
   expect(rules[0]).toBe("ask *");
   expect(rules.slice(1)).toEqual(READ_ONLY_TOOLS.map((tool) => `allow ${tool}`));

@@ -67,7 +67,8 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   if (agent.name === undefined)
     return addProblem(draft, "missing-name", 'The agent has no "name".', { hint: "Add a name." });
   agent.name = agent.name.normalize("NFC");
-  const isRefused = agent.name.includes(",") || agent.name === "__proto__"; // such a text is a list of names, or cannot be a name
+  // a text with a comma is a list of names, and `__proto__` cannot be a name
+  const isRefused = agent.name.includes(",") || agent.name === "__proto__";
   if (freeName && !isRefused && nameFault(agent.name, nameRule) === "bad-name") rename(draft, agent.name);
   const fault = nameFault(agent.name, nameRule);
   // Many programs write dashes for the blanks in a name when they refer to it.

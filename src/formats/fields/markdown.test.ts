@@ -13,7 +13,7 @@ const place = { file: "/x/file-name.md", relative: "file-name.md" };
 const read = (frontmatter: string, dialect = ownDialect): ReadAgent =>
   dialect.read(`---\ndescription: d\n${frontmatter}\n---\nBody`, place).agents[0]!;
 
-describe("names", () => {
+describe("the name of an agent in a Markdown file", () => {
   test.each([
     ["name: Backend Architect", "Backend Architect"],
     ["name: 'SE: UX Designer'", "SE: UX Designer"],
@@ -129,7 +129,7 @@ describe("permissions of opencode", () => {
   });
 });
 
-describe("rules of our own files", () => {
+describe("permission rules in subcrew's own agent files", () => {
   test.each<[keys: string, rules: readonly string[], codes: readonly string[]]>([
     [
       "rules: [ask Bash(git push *), deny write_file(docs/**)]",

@@ -14,9 +14,9 @@ test.each([
   ["---json\n{}\n---\nB", { body: "", language: "json" }],
   ["--- not a mark\nB", { body: "--- not a mark\nB" }],
   ["", { body: "" }],
-])("%j is split into %j", (text, parts) => expect(split(text)).toEqual(parts));
+])("the text of a file %j is split into frontmatter and body: %j", (text, parts) => expect(split(text)).toEqual(parts));
 
-describe("a repair keeps every value", () => {
+describe("a repair of broken frontmatter keeps every value", () => {
   const repaired = (yaml: string): object => ({ ...readFrontmatter(`---\n${yaml}\n---\n`).data });
   test.each<[yaml: string, data: object]>([
     ["a: b: c\nn: 5", { a: "b: c", n: 5 }],
@@ -34,13 +34,13 @@ describe("a repair keeps every value", () => {
   ])("%j", (yaml, data) => expect(repaired(yaml)).toEqual(data));
 });
 
-test("a repair is reported with its line in the file", () => {
+test("a repair of broken frontmatter is reported with its line in the file", () => {
   expect(readFrontmatter("---\nname: a\ndescription: b: c\n---\n").problems).toMatchObject([
     { code: "repaired", line: 3 },
   ]);
 });
 
-test("a strict reader repairs nothing", () => {
+test("the strict reader of frontmatter repairs nothing", () => {
   expect(readFrontmatter("---\na: b: c\n---\n", { strict: true })).toMatchObject({
     problems: [{ code: "bad-yaml" }],
   });

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readJson } from "./json.ts";
 
-test("reads any valid JSON", () => {
+test("the JSON reader reads any valid JSON", () => {
   fc.assert(
     fc.property(fc.json(), (text) => {
       const read = readJson(text);
@@ -11,7 +11,7 @@ test("reads any valid JSON", () => {
   );
 });
 
-test("comments and trailing commas are accepted", () => {
+test("the JSON reader accepts comments and trailing commas", () => {
   const read = readJson('\ufeff{ // one\n "a": [1, /* two */ 2,], "b": "// text", }\n');
   expect(read).toEqual({ ok: true, value: { a: [1, 2], b: "// text" } });
 });
@@ -27,7 +27,7 @@ test.each([
   ["[".repeat(70), "nested deeper than 64 levels", 1],
 ])("%s: %s", (text, reason, line) => expect(readJson(text)).toEqual({ ok: false, reason, line }));
 
-test("no key comes from the prototype of objects", () => {
+test("an object from the JSON reader has no key of the prototype of objects", () => {
   const read = readJson('{"__proto__":{"a":1}}');
   expect(read.ok && Object.keys(read.value as object)).toEqual(["__proto__"]);
   expect(({} as Record<string, unknown>)["a"]).toBeUndefined();

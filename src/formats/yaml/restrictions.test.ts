@@ -70,6 +70,6 @@ test.each([
   "readonly:",
   "permissionMode: default",
   "mode: plan",
-])("%j restricts nothing", (yaml) => {
+])("in broken YAML, %j restricts nothing", (yaml) => {
   expect(restrictionsIn(yaml)).toEqual(nothing);
 });

@@ -110,13 +110,13 @@ const lenient: typeof valid = {
   ],
 };
 
-describe("a response is parsed the same in any pieces", () => {
+describe("an HTTP response is parsed the same in any pieces", () => {
   test.each(Object.entries({ ...valid, ...lenient }))("%s", (_name, [text, expected]) => {
     for (const pieces of cuts(Buffer.from(text, "latin1"))) expect(parse(pieces)).toEqual(expected);
   });
 });
 
-test("node:http reads the same from a real connection", async () => {
+test("node:http reads the same HTTP responses from a real connection", async () => {
   for (const [text, expected] of Object.values(valid)) {
     const server = net.createServer((socket) => {
       socket.once("data", () => socket.end(Buffer.from(text, "latin1")));
@@ -176,7 +176,7 @@ const invalid: Record<string, readonly [text: string, why: RegExp]> = {
   "a head that is cut": ["HTTP/1.1 200 OK\r\ncontent-le", /ended early/],
 };
 
-describe("bytes that are no valid response fail", () => {
+describe("bytes that are not a valid HTTP response are an error", () => {
   test.each(Object.entries(invalid))("%s", (_name, [text, why]) => {
     const bytes = Buffer.from(text, "latin1");
     expect(parse([bytes])).toMatchObject({ error: expect.stringMatching(why) });
@@ -190,7 +190,7 @@ test("a connection on which more than the requested response arrives is not reus
   expect(parse([Buffer.from(text)])).toEqual({ status: 200, body: "x", end: "closed" });
 });
 
-test("the bytes of a piece may be overwritten after it was parsed", () => {
+test("the bytes of an HTTP response may be overwritten after they were parsed", () => {
   const text = "HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nä€"; // the length is wrong on purpose: a character is cut
   const parsed: string[] = [];
   const parser = new ResponseParser({

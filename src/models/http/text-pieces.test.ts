@@ -13,7 +13,7 @@ async function all(text: TextPieces): Promise<string> {
   return read;
 }
 
-test("everything that arrived since the last read is one piece", async () => {
+test("a text that arrives in pieces: one read returns everything since the last read", async () => {
   const { text } = open();
   text.push("a");
   text.push("b");
@@ -24,20 +24,20 @@ test("everything that arrived since the last read is one piece", async () => {
   expect(await text.next()).toEqual({ done: true, value: undefined });
 });
 
-test("a waiting reader gets the next piece", async () => {
+test("a text that arrives in pieces: a waiting reader gets the next piece", async () => {
   const { text } = open();
   const waiting = text.next();
   text.push("now");
   expect(await waiting).toEqual({ done: false, value: "now" });
 });
 
-test("an empty text ends at once", async () => {
+test("a text that arrives in pieces: an empty text ends at once", async () => {
   const { text } = open();
   text.end();
   expect(await all(text)).toBe("");
 });
 
-test("text that arrived before an error is read first, then the error", async () => {
+test("a text that arrives in pieces: text before an error is read first, then the error", async () => {
   const { text } = open();
   text.push("half");
   text.end(new Error("cut"));
@@ -46,7 +46,7 @@ test("text that arrived before an error is read first, then the error", async ()
   await expect(text.next()).rejects.toThrow("cut");
 });
 
-test("a sender that is faster than the reader is paused once, and resumed by the next read", async () => {
+test("a text that arrives in pieces: a sender that is faster than the reader is paused once, and resumed by the next read", async () => {
   const { text, told } = open();
   text.push("x".repeat(1 << 20));
   expect(told).toEqual([]);

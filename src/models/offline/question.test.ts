@@ -7,7 +7,7 @@ import { ADVICE, INTRODUCTION } from "./voice.ts";
 const asked = (prompt: string): string[][] =>
   questionOf(prompt).clauses.map(({ terms }) => terms.map(({ name }) => name));
 
-test("several questions in one prompt are split where each of them begins", () => {
+test("the offline model splits several questions in one prompt where each of them begins", () => {
   expect(asked("Where is a plan turned into running tasks, and what cancels a node?")).toEqual([
     ["plan", "running", "tasks"],
     ["cancels", "node"],
@@ -15,13 +15,13 @@ test("several questions in one prompt are split where each of them begins", () =
   expect(asked("Look at the retry rule. Then the journal; what is it?")).toEqual([["retry", "rule"], ["journal"]]);
 });
 
-test("named files are not searched for as words", () => {
+test("the offline model does not search for the names of files in a question as words", () => {
   const { paths, clauses } = questionOf("What does ./src/core/plan/plan.ts say about cycles, as in README.md?");
   expect(paths).toEqual(["src/core/plan/plan.ts", "README.md"]);
   expect(clauses.flatMap(({ terms }) => terms.map(({ name }) => name))).toEqual(["cycles"]);
 });
 
-test("attached text is material, not the question", () => {
+test("the offline model treats attached text as material, not as the question", () => {
   const prompt = [
     "## File: a.ts\n\n```\nconst banana = 1;\n```",
     "Find the login.",
@@ -50,11 +50,11 @@ test.each([
   ["Could you refactor the session?", "change"],
   ["Where is the login?", "places"],
   ["Check the work. End with APPROVED or REVISION_NEEDED.", "review"],
-])("%s asks for %s", (prompt, wants) => {
+])("the offline model recognises the purpose of a prompt: %s asks for %s", (prompt, wants) => {
   expect(questionOf(prompt).wants).toEqual(wants);
 });
 
-test("a prompt of 200 KB is processed in linear time", () => {
+test("the offline model processes a prompt of 200 KB in linear time", () => {
   for (const filling of ["word ", "<a>\n", "```\n", "x", "a/", "\n \n", "src/a.ts:1 ", "'", '"', "_a"]) {
     const read = (chars: number) => (): void => {
       const { text } = questionOf(`Where is the login?\n\n${filling.repeat(chars / filling.length)}`);
@@ -64,7 +64,7 @@ test("a prompt of 200 KB is processed in linear time", () => {
   }
 });
 
-test("a request to return the result is not mistaken for the task", () => {
+test("the offline model does not mistake a request to return the result for the task", () => {
   const task = { role: "user", text: "Where is the login?" } as const;
   const said = { role: "assistant", text: "x", calls: [] } as const;
   for (const text of [prompts.grace, prompts.remindEmpty, prompts.remindFinish, prompts.remindJson]) {

@@ -41,19 +41,19 @@ async function textsOf(answer: AsyncIterable<ModelEvent>, most = Number.POSITIVE
   return texts;
 }
 
-test("an answer that begins with content bypasses the layer and keeps its order", async () => {
+test("an answer that begins with content bypasses the wrapper around its model and keeps its order", async () => {
   const { answer, closed } = answerOf("a", "b", "c");
   expect(await textsOf(layerOf(answer))).toEqual(["a", "b", "c"]);
   expect(closed()).toBe(true);
 });
 
-test("an answer that begins with a notice goes through the layer, and its other events keep their order", async () => {
+test("an answer that begins with a notice is handled by the wrapper around its model, and its other events keep their order", async () => {
   const { answer, closed } = answerOf(notice, "a", "b", "c");
   expect(await textsOf(layerOf(answer))).toEqual(["handled", "a", "b", "c"]);
   expect(closed()).toBe(true);
 });
 
-test("a layer that begins the answer late receives it from its first event on", async () => {
+test("a wrapper that starts the answer of its model later receives the answer from its first event on", async () => {
   expect(await textsOf(layerOf(answerOf("a", "b").answer, true))).toEqual(["handled", "a", "b"]);
 });
 

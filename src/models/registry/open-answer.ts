@@ -9,7 +9,7 @@ export type BegunAnswer = Readonly<{ first: IteratorResult<ModelEvent>; rest: As
 /** Asks for an answer and waits for its first event. */
 export function beginAnswer(answer: AsyncIterable<ModelEvent>): Promise<BegunAnswer> {
   const rest = answer[Symbol.asyncIterator]();
-  return rest.next().then((first) => ({ first, rest })); // takes half the memory of an async function while it waits
+  return rest.next().then((first) => ({ first, rest })); // an async function would take twice the memory while it waits
 }
 
 /** True for an event that is a part of the answer: not a failure, and not a notice about a wait. */
@@ -25,7 +25,7 @@ export const openAnswer = (
   handled: (begun: BegunAnswer | undefined) => AnswerOpening,
 ): AsyncIterable<ModelEvent> => new OpenedAnswer(ask, handled);
 
-/** A class, because thousands of these wait for their first event at once. */
+/** A class instead of closures, to save memory: thousands of answers wait for their first event at once. */
 class OpenedAnswer implements AsyncIterableIterator<ModelEvent> {
   readonly #ask: () => Promise<BegunAnswer | undefined>;
   readonly #handled: (begun: BegunAnswer | undefined) => AnswerOpening;

@@ -34,7 +34,7 @@ async function turnOf(model: Model): Promise<ModelEvent[]> {
 const noticesIn = (events: readonly ModelEvent[]): string[] =>
   events.flatMap((event) => (event.type === "notice" ? [event.text] : []));
 
-test("each wait is twice as long as the one before, and announced", async () => {
+test("each wait before a retry of a model turn is twice as long as the one before, and announced", async () => {
   const { model } = failing(3);
   const events = await turnOf(retrying(model, { random: () => 0 }));
   expect(noticesIn(events)).toEqual([
@@ -45,14 +45,14 @@ test("each wait is twice as long as the one before, and announced", async () => 
   expect(events.at(-1)).toEqual(end);
 });
 
-test("after the third retry the last fault is returned", async () => {
+test("after the third retry of a model turn the last fault is returned", async () => {
   const { model, asked } = failing(4);
   const events = await turnOf(retrying(model, { random: () => 0 }));
   expect(events.at(-1)).toEqual({ type: "error", fault: busy });
   expect(asked()).toBe(4);
 });
 
-test("a random delay adds at most a quarter to a wait", async () => {
+test("a random delay adds at most a quarter to the wait before a retry of a model turn", async () => {
   const { model } = failing(1);
   expect(noticesIn(await turnOf(retrying(model, { random: () => 1 })))[0]).toContain("in 625ms");
 });

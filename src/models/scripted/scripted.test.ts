@@ -16,14 +16,14 @@ async function turn(model: Model, signal = new AbortController().signal): Promis
   return events;
 }
 
-test("a text in a script is one turn", async () => {
+test("scripted model: a text in a script is one turn", async () => {
   expect(await turn(scripted("42"))).toEqual([
     { type: "text", text: "42" },
     { type: "end", usage: { input: 1, output: 1 } },
   ]);
 });
 
-test("a turn can think, speak and call tools; the calls get ids", async () => {
+test("scripted model: a turn can think, speak and call tools; the calls get ids", async () => {
   const model = scripted({
     thinking: "hm",
     text: "look",
@@ -40,7 +40,7 @@ test("a turn can think, speak and call tools; the calls get ids", async () => {
   ]);
 });
 
-test("turns follow each other, and a request after the last turn is an error", async () => {
+test("scripted model: turns follow each other, and a request after the last turn is an error", async () => {
   const model = scripted("one", (asked) => `two: ${asked.system}`);
   expect(await turn(model)).toContainEqual({ type: "text", text: "one" });
   expect(await turn(model)).toContainEqual({ type: "text", text: "two: be" });
@@ -52,7 +52,7 @@ test("turns follow each other, and a request after the last turn is an error", a
   expect(await turn(model)).toEqual([{ type: "error", fault }]);
 });
 
-test("usage, cost and errors of a turn are those in the script", async () => {
+test("scripted model: usage, cost and errors of a turn are those in the script", async () => {
   const usage = { input: 1, output: 2, cacheRead: 3 };
   expect((await turn(scripted({ text: "x", usage, cost: 0.5 }))).at(-1)).toEqual({ type: "end", usage, cost: 0.5 });
   const error = { code: "MODEL_OVERLOADED", message: "busy", retryable: true } as const;
@@ -62,7 +62,7 @@ test("usage, cost and errors of a turn are those in the script", async () => {
   ]);
 });
 
-test("each request is recorded as it was sent", async () => {
+test("scripted model: each request is recorded as it was sent", async () => {
   const model = scripted("a", "b");
   const messages = [...request.messages];
   for await (const _ of model({ ...request, messages }, new AbortController().signal));
@@ -70,7 +70,7 @@ test("each request is recorded as it was sent", async () => {
   expect(model.requests).toEqual([request]);
 });
 
-test("a turn that throws ends as an error of the stream", async () => {
+test("scripted model: a turn that throws ends as an error of the stream", async () => {
   const events = await turn(
     scripted(() => {
       throw new Error("expected two messages");
@@ -81,7 +81,7 @@ test("a turn that throws ends as an error of the stream", async () => {
   ]);
 });
 
-test("an abort ends a wait in a script", async () => {
+test("scripted model: an abort ends a wait in a script", async () => {
   const stop = new AbortController();
   const waiting = Promise.all([turn(never, stop.signal), turn(scripted({ delayMs: 60_000 }), stop.signal)]);
   stop.abort();

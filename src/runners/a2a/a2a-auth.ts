@@ -155,7 +155,7 @@ export function signedFetch(inner: typeof fetch, credentials: Credentials | unde
         "Use the https address of the agent.",
       );
     for (const [name, value] of Object.entries(credential.query ?? {})) at.searchParams.set(name, value);
-    checkHeaders(credential.headers ?? {}); // a card can name the header
+    checkHeaders(credential.headers ?? {}); // checked, because the agent card can choose the name of the header
     const headers = new Headers(init.headers);
     for (const [name, value] of Object.entries(credential.headers ?? {})) headers.set(name, value);
     return inner(at.href, { ...init, headers });

@@ -58,7 +58,7 @@ export function a2aRunner(parts: A2aParts): Runner {
   return async (assignment, given) => {
     const recorded = await given.past();
     const clock = deadlineOf(assignment.limits, given);
-    // What comes back may repeat the secrets that were sent: also in ids, data and names of files.
+    // Answers of the remote agent may repeat the secrets that were sent to it, also in ids, data and names of files.
     const context: PerformContext = { ...given, emit: (fact) => given.emit(talk.cleanDeep(fact)) };
     const talk = createTalk(assignment, context, { ...parts, recorded, clock });
     try {
@@ -91,7 +91,7 @@ function createTalk(
   let sent = false;
   let counted = standing.ids.taskId === undefined ? undefined : { task: standing.ids.taskId, usage, cost };
 
-  /** Redacts the secrets that were used from everything that comes back. */
+  /** Removes the secrets that were sent from all answers of the remote agent. */
   let cleaning = { secrets: 0, redactor: createRedactor([]) };
   const redactor = (): Redactor => {
     const secrets = signing?.secrets.size ?? 0;
@@ -114,7 +114,8 @@ function createTalk(
     if (place.cardUrl !== undefined) await gate.before(place.cardUrl);
     const there = await parts.clients.open(place, { fetch, signal: clock.signal, ...(context.attended && { show }) });
     own.add(new URL(there.card.url).origin);
-    await gate.before(there.card.url); // asked before a command prints a secret that might not be sent
+    // asks for approval first, so that no command prints a secret that is then not sent
+    await gate.before(there.card.url);
     return there;
   };
 
@@ -205,7 +206,9 @@ function createTalk(
     answer = undefined;
     const why = turns === 1 ? { why: `the agent runs at ${new URL(there.card.url).host}` } : {};
     context.emit({ type: "turn.started", turn: turns, model, ...why });
-    await context.durable(); // a message that may have arrived must be recorded as sent before that
+    // the start of the turn is recorded before the message is sent, because the message may arrive even if this process
+    // dies
+    await context.durable();
     sent = true;
     await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal)).catch((error: unknown) => {
       if (clock.signal.aborted || answer?.kind !== "task") throw error;

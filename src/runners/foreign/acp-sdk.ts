@@ -45,7 +45,8 @@ export async function openAcp(
     .onRequest("fs/read_text_file", async ({ params: { path, line, limit } }) => {
       const part = { ...(typeof line === "number" && { line }), ...(typeof limit === "number" && { limit }) };
       const content = await host.read({ path, ...part });
-      if (content === undefined) throw acp.RequestError.resourceNotFound(path); // after this error, agents create the file
+      // an agent that gets this error creates the file
+      if (content === undefined) throw acp.RequestError.resourceNotFound(path);
       return { content };
     })
     .onRequest("fs/write_text_file", async ({ params: { path, content } }) => {

@@ -22,7 +22,7 @@ async function heard(...chunks: readonly (string | Buffer)[]): Promise<{ texts: 
 
 const line = (text: string): string => `${JSON.stringify({ type: "x", text })}\n`;
 
-test("messages arrive complete, however they are split into chunks", async () => {
+test("messages over the pipe to a child process arrive complete, however they are split into chunks", async () => {
   const bytes = Buffer.from(line("grün") + line("two\nlines"));
   for (let at = 1; at < bytes.length; at++) {
     expect((await heard(bytes.subarray(0, at), bytes.subarray(at))).texts).toEqual(["grün", "two\nlines"]);
@@ -30,13 +30,13 @@ test("messages arrive complete, however they are split into chunks", async () =>
 });
 
 test.each([["no JSON"], ["[1]"], ['{"kind":"x"}']])(
-  "a channel whose other side sends %s counts as closed",
+  "the pipe to a child process that sends %s counts as closed",
   async (said) => {
     expect(await heard(line("before"), `${said}\n`, line("after"))).toEqual({ texts: ["before"], gone: true });
   },
 );
 
-test("messages to a closed channel are dropped without an error", async () => {
+test("messages to the closed pipe of a child process are dropped without an error", async () => {
   const output = new PassThrough();
   const channel = pipeChannel<Said, Said>(new PassThrough(), output);
   output.destroy();

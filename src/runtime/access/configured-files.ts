@@ -104,7 +104,7 @@ function textOf(file: string): string | undefined {
   try {
     return readRegularTextSync(file, MOST_BYTES).trim();
   } catch {
-    return undefined; // there is none, or git cannot read it either
+    return undefined; // the file does not exist, or git cannot read it either
   }
 }
 

@@ -7,7 +7,7 @@ async function allOf<T>(values: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-test("every listener gets the values sent since its first read, in order, and ends with the broadcast", async () => {
+test("broadcast: every listener gets the values sent since its first read, in order, and ends with the broadcast", async () => {
   const all = new Broadcast<number>();
   const early = all.listen();
   const first = early.next();
@@ -24,7 +24,7 @@ test("every listener gets the values sent since its first read, in order, and en
   expect(await allOf(all.listen())).toEqual([]);
 });
 
-test("a listener gets the values before a failure first, then the failure once", async () => {
+test("broadcast: a listener gets the values before a failure first, then the failure once", async () => {
   const all = new Broadcast<number>();
   const values = all.listen();
   const first = values.next();
@@ -38,7 +38,7 @@ test("a listener gets the values before a failure first, then the failure once",
   await expect(all.listen().next()).rejects.toThrow("broken");
 });
 
-test("a listener that stops gets nothing more, and its pending reads end", async () => {
+test("broadcast: a listener that stops gets nothing more, and its pending reads end", async () => {
   const all = new Broadcast<number>();
   const values = all.listen();
   const looks = [values.next(), values.next(), values.next()];

@@ -40,7 +40,7 @@ export function settleOnAbort(
       noted = outcome;
     };
     work({ ...context, emit: heard(context.emit), live: heard(context.live) }, note).then(
-      // A check of the noted answer that fails after the abort fails because of the abort.
+      // If the check of the noted answer fails after the abort, the abort is the reason, and the answer is kept.
       (outcome) =>
         settle(
           signal.aborted && noted?.status === "ok" && outcome.status === "failed"

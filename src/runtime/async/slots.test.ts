@@ -60,7 +60,7 @@ describe("taking a slot", () => {
   });
 });
 
-test("with any order of taking, aborting and releasing, no slot is given twice and no waiter is forgotten", async () => {
+test("slots: with any order of taking, aborting and releasing, no slot is given twice and no waiter is forgotten", async () => {
   type Act = { do: "take" | "give" | "abort"; which: number; inner: boolean };
   const acts = fc.array(
     fc.record<Act>({ do: fc.constantFrom("take", "take", "give", "abort"), which: fc.nat(20), inner: fc.boolean() }),

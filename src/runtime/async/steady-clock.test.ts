@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { measureJumps, steadyClock } from "./steady-clock.ts";
 
-test("a clock that is set back continues from where it was", async () => {
+test("steady clock: when the machine's clock is set back, the time continues from where it was", async () => {
   let wall = 1_000_000;
   const clock = steadyClock(() => wall);
   expect(clock()).toBe(1_000_000);
@@ -18,18 +18,18 @@ test("a clock that is set back continues from where it was", async () => {
   expect(clock()).toBe(2_000_000);
 });
 
-test("a clock that is behind the last time of an earlier process continues from that time", async () => {
+test("steady clock: when the machine's clock is behind the last time of an earlier process, the time continues from that time", async () => {
   const clock = steadyClock(() => 5, 1_000);
   await sleep(30);
   expect(clock()).toBeGreaterThanOrEqual(1_025);
 });
 
-test("a clock that does not advance shows the same time", () => {
+test("steady clock: when the machine's clock does not advance, the time stays the same", () => {
   const clock = steadyClock(() => 7);
   expect([clock(), clock(), clock()]).toEqual([7, 7, 7]);
 });
 
-test("a forward jump of the clock is measured, also one in small steps; a steady clock has no jump", () => {
+test("steady clock: a forward jump is measured, also one in small steps; a clock that runs evenly has no jump", () => {
   const begin = performance.now();
   const even = (): number => Math.floor(1_000_000 + performance.now() - begin);
   const jumpBefore = measureJumps();

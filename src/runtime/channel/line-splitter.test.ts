@@ -10,21 +10,21 @@ function split(chunks: readonly string[], longest = 100): { lines: string[]; dro
   return { lines, dropped };
 }
 
-test("lines are the same however the text is cut into chunks", () => {
+test("the line splitter gives the same lines however the text is cut into chunks", () => {
   const expected = { lines: ["one", "", "two three", "end"], dropped: 0 };
   expect(split(["one\n\ntwo three\nend"])).toEqual(expected);
   expect(split(Array.from("one\n\ntwo three\nend"))).toEqual(expected);
   expect(split(["one", "\n\ntwo", " three\n", "", "end"])).toEqual(expected);
 });
 
-test("a line that is too long is dropped, and the next line is read", () => {
+test("the line splitter drops a line that is too long, and reads the next line", () => {
   expect(split(["x".repeat(60), "x".repeat(60), "x".repeat(60), "xx\nnext\n"])).toEqual({
     lines: ["next", ""],
     dropped: 1,
   });
 });
 
-test("a long line takes time in proportion to its length", () => {
+test("the line splitter takes time in proportion to the length of a line", () => {
   const chunk = "x".repeat(8_000);
   let length = 0;
   const splitter = createLineSplitter((line) => (length = line.length), { longest: 1e9 });

@@ -95,7 +95,8 @@ export function createShellCommands(setting: ShellSetting): ShellHost {
         try {
           return { exit, aside: await release() };
         } finally {
-          void child.dismiss(); // on a busy machine, waiting for its end would take longer than everything else
+          // not awaited: on a busy machine, waiting until the watchdog has ended would take longer than everything else
+          void child.dismiss();
         }
       }),
     };

@@ -13,7 +13,7 @@ function lockIn(): string {
   return join(folder, "it.lock");
 }
 
-test("concurrent holders exclude each other, and no lock file is left behind", async () => {
+test("file lock: concurrent holders exclude each other, and no lock file is left behind", async () => {
   const file = lockIn();
   let [inside, most, done] = [0, 0, 0];
   const work = async (): Promise<void> => {
@@ -27,7 +27,7 @@ test("concurrent holders exclude each other, and no lock file is left behind", a
   expect([most, done, readdirSync(join(file, ".."))]).toEqual([1, 8, []]);
 });
 
-test("a lock held by a dead process is broken, and a failing holder releases it", async () => {
+test("file lock: a lock held by a dead process is broken, and a failing holder releases it", async () => {
   const file = lockIn();
   const { pid } = spawnSync("true");
   writeFileSync(file, JSON.stringify({ pid, started: "1", nonce: "x" }));
@@ -35,7 +35,7 @@ test("a lock held by a dead process is broken, and a failing holder releases it"
   expect(await alone(file, async () => 42, never)).toBe(42);
 });
 
-test("waiting for the lock can be aborted", async () => {
+test("file lock: waiting for the lock can be aborted", async () => {
   const file = lockIn();
   const stop = new AbortController();
   await alone(

@@ -16,7 +16,7 @@ export async function makeWhole(file: string, text: string, disk: Disk): Promise
     if (!cannotLink(error)) throw error;
     await disk.writeFile(file, text, { flag: "wx", mode: 0o600 });
   } finally {
-    // The claim was made or has failed before this; a draft that cannot be deleted changes neither.
+    // At this point the claim was made or has failed; a draft file that cannot be deleted does not change that.
     await disk.rm(draft, { force: true }).catch(() => {});
   }
 }

@@ -55,7 +55,7 @@ test.each<[string, unknown, FinishAttempt]>([
   ["the usual name", { result: "done" }, { output: "done" }],
   ["an error under its own name", { finalResult: { error: "cannot" } }, { gaveUp: "cannot" }],
   ["any other name", { wrongArg: "done" }, { problem: 'the argument "finalResult" is missing', empty: false }],
-])("an agent whose result has a name: %s", (_what, input, wanted) => {
+])("an agent whose file names the result parameter of the finish tool: %s", (_what, input, wanted) => {
   expect(finishWith(input, { agent: { outputName: "finalResult" } })).toEqual(wanted);
 });
 

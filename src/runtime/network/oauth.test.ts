@@ -38,7 +38,7 @@ test("a client secret is sent in the header first, and in the form if the header
   ]);
 });
 
-test("a renewal keeps the refresh token and the scope that the answer leaves out", async () => {
+test("renewing an OAuth token keeps the refresh token and the scope that the answer leaves out", async () => {
   const { server } = await tokenEndpoint([200, { ...GIVEN, expires_in: "60" }]);
   const context = { server, client: { id: "me" }, fetch, signal, clock: () => 1_000 };
   const before = { access: "old", refresh: "r", scope: "s" };
@@ -49,12 +49,17 @@ test.for<[string, number, object | string, string]>([
   ["an error with status 200", 200, { error: "bad_verification_code" }, "(200: bad_verification_code)"],
   ["text instead of JSON", 503, "<h1>no</h1>", "(503)"],
   ["no token", 200, { token_type: "Bearer" }, "(200)"],
-])("%s is a refusal that names host and status", async ([, status, body, words]) => {
-  const { server } = await tokenEndpoint([status, body]);
-  const asked = renewTokens({ server, client: { id: "me" }, fetch, signal }, { access: "x", refresh: "r" });
-  const error = await asked.catch((thrown: unknown) => thrown);
-  expect(isOAuthRefusal(error) && error.message).toBe(`${new URL(server.token_endpoint).host} gave no token ${words}`);
-});
+])(
+  "an OAuth token endpoint that returns %s is a refusal, and the error names host and status",
+  async ([, status, body, words]) => {
+    const { server } = await tokenEndpoint([status, body]);
+    const asked = renewTokens({ server, client: { id: "me" }, fetch, signal }, { access: "x", refresh: "r" });
+    const error = await asked.catch((thrown: unknown) => thrown);
+    expect(isOAuthRefusal(error) && error.message).toBe(
+      `${new URL(server.token_endpoint).host} gave no token ${words}`,
+    );
+  },
+);
 
 test("a browser sign-in proves itself with PKCE; an issuer is compared only where one is known", async () => {
   const { server, forms } = await tokenEndpoint([200, GIVEN], [200, GIVEN]);

@@ -104,12 +104,12 @@ test.each([
   ["http://example.com:22/", "PORT"],
   ["http://example.com:25/", "PORT"],
   ["https://example.com:6379/", "PORT"],
-])("%j is refused: %s", (url, code) => {
+])("the URL %j is refused: %s", (url, code) => {
   expect(() => judgeUrl(url, nothing)).toThrow(expect.objectContaining({ name: "Refusal", code }));
 });
 
 test.each(["http://example.com/", "https://example.com:8443/a?b=c", "HTTPS://Example.COM./", "http://1.1.1.1/"])(
-  "%s is allowed",
+  "the URL %s is allowed",
   (url) => {
     expect(judgeUrl(url, nothing)).toMatchObject({ allowed: false });
   },
@@ -176,6 +176,6 @@ test.each([
   "h:99999",
   "[::1]",
   "h:80/x",
-])("%j cannot be allowed", (entry) => {
+])("the entry %j is invalid in the user's list of allowed hosts", (entry) => {
   expect(() => parseAllowedHosts([entry])).toThrow(expect.objectContaining({ code: "BAD_INPUT" }));
 });

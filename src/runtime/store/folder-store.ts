@@ -184,5 +184,5 @@ async function sizeOf(folder: string): Promise<number> {
 function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
-  } catch {} // it has content, or does not exist
+  } catch {} // the folder has content, or does not exist
 }

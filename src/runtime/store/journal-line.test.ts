@@ -15,19 +15,19 @@ const event: KeptEvent = {
 };
 const line = encodeLine(event, 2);
 
-test("a record is one line and comes back as it was", () => {
+test("a journal record is written as one line and read back unchanged", () => {
   expect(line.indexOf("\n")).toBe(line.length - 1);
   expect(decodeLine(line.trimEnd())).toEqual({ event, epoch: 2 });
 });
 
-test("several records are several lines, each with its own checksum", () => {
+test("several journal records are several lines, each with its own checksum", () => {
   const lines = encodeLines([event, { ...event, seq: 4 }, { ...event, seq: 5, text: "" }], 2)
     .toString()
     .split("\n");
   expect(lines.map((each) => decodeLine(each)?.event.seq)).toEqual([3, 4, 5, undefined]);
 });
 
-test("every written record can be read", () => {
+test("every journal record that was written can be read", () => {
   fc.assert(
     fc.property(fc.string({ unit: "binary" }), fc.jsonValue(), fc.nat(), (text, data, epoch) => {
       const kept: KeptEvent = {
@@ -46,7 +46,7 @@ test("every written record can be read", () => {
   );
 });
 
-test("an incomplete or changed record is invalid", () => {
+test("an incomplete or changed journal record is invalid", () => {
   const whole = line.trimEnd();
   for (let length = 0; length < whole.length; length += 1)
     expect(decodeLine(whole.slice(0, length)), `cut at ${length}`).toBeUndefined();
@@ -56,7 +56,7 @@ test("an incomplete or changed record is invalid", () => {
   }
 });
 
-test("a byte order mark and a carriage return around a record are ignored, and no other bytes are", () => {
+test("a byte order mark and a carriage return around a journal record are ignored, and no other bytes are", () => {
   const bytes = Buffer.from(line.trimEnd());
   const read = (before: readonly number[], after: readonly number[] = []): number | undefined =>
     decodeBytes(Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]))?.epoch;
@@ -68,9 +68,12 @@ test("a byte order mark and a carriage return around a record are ignored, and n
   expect(read([], [0x0d, 0x0d])).toBeUndefined();
 });
 
-test.each(["", "{}", "null", '{"crc":"zzzzzzzz","epoch":1}', '{"crc":"00000000",}'])("%j is not a record", (text) => {
-  expect(decodeLine(text)).toBeUndefined();
-});
+test.each(["", "{}", "null", '{"crc":"zzzzzzzz","epoch":1}', '{"crc":"00000000",}'])(
+  "the line %j is not a journal record",
+  (text) => {
+    expect(decodeLine(text)).toBeUndefined();
+  },
+);
 
 test.each([
   '"a":1',
@@ -95,6 +98,6 @@ test.each([
     '"seq":1,"type":"turn.ended","calls":{}',
     '"seq":1,"type":"tool.ended","call":1,"tool":"a"',
   ].map((event) => `"epoch":1,"event":{${event}}`),
-])("even with a correct checksum, %s is not a record", (body) => {
+])("even with a correct checksum, %s is not a journal record", (body) => {
   expect(decodeLine(`{"crc":"${crc32(body).toString(16).padStart(8, "0")}",${body}}`)).toBeUndefined();
 });

@@ -12,7 +12,7 @@ const fresh = (home = tempFolder(), project = "/ws"): Memory => openMemory({ hom
 const append = (memory: Memory, key: string, text: string): Promise<MemoryEntry> =>
   memory.change("project", key, (now) => `${now?.text ?? ""}${text}`, me, signal);
 
-test("a note is read back with its author", async () => {
+test("a memory note is read back with its author", async () => {
   const memory = fresh();
   await append(memory, "plan", "one");
   await memory.change(
@@ -33,7 +33,7 @@ test("a note is read back with its author", async () => {
   expect(await memory.list("project")).toMatchObject([{ key: "plan", revision: 2 }]);
 });
 
-test("projects do not see each other's notes, and both see the user's", async () => {
+test("projects do not see each other's memory notes, and both see the user's", async () => {
   const home = tempFolder();
   const [one, other] = [fresh(home, tempFolder()), fresh(home, tempFolder())];
   await append(one, "mine", "x");
@@ -43,14 +43,14 @@ test("projects do not see each other's notes, and both see the user's", async ()
   expect(await other.read("user", "ours")).toMatchObject({ text: "y" });
 });
 
-test("a project is recognised by any path to it", async () => {
+test("the memory notes of a project are found by any path to the project", async () => {
   const [home, project, place] = [tempFolder(), tempFolder(), tempFolder()];
   symlinkSync(project, join(place, "link"));
   await append(fresh(home, project), "a", "x");
   expect(await fresh(home, join(place, "link")).read("project", "a")).toMatchObject({ text: "x" });
 });
 
-test("a change that throws leaves nothing behind", async () => {
+test("a change of a memory note that throws stores nothing", async () => {
   const home = tempFolder();
   const memory = fresh(home);
   await expect(
@@ -151,7 +151,7 @@ test.each([
   expect(files.every((file) => /^[a-z0-9~/-]+$/.test(file))).toBe(true);
 });
 
-test("keys that differ only in case are different notes", async () => {
+test("keys of memory notes that differ only in case are different notes", async () => {
   const memory = fresh();
   await append(memory, "Plan", "x");
   await append(memory, "plan", "y");
@@ -164,7 +164,7 @@ test("MEM-03: the size of a note is limited", async () => {
   expect(await memory.read("project", "a")).toBeUndefined();
 });
 
-test("unknown files in the folder are ignored", async () => {
+test("unknown files in the folder of memory notes are ignored", async () => {
   const home = tempFolder();
   const memory = fresh(home);
   await append(memory, "a", "x");

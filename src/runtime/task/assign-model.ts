@@ -34,7 +34,8 @@ export async function assignModel(
         hint: "Leave out `fork`, or run the agent in subcrew.",
       },
     );
-  const keepsModel = depth > 0 || task.model === undefined; // of the conversation that a fork starts from
+  // a fork uses the model of the conversation that it starts from, unless a person's task names another one
+  const keepsModel = depth > 0 || task.model === undefined;
   const model = await (call.fork && keepsModel
     ? forkedModel(request, definition, call.fork)
     : modelFor(request, { definition, runner }));

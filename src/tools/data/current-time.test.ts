@@ -4,7 +4,7 @@ import { currentTime, currentTimeBy } from "./current-time.ts";
 
 const clock = currentTimeBy(() => 1_000_000_000_000);
 
-test("the time is given in UTC", async () => {
+test("current_time gives the time in UTC", async () => {
   expect(await callTool(clock, "/", {})).toEqual("2001-09-09T01:46:40.000Z");
   const before = Date.now();
   const told = Date.parse(await callTool(currentTime, "/", {}));
@@ -12,7 +12,7 @@ test("the time is given in UTC", async () => {
   expect(told).toBeLessThanOrEqual(Date.now());
 });
 
-test("the time is given in a time zone", async () => {
+test("current_time gives the time in a time zone", async () => {
   expect(await callTool(clock, "/", { timeZone: "Asia/Tokyo" })).toContain("10:46:40");
   await expect(callTool(clock, "/", { timeZone: "Mars/Base" })).rejects.toThrow('"Mars/Base" is not a known time zone');
 });

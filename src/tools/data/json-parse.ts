@@ -34,7 +34,10 @@ export const jsonParse = defineTool({
   },
 });
 
-/** The value as indented JSON; numbers that cannot be kept exactly are not shown as other numbers in silence. */
+/**
+ * The value as indented JSON. A number that JavaScript cannot represent exactly is never silently shown as another
+ * number.
+ */
 function shown(value: unknown): string {
   let rounded = false;
   const text = JSON.stringify(

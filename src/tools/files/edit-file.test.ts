@@ -15,7 +15,7 @@ async function edit(cwd: string, input: object, more: Partial<ToolContext> = {})
   );
 }
 
-test("a text that occurs once is replaced, and the diff is shown", async () => {
+test("edit_file replaces a text that occurs once, and shows the diff", async () => {
   const cwd = tempFolder({ "a.txt": text });
   expect(await edit(cwd, { oldText: "three", newText: "3\n3b" })).toBe(
     [
@@ -35,7 +35,7 @@ test("a text that occurs once is replaced, and the diff is shown", async () => {
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\ntwo\n3\n3b\ntwo\nfour\n");
 });
 
-test("a text that occurs several times needs more context, or replaceAll", async () => {
+test("edit_file needs more context, or replaceAll, for a text that occurs several times", async () => {
   const cwd = tempFolder({ "a.txt": text });
   expect(await edit(cwd, { oldText: "two", newText: "2" })).toBe(
     'failed: oldText is in "a.txt" 2 times, at lines 2, 4: give more of the text around the one you mean, or set replaceAll',
@@ -45,7 +45,7 @@ test("a text that occurs several times needs more context, or replaceAll", async
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("one\n$&2\nthree\n$&2\nfour\n");
 });
 
-test("a text that does not occur is reported with the nearest lines", async () => {
+test("edit_file reports a text that does not occur, with the nearest lines", async () => {
   const cwd = tempFolder({
     "a.txt": "function add(a, b) {\n  return a + b;\n}\n\nfunction sub(a, b) {\n  return a - b;\n}\n",
   });
@@ -60,20 +60,20 @@ test("a text that does not occur is reported with the nearest lines", async () =
   );
 });
 
-test("line ends of another system are matched and kept", async () => {
+test("edit_file matches and keeps line ends of another system", async () => {
   const cwd = tempFolder({ "a.txt": "one\r\ntwo\r\nthree\r\n" });
   await edit(cwd, { oldText: "one\ntwo", newText: "1\n2\n2b" });
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("1\r\n2\r\n2b\r\nthree\r\n");
 });
 
-test("permissions stay, and nothing else is left in the folder", async () => {
+test("edit_file keeps the permissions of a file, and leaves nothing else in the folder", async () => {
   const cwd = tempFolder({ "a.txt": text });
   chmodSync(join(cwd, "a.txt"), 0o750);
   await edit(cwd, { oldText: "one", newText: "1" });
   expect(statSync(join(cwd, "a.txt")).mode & 0o777).toBe(0o750);
 });
 
-test("binary files, folders, missing files and edits that change nothing are refused with a message", async () => {
+test("edit_file refuses binary files, folders, missing files and edits that change nothing, with a message", async () => {
   const cwd = tempFolder({ "a.txt": text, "b.bin": "a\0b", "src/x": "x" });
   expect(await edit(cwd, { path: "b.bin", oldText: "a", newText: "b" })).toContain("is a binary file");
   expect(await edit(cwd, { path: "src", oldText: "a", newText: "b" })).toContain("is a folder");
@@ -83,7 +83,7 @@ test("binary files, folders, missing files and edits that change nothing are ref
   expect(await edit(cwd, { oldText: "one", newText: "one" })).toContain("nothing would change");
 });
 
-test("a file that another process changed since it was read must be read again before it is edited", async () => {
+test("edit_file refuses a file that another process changed since it was read, until it is read again", async () => {
   const cwd = tempFolder({ "a.txt": text });
   const access: CallAccess = {
     judged: [{ kind: "path", places: ["a.txt"], change: true }],
@@ -104,7 +104,7 @@ test("a file that another process changed since it was read must be read again b
   expect(await edit(cwd, { oldText: "one", newText: "1" }, { access })).toContain("Changed");
 });
 
-test("a large file is searched for near lines, too", async () => {
+test("edit_file also searches a large file for the nearest lines", async () => {
   const cwd = tempFolder({ "a.txt": Array.from({ length: 60_000 }, (_, n) => `line number ${n} of many`).join("\n") });
   expect(await edit(cwd, { oldText: "line nmber 777 of mny", newText: "x" })).toContain(
     "line 778: line number 777 of many",

@@ -5,7 +5,7 @@ import { callTool } from "../../../test/support/call-tool.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { getFileInfo } from "./get-file-info.ts";
 
-test("a text file is described, also through a link", async () => {
+test("get_file_info describes a text file, also through a link", async () => {
   const cwd = tempFolder({ "src/a.ts": "one\ntwo\n" });
   chmodSync(join(cwd, "src/a.ts"), 0o640);
   utimesSync(join(cwd, "src/a.ts"), 0, 1_000_000_000);
@@ -22,13 +22,13 @@ test("a text file is described, also through a link", async () => {
   );
 });
 
-test("a folder and a binary file are described", async () => {
+test("get_file_info describes a folder and a binary file", async () => {
   const cwd = tempFolder({ "a/x": "", "a/y": "", bin: "\0" });
   expect(await callTool(getFileInfo, cwd, { path: "a" })).toMatch(/^path: a\nkind: folder\nentries: 2\n/);
   expect(await callTool(getFileInfo, cwd, { path: "bin" })).toContain("content: binary");
 });
 
-test("a missing file and a file outside are errors", async () => {
+test("get_file_info gives an error for a missing file and for a file outside of the workspace", async () => {
   const cwd = tempFolder({ "read.me": "" });
   await expect(callTool(getFileInfo, cwd, { path: "raed.me" })).rejects.toThrow(
     "Similar names in the working folder: read.me",

@@ -7,12 +7,12 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { readFile } from "./read-file.ts";
 
-test("lines are shown with their numbers", async () => {
+test("read_file shows lines with their numbers", async () => {
   const cwd = tempFolder({ "a.ts": "one\ntwo\r\n\nfour" });
   expect(await callTool(readFile, cwd, { path: "a.ts" })).toEqual("1\tone\n2\ttwo\n3\t\n4\tfour");
 });
 
-test("a part is shown from an offset, with the offset of the next part", async () => {
+test("read_file shows a part from an offset, with the offset of the next part", async () => {
   const cwd = tempFolder({ "a.ts": "1\n2\n3\n4\n5\n" });
   expect(await callTool(readFile, cwd, { path: "a.ts", offset: 2, limit: 2 })).toEqual(
     "2\t2\n3\t3\n[more lines follow: call read_file with offset 4]",
@@ -20,7 +20,7 @@ test("a part is shown from an offset, with the offset of the next part", async (
   expect(await callTool(readFile, cwd, { path: "a.ts", offset: 4, limit: 2 })).toEqual("4\t4\n5\t5");
 });
 
-test("one call shows at most 2,000 lines, including the line with the next offset", async () => {
+test("one call of read_file shows at most 2,000 lines, including the line with the next offset", async () => {
   const cwd = tempFolder({ "a.txt": "x\n".repeat(2_001) });
   const text = await callTool(readFile, cwd, { path: "a.txt" });
   expect(text.split("\n")).toHaveLength(MAX_OUTPUT_LINES);
@@ -28,26 +28,26 @@ test("one call shows at most 2,000 lines, including the line with the next offse
   expect(await callTool(readFile, cwd, { path: "a.txt", offset: 2 })).toMatch(/^2\tx\n[^]*\n2001\tx$/);
 });
 
-test("one call shows 50 KB at most", async () => {
+test("one call of read_file shows 50 KB at most", async () => {
   const cwd = tempFolder({ "a.txt": `${"ä".repeat(500)}\n`.repeat(100) });
   const text = await callTool(readFile, cwd, { path: "a.txt" });
   expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_OUTPUT_BYTES);
   expect(text).toMatch(/call read_file with offset 51\]$/);
 });
 
-test("a long line is never cut inside of a character", async () => {
+test("read_file never cuts a long line inside of a character", async () => {
   const cwd = tempFolder({ "a.txt": `${"x".repeat(1_999)}äöü\nnext\n` });
   expect(await callTool(readFile, cwd, { path: "a.txt" })).toEqual(
     `1\t${"x".repeat(1_999)} [line cut: 5 more bytes]\n2\tnext`,
   );
 });
 
-test("a line that spans several chunks of a file is joined", async () => {
+test("read_file joins a line that spans several chunks of a file", async () => {
   const cwd = tempFolder({ "a.txt": `${"x".repeat(200_000)}\nnext` });
   expect(await callTool(readFile, cwd, { path: "a.txt", offset: 2 })).toEqual("2\tnext");
 });
 
-test("a byte order mark is not shown, and an empty file is reported", async () => {
+test("read_file does not show a byte order mark, and reports an empty file", async () => {
   const cwd = tempFolder({ "bom.txt": "\ufeffone\n", "empty.txt": "" });
   expect(await callTool(readFile, cwd, { path: "bom.txt" })).toEqual("1\tone");
   expect(await callTool(readFile, cwd, { path: "empty.txt" })).toEqual("[the file is empty]");
@@ -63,13 +63,13 @@ test.each([
   ["../x", '"../x" is outside of the working folder: use a path inside it'],
   ["out/x", '"out/x" is a symbolic link that is broken or points outside of the working folder'],
   ["a\0b", '"a␀b" contains a NUL character, which no file name can have'],
-])("%j gets an error message", async (path, sentence) => {
+])("read_file with %j gets an error message", async (path, sentence) => {
   const cwd = tempFolder({ "logo.png": "a\0b", "src/main.ts": "", "src/main.test.ts": "", "src/zebra.ts": "" });
   symlinkSync("/", join(cwd, "out"));
   await expect(callTool(readFile, cwd, { path })).rejects.toThrow(sentence.replace("out@", "out"));
 });
 
-test("an offset behind the end says how long the file is", async () => {
+test("read_file with an offset behind the end says how long the file is", async () => {
   const cwd = tempFolder({ "a.txt": "one\n" });
   await expect(callTool(readFile, cwd, { path: "a.txt", offset: 5 })).rejects.toThrow(
     '"a.txt" has only 1 line: use a smaller offset than 5',
@@ -82,7 +82,7 @@ test("PATH-07: a pipe does not block read_file", async () => {
   await expect(callTool(readFile, cwd, { path: "pipe" })).rejects.toThrow("not a regular file");
 });
 
-test("a file larger than any memory limit is read in pieces", async () => {
+test("read_file reads a file larger than any memory limit in pieces", async () => {
   const cwd = tempFolder();
   writeFileSync(join(cwd, "big.txt"), "y".repeat(20_000_000));
   const before = process.memoryUsage().arrayBuffers;

@@ -13,7 +13,7 @@ const failure = (work: Promise<string>): Promise<string> =>
     (error: unknown) => (error as Error).message,
   );
 
-test("a new file is created with its folders", async () => {
+test("write_file creates a new file with its folders", async () => {
   const cwd = tempFolder();
   expect(await callTool(writeFile, cwd, { path: "src/deep/a.txt", content: "one\ntwo\n" })).toBe(
     'Created "src/deep/a.txt" with 2 lines.',
@@ -22,7 +22,7 @@ test("a new file is created with its folders", async () => {
   expect(await callTool(writeFile, cwd, { path: "empty", content: "" })).toBe('Created "empty" with 0 lines.');
 });
 
-test("an existing file is replaced, the diff is shown, and its permissions are kept", async () => {
+test("write_file replaces an existing file, shows the diff, and keeps the permissions", async () => {
   const cwd = tempFolder({ "run.sh": "a\nb\n" });
   chmodSync(join(cwd, "run.sh"), 0o755);
   expect(await callTool(writeFile, cwd, { path: "run.sh", content: "a\nc\n" })).toBe(
@@ -35,7 +35,7 @@ test("an existing file is replaced, the diff is shown, and its permissions are k
   expect(readdirSync(cwd)).toEqual(["run.sh"]);
 });
 
-test("a failed write leaves the old content and no temporary file", async () => {
+test("a write_file that fails leaves the old content and no temporary file", async () => {
   const cwd = tempFolder({ "a.txt": "old", "f/x": "x" });
   expect(await failure(callTool(writeFile, cwd, { path: "f", content: "x" }))).toBe('"f" is a folder');
   expect(await failure(callTool(writeFile, cwd, { path: "a.txt/b", content: "x" }))).toContain(
@@ -48,7 +48,7 @@ test("a failed write leaves the old content and no temporary file", async () => 
   expect(readdirSync(cwd).toSorted()).toEqual(["a.txt", "f"]);
 });
 
-test("files and folders are deleted; a folder that is not empty only with recursive", async () => {
+test("delete_file deletes files and folders; a folder that is not empty only with recursive", async () => {
   const cwd = tempFolder({ "a.txt": "a", "d/x": "x", "d/e/y": "y" });
   mkdirSync(join(cwd, "empty"));
   expect(await callTool(deleteFile, cwd, { path: "a.txt" })).toBe('Deleted "a.txt".');
@@ -64,7 +64,7 @@ test("files and folders are deleted; a folder that is not empty only with recurs
   expect(readdirSync(cwd)).toEqual([]);
 });
 
-test("files are moved, and an existing target is kept unless overwrite is set", async () => {
+test("move_file moves files, and keeps an existing target unless overwrite is set", async () => {
   const cwd = tempFolder({ "a.txt": "a", "b.txt": "b", "d/x": "x" });
   expect(await callTool(moveFile, cwd, { from: "a.txt", to: "new/place/a.txt" })).toBe(
     'Moved "a.txt" to "new/place/a.txt".',
@@ -104,7 +104,7 @@ test("the configuration and hooks of a repository under another name are not cha
   expect(await callTool(writeFile, cwd, { path: "y/config", content: "new" })).toContain("Wrote");
 });
 
-test("a folder is not moved into itself", async () => {
+test("move_file does not move a folder into itself", async () => {
   const cwd = tempFolder({ "d/a": "x" });
   expect(await failure(callTool(moveFile, cwd, { from: "d", to: "d/x" }))).toBe('"d" cannot be moved into itself');
   expect(await callTool(moveFile, cwd, { from: "d", to: "d2" })).toBe('Moved "d" to "d2".');

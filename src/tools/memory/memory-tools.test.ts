@@ -17,7 +17,7 @@ function notes(): (tool: keyof typeof tools, input: object) => Promise<string> {
     callTool(tools[tool](parts), "/ws", input, { run: "run_1", path: "lead/scout", agent: "explore" });
 }
 
-test("a note is written, appended to, patched and read", async () => {
+test("the memory tools write, append to, patch and read a note", async () => {
   const call = notes();
   expect(await call("list", {})).toEqual("[no notes yet]");
   expect(await call("write", { key: "plan", text: "first step" })).toEqual('"plan" is saved: revision 1, 10 bytes.');
@@ -44,7 +44,7 @@ test("MEM-02: a conflict is an error, not an overwrite", async () => {
   expect(await call("read", { key: "a" })).toContain("\nthree");
 });
 
-test("a patch that does not apply reports the reason", async () => {
+test("a patch of a memory note that does not apply reports the reason", async () => {
   const call = notes();
   await expect(call("patch", { key: "a", old: "x", new: "y" })).rejects.toThrow('the note "a" does not exist');
   await call("write", { key: "a", text: "aa" });
@@ -60,6 +60,6 @@ test("MEM-03: a note cannot control the terminal, and its origin is shown first"
   );
 });
 
-test("a crew without a home folder reports that notes are not stored", async () => {
+test("the memory tools of a crew without a home folder report that notes are not stored", async () => {
   await expect(callTool(memoryList(), "/ws", {})).rejects.toThrow("notes are not stored here");
 });

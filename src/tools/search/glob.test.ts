@@ -22,7 +22,7 @@ test.each([
   [{ pattern: "{README,LICENSE}*" }, "README.md"],
   [{ pattern: "*.ts", path: "dist" }, "dist/x.ts"],
   [{ pattern: "*.py" }, '[no file matches "*.py"]'],
-])("%j", async (input, paths) => {
+])("glob finds the files for %j", async (input, paths) => {
   expect(await callTool(glob, tempFolder(files), input)).toEqual(paths);
 });
 
@@ -34,7 +34,7 @@ test("glob never leaves the folder", async () => {
   expect(await callTool(glob, cwd, { pattern: "root/**" })).toEqual('[no file matches "root/**"]');
 });
 
-test("a hostile pattern is matched in a short time", async () => {
+test("glob matches a hostile pattern in a short time", async () => {
   const cwd = tempFolder({ ["a".repeat(200)]: "" });
   const start = performance.now();
   await callTool(glob, cwd, { pattern: `${"*a".repeat(90)}b` });

@@ -14,7 +14,7 @@ const files = {
   "README.md": "",
 };
 
-test("a folder is shown as a tree of two levels", async () => {
+test("list_files shows a folder as a tree of two levels", async () => {
   const cwd = tempFolder(files);
   symlinkSync("/etc", join(cwd, "etc"));
   expect(await callTool(listFiles, cwd, {})).toEqual(
@@ -22,21 +22,21 @@ test("a folder is shown as a tree of two levels", async () => {
   );
 });
 
-test("depth and path can be chosen", async () => {
+test("depth and path of list_files can be chosen", async () => {
   const cwd = tempFolder(files);
   expect(await callTool(listFiles, cwd, { path: "src", depth: 9 })).toEqual(
     ["core/", "  a.ts", "  deep/", "    b.ts", "index.ts"].join("\n"),
   );
 });
 
-test("a tree is cut after 1,000 entries, deep ones first", async () => {
+test("list_files cuts a tree after 1,000 entries, deep ones first", async () => {
   const many = Object.fromEntries(Array.from({ length: 1_100 }, (_, n) => [`a/f${n}`, ""]));
   const text = await callTool(listFiles, tempFolder({ ...many, "z.txt": "" }), {});
   expect(text.split("\n")).toHaveLength(1_001);
   expect(text).toContain("\nz.txt\n[cut at 1000 entries: call list_files with a path inside, or with a smaller depth]");
 });
 
-test("an empty folder, a file and a path outside of the workspace get different error messages", async () => {
+test("list_files gives different error messages for an empty folder, a file and a path outside of the workspace", async () => {
   const cwd = tempFolder(files);
   expect(await callTool(listFiles, tempFolder(), {})).toEqual("[the folder is empty, or git ignores all of it]");
   await expect(callTool(listFiles, cwd, { path: "README.md" })).rejects.toThrow('"README.md" is a file: use read_file');
@@ -44,6 +44,6 @@ test("an empty folder, a file and a path outside of the workspace get different 
   await expect(callTool(listFiles, cwd, { path: "scr" })).rejects.toThrow("Similar names in the working folder: src");
 });
 
-test("a name with a line break is shown on one line", async () => {
+test("list_files shows a name with a line break on one line", async () => {
   expect(await callTool(listFiles, tempFolder({ "a\nb": "" }), {})).toEqual("a␊b");
 });

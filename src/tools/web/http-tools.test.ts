@@ -15,7 +15,7 @@ async function shown(type: string, body: string | Buffer, input: object = {}): P
   return text.replaceAll(server.url(), "URL/");
 }
 
-test("a page is shown as readable text: headings, lists, tables, links", async () => {
+test("http_get shows a page as readable text: headings, lists, tables, links", async () => {
   const html = `<!doctype html><title>T &amp; U</title><h1>Head</h1><ul><li>one</li><li>two</li></ul>
     <table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table><p>See <a href="sub/page?x=1#top">this</a>.</p>`;
   expect(await shown("text/html; charset=utf-8", html)).toEqual(
@@ -23,13 +23,13 @@ test("a page is shown as readable text: headings, lists, tables, links", async (
   );
 });
 
-test("JSON is indented, and invalid JSON is shown unchanged", async () => {
+test("http_get indents JSON, and shows invalid JSON unchanged", async () => {
   expect(await shown("application/json", '{"a":[1]}')).toContain('{\n  "a": [\n    1\n  ]\n}');
   expect(await shown("application/problem+json", '{"a":1}')).toContain('{\n  "a": 1\n}');
   expect(await shown("application/json", "{oops")).toContain("\n{oops");
 });
 
-test("other text is shown, decoded from its encoding", async () => {
+test("http_get shows other text, decoded from its encoding", async () => {
   expect(await shown("text/plain; charset=iso-8859-1", Buffer.from("gr\u00fc\u00df", "latin1"))).toContain(
     "\ngr\u00fc\u00df",
   );
@@ -39,7 +39,7 @@ test("other text is shown, decoded from its encoding", async () => {
   expect(await shown("text/plain; charset=nonsense", "fine")).toContain("\nfine");
 });
 
-test("content that is not text is reported", async () => {
+test("http_get reports content that is not text", async () => {
   expect(await shown("image/png", Buffer.from([137, 80, 78, 71]))).toEqual(
     "200 URL/ (image/png, 4 bytes)\n[the content is not text, so it is not shown]",
   );
@@ -49,7 +49,7 @@ test("content that is not text is reported", async () => {
   expect(await shown("text/plain", "")).toContain("[the answer is empty]");
 });
 
-test("a long page is shown in parts", async () => {
+test("http_get shows a long page in parts", async () => {
   const lines = Array.from({ length: 10_000 }, (_, n) => `line ${n}`).join("\n");
   const first = await shown("text/plain", lines);
   const next = Number(/call again with offset (\d+) for more\]$/.exec(first)?.[1]);
@@ -64,7 +64,7 @@ test("a long page is shown in parts", async () => {
   expect(lines.startsWith(body(first) + body(second))).toBe(true);
 });
 
-test("a page of wide characters stays below the size at which a result is cut", async () => {
+test("http_get keeps a page of wide characters below the size at which a result is cut", async () => {
   const { text } = (await pageText(
     {
       url: "http://x/",
@@ -79,7 +79,7 @@ test("a page of wide characters stays below the size at which a result is cut", 
   expect(Buffer.byteLength(text)).toBeLessThan(51_200);
 });
 
-test("a page that is slow to parse on purpose does not block the program", async () => {
+test("a page that is slow to parse on purpose does not block the program that calls http_get", async () => {
   const body = Buffer.from("<ul><li>".repeat(20_000));
   const answer = { url: "http://x/", status: 200, headers: { "content-type": "text/html" }, body, cut: false };
   let beats = 0;
@@ -89,7 +89,7 @@ test("a page that is slow to parse on purpose does not block the program", async
   expect(beats).toBeGreaterThan(0); // there are none when the page is parsed in this thread
 });
 
-test("an error status gives an error result with the server's message", async () => {
+test("http_get returns an error result with the server's message for an error status", async () => {
   const server = await webServer({});
   const result = await httpGet({ fetch: createGuardedFetch({ allowHosts: [server.host] }) }).run(
     { url: server.url("/x") },

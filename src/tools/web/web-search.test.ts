@@ -25,7 +25,7 @@ async function search(
   return { text: await run.catch((error: Error) => error.message), requests: server.requests };
 }
 
-test("SearXNG is asked for JSON", async () => {
+test("web_search asks SearXNG for JSON", async () => {
   const results = [
     { title: "First\u001b[31m", url: "https://a.example/1", content: "Some <b>words</b>\n about it", engine: "x" },
     { title: "", url: "https://b.example/", content: "" },
@@ -39,7 +39,7 @@ test("SearXNG is asked for JSON", async () => {
   expect(requests).toMatchObject([{ method: "GET", url: "/search?q=who+%26+why&format=json" }]);
 });
 
-test("Brave is asked with its key", async () => {
+test("web_search asks Brave with its key", async () => {
   const results = [{ title: "T", url: "https://a.example/", description: "D", age: "1 day" }];
   const { text, requests } = await search(
     { backend: "brave" },
@@ -52,7 +52,7 @@ test("Brave is asked with its key", async () => {
   ]);
 });
 
-test("Tavily is asked with its key, from the variable that the user names", async () => {
+test("web_search asks Tavily with its key, from the variable that the user names", async () => {
   const results = [{ title: "T", url: "https://a.example/", content: "C", score: 0.9 }];
   const { text, requests } = await search(
     { backend: "tavily", keyEnv: "MY_KEY" },
@@ -65,7 +65,7 @@ test("Tavily is asked with its key, from the variable that the user names", asyn
   ]);
 });
 
-test("no results, no access, no JSON and rate limits each get a message", async () => {
+test("web_search gives a message for no results, no access, no JSON and rate limits", async () => {
   const status = (code: number): Routes => ({ "*": (_, response) => response.writeHead(code).end("x") });
   expect((await search({ backend: "searxng" }, { "*": json({ results: [] }) })).text).toEqual(
     "[searxng found nothing]",
@@ -77,7 +77,7 @@ test("no results, no access, no JSON and rate limits each get a message", async 
   expect((await search({ backend: "searxng" }, { "*": "<html>" })).text).toContain("is not JSON");
 });
 
-test("a missing search engine, key or address is reported", async () => {
+test("web_search reports a missing search engine, key or address", async () => {
   const said = (backend?: WebSearch): Promise<string> =>
     callTool(webSearch(backend ? { search: searchBackend(backend, {}) } : {}), "/", { query: "x" });
   expect(await said()).toContain("No search engine is configured here");

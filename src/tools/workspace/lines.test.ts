@@ -19,7 +19,7 @@ async function linesIn(text: string, from?: number): Promise<{ shown: string[]; 
   return { shown: found, last };
 }
 
-test("lines are the same wherever the chunks of a file end", async () => {
+test("the lines of a file are the same wherever the chunks of the file end", async () => {
   const piece = fc.constantFrom("a", "ä€😀", "\r", "\n", "\r\n", "\n\n", "x".repeat(700), "y".repeat(CHUNK - 3));
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 12 }), fc.integer({ min: 1, max: 6 }), async (pieces, from) => {
@@ -38,7 +38,7 @@ test("lines are the same wherever the chunks of a file end", async () => {
   );
 });
 
-test("a byte order mark is not part of the first line, and bytes that are not text are replaced", async () => {
+test("a byte order mark is not part of the first line of a file, and bytes that are not text are replaced", async () => {
   expect((await linesIn("\ufeffa\n\ufeffb")).shown).toEqual(["1 a", "2 \ufeffb"]);
   expect((await linesIn("\ufeff")).shown).toEqual(["1 "]);
 });

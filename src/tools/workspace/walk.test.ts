@@ -61,12 +61,12 @@ test("without a repository only the rules of the root apply", async () => {
   expect(await paths(join(cwd, "ws"), "src")).toEqual(["src/a.ts"]);
 });
 
-test("a repository inside has its own rules", async () => {
+test("a nested repository has its own ignore rules in a walk", async () => {
   const cwd = tempFolder({ ".git/HEAD": "", ".gitignore": "*.log\n", "vendor/.git/HEAD": "", "vendor/a.log": "" });
   expect(await paths(cwd)).toEqual([".gitignore", "vendor/", "vendor/a.log"]);
 });
 
-test("an ignored folder is shown when it is requested by name", async () => {
+test("a walk shows an ignored folder when it is requested by name", async () => {
   const cwd = tempFolder({ ".gitignore": "dist/**\ndist\n", "dist/deep/x.js": "" });
   expect(await paths(cwd)).toEqual([".gitignore"]);
   expect(await paths(cwd, "dist")).toEqual(["dist/deep/", "dist/deep/x.js"]);
@@ -86,7 +86,7 @@ test("a pipe or a link called .gitignore is ignored", async () => {
   expect(await paths(cwd)).toEqual(["a/", "a/.gitignore", "a/x", "b/", "b/.gitignore", "b/x", "rules"]);
 });
 
-test("nested folders stay in order, however many are read ahead", async () => {
+test("a walk keeps nested folders in order, however many are read ahead", async () => {
   const cwd = tempFolder();
   const wanted: string[] = [];
   for (let n = 10; n < 40; n++) {

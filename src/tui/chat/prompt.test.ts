@@ -18,37 +18,37 @@ function typing(sent: string, history: readonly string[] = []): { prompt: Prompt
   return { prompt, entered };
 }
 
-test("a paste of many lines is one text, and Enter sends all of it", () => {
+test("chat prompt: a paste of many lines is one text, and Enter sends all of it", () => {
   const lines = Array.from({ length: 40 }, (_, n) => `line ${n}`).join("\n");
   expect(typing(`\u001b[200~${lines}\u001b[201~\r`).entered).toEqual([lines]);
 });
 
-test("a backslash at the end, Alt-Enter and Ctrl-J make a new line", () => {
+test("chat prompt: a backslash at the end, Alt-Enter and Ctrl-J make a new line", () => {
   expect(typing("one\\\rtwo\u001b\rthree\nfour\r").entered).toEqual(["one\ntwo\nthree\nfour"]);
 });
 
-test("the arrow keys go through earlier messages and back to the typed text", () => {
+test("chat prompt: the arrow keys go through earlier messages and back to the typed text", () => {
   const up = "\u001b[A";
   const down = "\u001b[B";
   expect(typing(`dra${up}${up}`, ["newest", "older"]).prompt.editor.text).toBe("older");
   expect(typing(`dra${up}${up}${down}${down}`, ["newest", "older"]).prompt.editor.text).toBe("dra");
 });
 
-test("Ctrl-R searches earlier messages, pressing it again finds the next older one, and Enter accepts it", () => {
+test("chat prompt: Ctrl-R searches earlier messages, pressing it again finds the next older one, and Enter accepts it", () => {
   const history = ["fix the login", "list files", "login tests"];
   expect(foundBySearch(typing("\u0012LOGIN", history).prompt)).toBe("fix the login");
   expect(typing("\u0012login\u0012\r", history).prompt.editor.text).toBe("login tests");
   expect(typing("\u0012login\u0012\r\r", history).entered).toEqual(["login tests"]);
 });
 
-test("Tab completes a word, lists several matches, and goes through them", () => {
+test("chat prompt: Tab completes a word, lists several matches, and goes through them", () => {
   expect(typing("/h\t").prompt.editor.text).toBe("/help ");
   expect(typing("/co\t").prompt.completions?.words).toEqual(["/context", "/cost"]);
   expect(typing("/co\t\t\t").prompt.editor.text).toBe("/cost");
   expect(typing("look at @src/l\t").prompt.editor.text).toBe("look at @src/login.ts ");
 });
 
-test("a search through earlier messages leaves their order as it was", () => {
+test("chat prompt: a search through earlier messages leaves their order as it was", () => {
   const history = ["fix the test", "other", "run the test", "old"];
   const { prompt } = typing("\u0012test\u0012\u0012\r", history);
   expect(prompt.editor.text).toBe("run the test");

@@ -6,7 +6,7 @@ const look = createLook({ color: false, unicode: true });
 const failed = (text: string): string[] =>
   endedCallLines({ tool: "bash", preview: "make", startedAt: 0, state: "error", text, ms: 5 }, { look, columns: 70 });
 
-test("a failed command shows its last output and how it ended, also when the network is missing", () => {
+test("the chat shows the last output of a failed command and how it ended, also when the network is missing", () => {
   expect(failed("one\ntwo\nthree\nfour\n[exit code 6]\n[commands have no network here]")).toEqual([
     "✗ bash make",
     "  two",
@@ -16,13 +16,13 @@ test("a failed command shows its last output and how it ended, also when the net
   ]);
 });
 
-test("any other failed call shows its first line", () => {
+test("the chat shows the first line of the result of any other failed tool call", () => {
   expect(failed("There is no such file.\nNear: a.txt")).toEqual(["✗ bash make", "  There is no such file."]);
 });
 
 const text = ["Changed a.txt.", "--- a/a.txt", "+++ b/a.txt", "@@ -1,3 +1,3 @@", " one", "-two", "+2"].join("\n");
 
-test("a call that changed a file shows the diff without the names, and counts the lines that are left out", () => {
+test("the chat shows the diff of a tool call that changed a file, without the names, and counts the lines that are left out", () => {
   expect(diffLines(text, { look, columns: 70 }).map((line) => line.trim())).toEqual([
     "@@ -1,3 +1,3 @@",
     "one",
@@ -36,7 +36,7 @@ test("a call that changed a file shows the diff without the names, and counts th
   expect(diffLines("Nothing changed.", { look, columns: 70 })).toEqual([]);
 });
 
-test("the line of a call fills its width and no more", () => {
+test("the line of a tool call in the chat fills its width and no more", () => {
   const call = { tool: "bash", preview: "x".repeat(80), startedAt: 0, state: "ok", text: "", ms: 5 } as const;
   expect(endedCallLines(call, { look, columns: 40 }).map((line) => line.length)).toEqual([40]);
 });

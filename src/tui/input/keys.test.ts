@@ -33,6 +33,6 @@ test("mouse and focus reports are ignored, and keys around them are not", () => 
   expect(keys("a\u001b[I\u001b[<0;3;4Mb").map(({ name }) => name)).toEqual(["a", "b"]);
 });
 
-test("a paste that never ends is kept when the input ends", () => {
+test("a bracketed paste that never ends is kept when the input ends", () => {
   expect(keys("\u001b[200~half")).toEqual([{ name: "paste", text: "half" }]);
 });

@@ -71,11 +71,11 @@ const drawn = [
   "The end.",
 ];
 
-test("headings, lists, code, quotes, tables and links are drawn and wrapped by words", () => {
+test("Markdown in a terminal: headings, lists, code, quotes, tables and links are drawn and wrapped by words", () => {
   expect(markdownLines(sample, at(40))).toEqual(drawn);
 });
 
-test("the same text in pieces of any size gives the same lines", () => {
+test("Markdown in a terminal: the same text in pieces of any size gives the same lines", () => {
   for (const size of [1, 3, 7, 40, 1_000]) {
     const stream = createMarkdownStream(() => at(40));
     const lines: string[] = [];
@@ -84,7 +84,7 @@ test("the same text in pieces of any size gives the same lines", () => {
   }
 });
 
-test("finished blocks, list items and lines of code are final before the text has ended", () => {
+test("Markdown in a terminal: finished blocks, list items and lines of code are final before the text has ended", () => {
   const stream = createMarkdownStream(() => at(40));
   expect(stream.push("One.\n\nTwo")).toEqual(["One."]);
   expect(stream.open()).toEqual(["", "Two"]);
@@ -95,7 +95,7 @@ test("finished blocks, list items and lines of code are final before the text ha
   expect(stream.end()).toEqual(["  who"]);
 });
 
-test("a table that does not fit is wrapped, and one with too many columns becomes a list", () => {
+test("Markdown in a terminal: a table that does not fit is wrapped, and one with too many columns becomes a list", () => {
   const table = "| a | b |\n|---|---|\n| some longer words here | and more of them there |\n";
   expect(markdownLines(table, at(24)).every((line) => widthOf(line) <= 24)).toBe(true);
   expect(markdownLines(table, at(24)).join(" ")).toContain("here");
@@ -103,7 +103,7 @@ test("a table that does not fit is wrapped, and one with too many columns become
   expect(markdownLines(wide, at(30))[0]).toBe("abcdefgh: 12345678");
 });
 
-test("code in known languages is coloured, and other code is not", async () => {
+test("Markdown in a terminal: code in known languages is coloured, and other code is not", async () => {
   const highlight = await createHighlight(colored);
   const lines = markdownLines("```ts\nconst a = 'x'; // why\n```\n", { look: colored, columns: 60, highlight });
   expect(stripVTControlCharacters(lines.join("\n"))).toBe("  const a = 'x'; // why");
@@ -121,7 +121,7 @@ test("no part of the text acts on the terminal, also when a sequence comes in tw
   }
 });
 
-test("text that no parser can handle is shown as it is", () => {
+test("Markdown in a terminal: text that no parser can handle is shown as it is", () => {
   const costly = [
     `${">".repeat(2_000)} x`,
     `${"- ".repeat(1_000)}x`,
@@ -141,7 +141,7 @@ function streamed(text: string): string {
   return [...lines, ...stream.end()].join("\n");
 }
 
-test("list items with blank lines between them are drawn apart, and become final one by one", () => {
+test("Markdown in a terminal: list items with blank lines between them are drawn apart, and become final one by one", () => {
   const text = "1. one\n\n   more of it\n\n2. two\n   - deeper\n\n3. three\n";
   const drawn = ["1. one", "", "   more of it", "", "2. two", "   • deeper", "", "3. three"];
   expect(markdownLines(text, at(60))).toEqual(drawn);

@@ -103,7 +103,7 @@ function linesOf({ rows }: FieldFrame): string[] {
 const draw = (state: TopState, view: TopView, columns = 80, height = 24): string[] =>
   linesOf(topFrame(state, view, { columns, height, now: 60_000, look }));
 
-test("groups are shown in reading order, and rows are named by their task", () => {
+test("top shows groups in reading order, and names rows by their task", () => {
   const lines = draw(oneRun, viewOf(oneRun));
   expect(lines.slice(0, 16)).toEqual([
     "watch                        1 needs you, 1 failed, 2 working, 2 waiting, 1 done",
@@ -137,7 +137,7 @@ test("a wide terminal shows every column, and a narrow one drops columns from th
   );
 });
 
-test("all hidden rows are counted", () => {
+test("top counts all hidden rows", () => {
   const short = draw(oneRun, viewOf(oneRun), 80, 10);
   const shown = short.slice(2, 7).filter((line) => /^[> ] [?x|z+] /.test(line)).length;
   expect(short.join("\n")).toContain(`hidden: ${7 - shown} below`);
@@ -172,7 +172,7 @@ test("the keys of the selected row are shown at every size, and help and quit al
 
 const key = (name: string) => ({ name, ...(name.length === 1 && { text: name }) });
 
-test("an answer contains the question that was shown", () => {
+test("the answer that a person types in top is sent together with the question that was shown", () => {
   const { rows } = listedRows(oneRun, firstView);
   expect(press(rows, viewOf(oneRun), key("y"), 10).act).toEqual({
     do: "answer",
@@ -186,7 +186,7 @@ test("a terminal of 20 by 5 shows the selected row and its first keys", () => {
   expect(rows).toEqual(["NEEDS YOU (1)", "> ? ask", "hidden: 6 below", "y allow  n deny"]);
 });
 
-test("a refusal can have a reason", () => {
+test("a person who refuses a question in top can give a reason", () => {
   const { rows } = listedRows(oneRun, firstView);
   let view = press(rows, viewOf(oneRun), key("n"), 10).view;
   for (const name of ["t", "o", "o", " ", "b", "i", "g"]) view = press(rows, view, key(name), 10).view;
@@ -196,7 +196,7 @@ test("a refusal can have a reason", () => {
   });
 });
 
-test("cancelling a task lists the other tasks that end, and asks for a second key", () => {
+test("cancelling a task in top lists the other tasks that end, and asks for a second key", () => {
   const { rows } = listedRows(oneRun, firstView);
   const asked = press(rows, viewOf(oneRun, { selected: "run_1/build" }), key("x"), 10);
   expect(asked.act).toBeUndefined();
@@ -216,7 +216,7 @@ test("cancelling a task lists the other tasks that end, and asks for a second ke
   expect(press(rows, asked.view, key("n"), 10).act).toBeUndefined();
 });
 
-test("a key that is pressed twice answers only one question", () => {
+test("a key that is pressed twice in top answers only one question", () => {
   const { rows } = listedRows(oneRun, firstView);
   const once = press(rows, viewOf(oneRun), key("y"), 10);
   expect(once.act).toMatchObject({ do: "answer" });
@@ -232,7 +232,7 @@ test("a filter selects the first row that matches while it is typed", () => {
   expect(selectedRow(rows, keepSelection(rows, filtered))?.group).toBe("failed");
 });
 
-test("no key acts on another row when the selected row is gone", () => {
+test("in top, no key acts on another row when the selected row is gone", () => {
   const view = keepSelection(listedRows(oneRun, firstView).rows, { ...firstView, selected: "run_1/gone", at: 2 });
   const { rows } = listedRows(oneRun, view);
   expect(selectedRow(rows, view)).toBeUndefined();
@@ -273,7 +273,7 @@ test("a task at its provider's limit shows when it continues, and one without a 
   expect(rowOf(parked({ waitsFor: "key" })).group).toBe("needs you");
 });
 
-test("an answer is typed in the row of its question, where the cursor is", () => {
+test("in top, an answer is typed in the row of its question, where the cursor is", () => {
   const state: TopState = { title: "t", runs: [release], one: true, hidden: [] };
   const { rows } = listedRows(state, firstView);
   const asking = rows.find(({ group }) => group === "needs you")!;

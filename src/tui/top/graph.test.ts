@@ -67,7 +67,7 @@ test("the graph of a run has a column per layer, lines between tasks, and no joi
   `);
 });
 
-test("left and right follow the edges, and the selected task stays selected in every view", () => {
+test("in the graph of top, left and right follow the edges, and the selected task stays selected in every view", () => {
   const state = shown();
   const view = pressed(state, firstView, "t", "t", "home");
   expect(view.selected).toBe("run_1/read");
@@ -77,7 +77,7 @@ test("left and right follow the edges, and the selected task stays selected in e
   expect(pressed(state, right, "t")).toMatchObject({ shape: "tree", selected: right.selected });
 });
 
-test("a graph that is wider than the screen counts the hidden tasks", () => {
+test("in top, a graph that is wider than the screen counts the hidden tasks", () => {
   const state = shown();
   const lines = textOf(state, pressed(state, firstView, "t", "t"), 40);
   expect(lines.join("\n")).toMatch(/hidden: \d outside of the screen/);

@@ -25,7 +25,7 @@ async function fanOut(model: string): Promise<{ result: Result; bodies: readonly
   return { result, bodies: server.requests.map(({ body }) => body) };
 }
 
-test("50 siblings write their shared context to the cache of Anthropic about once", async () => {
+test("50 tasks with a shared context write it to the cache of Anthropic about once", async () => {
   const { result, bodies } = await fanOut("anthropic/claude-haiku-4-5");
   expect(result.status).toBe("ok");
   const prefix = Math.ceil(context.length / 4);
@@ -38,7 +38,7 @@ test("50 siblings write their shared context to the cache of Anthropic about onc
 });
 
 test.each(["openai/gpt-5.2", "openai-chat/gpt-4o"])(
-  "50 siblings at %s have one cache key and read from it",
+  "50 tasks with a shared context at %s have one cache key and read from it",
   async (model) => {
     const { result, bodies } = await fanOut(model);
     expect(result.status).toBe("ok");
@@ -69,7 +69,7 @@ const ask = async (model: Model, system: string, prefix?: { key: string; chars: 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const large = { key: "k", chars: 100_000 };
 
-test("sibling tasks wait for the first byte of the first request, and then start together", async () => {
+test("tasks with a shared context wait for the first byte of the first request, and then start together", async () => {
   const { model, begun, answer } = gated();
   const warming = warmingPrefix(model);
   const all = ["a", "b", "c"].map((name) => ask(warming, name, large));
@@ -100,7 +100,7 @@ test("a request with a small prefix, another prefix or no prefix does not wait f
   await Promise.all(all);
 });
 
-test("the wait is limited: a first request without an answer does not block the others", async () => {
+test("the wait for the prompt cache is limited: a first request without an answer does not block the others", async () => {
   const { model, begun, answer } = gated();
   const warming = warmingPrefix(model, { waitMs: 20 });
   const all = ["a", "b"].map((name) => ask(warming, name, large));

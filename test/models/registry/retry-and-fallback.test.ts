@@ -16,7 +16,7 @@ test("after a temporary error of the provider the request is retried, and the re
 });
 
 test.each(["unauthorized", "too-long", "bad-request", "no-such-model", "no-credit"] as const)(
-  "%s is not retried",
+  "a model request that fails with %s is not retried",
   async (fault) => {
     const server = await provider(() => ({ fault }));
     faultOf(await turn(await modelAt(server, haiku, { retry: true })));
@@ -24,7 +24,7 @@ test.each(["unauthorized", "too-long", "bad-request", "no-such-model", "no-credi
   },
 );
 
-test("text that was already shown is not repeated", async () => {
+test("a model request is not retried once a part of the answer was shown", async () => {
   const server = await provider(() => ({ fault: "dropped", text: "so far" }));
   const events = await turn(await modelAt(server, haiku, { retry: true }));
   expect(textOf(events)).toBe("so far");
@@ -32,7 +32,7 @@ test("text that was already shown is not repeated", async () => {
   expect(server.requests).toHaveLength(1);
 });
 
-test("a retry waits as long as the provider demands, with some jitter", async () => {
+test("a retry of a model request waits as long as the provider demands, with some jitter", async () => {
   const server = await provider([{ fault: "rate-limit", retryAfter: "0.6" }, "there"]);
   const began = performance.now();
   const events = await turn(await modelAt(server, haiku, { retry: true, random: () => 1 }));
@@ -47,7 +47,7 @@ test("a provider that demands a wait of more than a minute is not retried", asyn
   expect(server.requests).toHaveLength(1);
 });
 
-test("an abort ends a wait at once", async () => {
+test("an abort ends the wait for a retry at once", async () => {
   const server = await provider(() => ({ fault: "rate-limit", retryAfter: "59" }));
   const stop = new AbortController();
   const model = await modelAt(server, haiku, { retry: true });

@@ -80,7 +80,7 @@ describe.each(kinds)("%s", (_, name) => {
     expect(JSON.stringify(fault)).not.toContain("canary");
   });
 
-  test("no server at the address", async () => {
+  test("a missing server at the address is a network fault, and the hint names the address", async () => {
     const server = await provider([]);
     await server.close();
     const own = name.split("/")[0]!;
@@ -101,7 +101,7 @@ test("an exhausted quota is not retried, unless it resets", async () => {
   expect(await fault("google/gemini-2.5-flash")).toMatchObject({ code: "MODEL_RATE_LIMIT", retryable: true });
 });
 
-test("a silent connection times out", async () => {
+test("a model request over a silent connection times out", async () => {
   const server = await provider([{ fault: "hang" }]);
   const providers = { anthropic: { silenceMs: 50 } };
   const fault = faultOf(await turn(await modelAt(server, "anthropic/claude-haiku-4-5", { providers })));

@@ -63,7 +63,7 @@ test.each([
     { type: "bearer", token: `!echo noise >&2; printf %s ${SECRET}` },
     header("authorization", `Bearer ${SECRET}`),
   ],
-] as const)("signs in with %s, and the secret is shown nowhere", async (_, auth, accepts) => {
+] as const)("a task for a remote agent signs in with %s, and the secret is shown nowhere", async (_, auth, accepts) => {
   const server = await guarded(accepts);
   const crew = crewFor([server.host], {
     agents: [remoteAgent("it", { cardUrl: server.cardUrl, auth })],
@@ -111,7 +111,7 @@ test.each([
   });
 });
 
-test("credentials are not sent on a redirect to another origin", async () => {
+test("credentials for a remote agent are not sent on a redirect to another origin", async () => {
   const thief = await webServer({ "*": "{}" });
   const server = await webServer({
     "/card.json": (_, response) => response.writeHead(307, { location: thief.url("/") }).end(),

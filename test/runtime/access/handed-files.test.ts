@@ -97,7 +97,7 @@ test.each([
   ["edit_file", (path: string) => ({ path, oldText: "very", newText: "other" })],
   ["write_file", (path: string) => ({ path, content: "mine" })],
   ["delete_file", (path: string) => ({ path })],
-])("such a file can only be read: %s is refused", async (name, input) => {
+])("the output file of a truncated result can only be read: %s is refused", async (name, input) => {
   const { events } = await stage(
     {
       lead: {

@@ -36,7 +36,7 @@ const elsewhere = {
   ],
   "LIM-08 Retry-After": [
     "test/models/registry/retry-and-fallback.test.ts",
-    "a retry waits as long as the provider demands, with some jitter",
+    "a retry of a model request waits as long as the provider demands, with some jitter",
   ],
 } as const;
 

@@ -221,7 +221,7 @@ test("an answer from a run with a denied call is not reused once the denial is g
   expect((await ask(refused, ["read_file(a.txt)"])).asked).toBe(2);
 });
 
-test("a call with invalid arguments prevents reuse", async () => {
+test("a call with invalid arguments prevents the reuse of a result", async () => {
   const { run } = fresh();
   await run({ turns: [{ calls: [{ name: "read_file", input: { path: 7 } }] }, "It failed."] });
   expect(await run()).toMatchObject({ output: "It says one.", asked: 2 });

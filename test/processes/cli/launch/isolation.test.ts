@@ -81,7 +81,7 @@ test("the worktree of a run that is never resumed is deleted with the run", asyn
   expect(readdirSync(join(there.workspace, ".git"))).not.toContain("worktrees");
 });
 
-test("invalid values of these flags are refused, and valid ones apply to every task of a plan", async () => {
+test("invalid values of the isolation flags are refused, and valid ones apply to every task of a plan", async () => {
   const { code } = await place().run(["run", "general", "Go.", "--isolation", "moon"]);
   expect(code).toBe(2);
   const { stdout } = await place().run([

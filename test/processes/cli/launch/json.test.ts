@@ -18,7 +18,7 @@ const turns = script(
   "It is here.",
 );
 
-test("every line is JSON, the last one is the result, and the events add up to it", async () => {
+test("--json: every line is JSON, the last one is the result, and the events add up to it", async () => {
   const there = place({ "turns.json": turns });
   const { code, stdout, stderr } = await there.run([
     "parallel",
@@ -38,7 +38,7 @@ test("every line is JSON, the last one is the result, and the events add up to i
   expect(events.map((event) => "seq" in event && event.seq)).toEqual(events.map((_, index) => index + 1));
 });
 
-test("deltas are printed only on request", async () => {
+test("--json prints deltas only on request", async () => {
   const there = place({ "turns.json": turns });
   const args = ["run", "explore", "x", "--model", "scripted:turns.json", "--json"];
   const kinds = async (more: readonly string[]): Promise<Set<string>> =>
@@ -47,7 +47,7 @@ test("deltas are printed only on request", async () => {
   expect(await kinds(["--deltas"])).toContain("text.delta");
 });
 
-test("characters that some readers take for a line end are escaped", async () => {
+test("--json escapes characters that some readers take for a line end", async () => {
   const there = place({ "turns.json": turns });
   const { stdout } = await there.run(["run", "explore", "x", "--model", "scripted:turns.json", "--json"]);
   expect(stdout).not.toMatch(/[\u0085\u2028\u2029\u009b]/);
@@ -72,7 +72,7 @@ test("TERM-01: output about agents contains no terminal sequences, and its JSON 
   expect(printing).toEqual([]);
 });
 
-test("a failure is a result, too, and a mistake is JSON on stderr", async () => {
+test("--json: a failure is a result, too, and a mistake is JSON on stderr", async () => {
   const there = place({ "bad.json": script({ error: { code: "MODEL_OVERLOADED", message: "busy" } }) });
   const failed = await there.run(["run", "explore", "x", "--model", "scripted:bad.json", "--json"]);
   expect(failed).toMatchObject({ code: 1, stderr: "" });
@@ -91,7 +91,7 @@ test("a failure is a result, too, and a mistake is JSON on stderr", async () => 
   });
 });
 
-test("a reader that closes the pipe ends the command without an error message", async () => {
+test("--json: a reader that closes the pipe ends the command without an error message", async () => {
   const there = place({ "turns.json": script("x".repeat(200_000)) });
   const line = `"${process.execPath}" "${command}" run explore x --model scripted:turns.json --json | head -c 100`;
   const { code, stderr } = await sh(line, there);

@@ -34,7 +34,7 @@ async function conflict(): Promise<{ there: Place; advice: string; file(name: st
 const wordsOf = (line: string): string[] =>
   Array.from(line.matchAll(/'([^']*)'|(\S+)/g), ([, quoted, plain]) => quoted ?? plain!);
 
-test("the command that the error about a conflict suggests applies the rest, and both versions can be found", async () => {
+test("the `apply` command that the error about a conflict suggests applies the rest, and both versions can be found", async () => {
   const { there, advice, file } = await conflict();
   expect(existsSync(join(there.workspace, "sub"))).toBe(false); // a patch is applied as a whole or not at all
   const applied = await there.run(wordsOf(advice));
@@ -55,7 +55,7 @@ test("the command that the error about a conflict suggests applies the rest, and
   expect(file("a.txt")).toBe("task\n");
 });
 
-test("only the named files are applied, also from a subfolder, and wrong names are refused", async () => {
+test("`apply` with file names applies only these files, also from a subfolder, and refuses wrong names", async () => {
   const { there, advice, file } = await conflict();
   const [command, task] = wordsOf(advice);
   shell(there.workspace, "mkdir sub && git checkout -q a.txt");
@@ -70,7 +70,7 @@ test("only the named files are applied, also from a subfolder, and wrong names a
   expect([whole.code, file("sub/new [1].txt")]).toEqual([0, "new\n"]);
 });
 
-test("changes that were applied at the end of the task are not reported as missing", async () => {
+test("`apply` does not report changes as missing that were applied at the end of the task", async () => {
   const work = { calls: [{ name: "write_file", input: { path: "new.txt", content: "new\n" } }] };
   const there = place({ "turns.json": script(work, "done"), "a.txt": "one\n" });
   shell(there.workspace, "git init -q -b main && git add . && git commit -qm first");
@@ -87,7 +87,7 @@ test("changes that were applied at the end of the task are not reported as missi
   }
 });
 
-test("protected files of a patch are applied only if they are named", async () => {
+test("`apply` applies protected files of a patch only if they are named", async () => {
   const evil = "mkdir -p d x/refs x/objects && ln -s ../.git d/.claude && touch x/refs/a x/objects/a x/HEAD ok.txt";
   const work = { calls: [{ name: "bash", input: { command: `${evil} && cp ok.txt .envrc` } }] };
   const there = place({ "turns.json": script(work, "done"), "a.txt": "one\n" });
@@ -104,7 +104,7 @@ test("protected files of a patch are applied only if they are named", async () =
   expect([named.code, named.stdout]).toEqual([0, "applied   .envrc\n"]);
 });
 
-test("a run without stored changes says so", async () => {
+test("`apply` of a run without stored changes says so", async () => {
   const there = place({ "turns.json": script("done") });
   const { stderr } = await there.run(["run", "general", "Go.", "--model", "scripted:turns.json"]);
   const id = /run_[a-z0-9]{12}/.exec(stderr)![0];

@@ -9,7 +9,7 @@ import { place } from "../../command.ts";
 const how = { command: "subcrew", args: ["mcp"] } as const;
 const keys = ["OPENAI_API_KEY"];
 
-test("the other servers in a host's file are kept, and so is a copy of the file", async () => {
+test("init keeps the other servers in a host's settings file, and a copy of the file", async () => {
   const home = tempFolder({ ".cursor/mcp.json": '{"mcpServers":{"other":{"command":"x"}},"more":1}' });
   const done = await registerHost({ name: "cursor", registered: false, file: ".cursor/mcp.json" }, home, how, keys);
   const file = join(home, ".cursor/mcp.json");
@@ -21,7 +21,7 @@ test("the other servers in a host's file are kept, and so is a copy of the file"
   expect(readFileSync(`${file}.before-subcrew`, "utf8")).toContain('"more":1');
 });
 
-test("a file with comments is not changed", async () => {
+test("init does not change a host's settings file that has comments", async () => {
   const text = '{\n  // mine\n  "servers": {}\n}\n';
   const home = tempFolder({ ".config/Code/User/mcp.json": text });
   const host = { name: "vscode", registered: false, file: ".config/Code/User/mcp.json" } as const;
@@ -30,7 +30,7 @@ test("a file with comments is not changed", async () => {
   expect(existsSync(join(home, `${host.file}.before-subcrew`))).toBe(false);
 });
 
-test("Codex gets a table at the end of its file, and a missing file is created", async () => {
+test("init adds a table at the end of Codex's settings file, and creates a missing file", async () => {
   const home = tempFolder();
   const host = { name: "codex", registered: false, file: ".codex/config.toml" } as const;
   await registerHost(host, home, how, keys);

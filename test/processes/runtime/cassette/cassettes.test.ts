@@ -81,7 +81,7 @@ describe("subcrew run --replay", () => {
     expect(memory(at)).toBe(true);
   });
 
-  test("contains no secret", async () => {
+  test("a recording contains no secret", async () => {
     const tape = await recorded(
       { "a.json": script(note("hush-hush-12345678"), "it is hush-hush-12345678") },
       "use hush-hush-12345678",
@@ -101,7 +101,7 @@ describe("subcrew run --replay", () => {
   });
 });
 
-describe("in a user's own test", () => {
+describe("recording and replay in a user's own test", () => {
   let done: string[] = [];
   const shout = defineTool({
     name: "shout",
