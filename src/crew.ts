@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { Agent } from "./core/agent/agent.ts";
 import { withCanonicalTools } from "./core/agent/canonical-tools.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
-import type { Catalog } from "./core/delegation/catalog.ts";
+import type { AgentCard, Catalog } from "./core/delegation/catalog.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
 import type { Plan } from "./core/plan/plan.ts";
 import type { State } from "./core/run/state.ts";
@@ -208,6 +208,12 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
   });
   const launch = createLaunch({ options, config, setup, outfit });
 
+  /** Descriptions are sent to models and to callers on other machines, so they contain no known secret. */
+  const catalog = async (): Promise<Catalog> => {
+    const { agents, otherScopes, ...rest } = catalogOf(options.agents ?? [], await finds.agents());
+    const clean = <T extends AgentCard>(card: T): T => ({ ...card, description: redactor.known(card.description) });
+    return { ...rest, agents: agents.map(clean), ...(otherScopes && { otherScopes: otherScopes.map(clean) }) };
+  };
   return {
     cwd,
     setupFor: (changes) => ({ ...setup, ...changes }),
@@ -215,14 +221,14 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     agents: finds.agents,
     plan: (what) => compile(what, defined({ references: config.references })),
     outputFile: (run, path) => store.file(run, path),
-    catalog: async () => catalogOf(options.agents ?? [], await finds.agents()),
+    catalog,
     delegationTools: async (spellings, caller = {}) =>
       outfit.delegation(spellings, {
         agent: "subcrew",
         spawns: "*",
         depth: 0,
         maxDepth: config.maxDepth ?? DEFAULT_MAX_DEPTH,
-        catalog: catalogOf(options.agents ?? [], await finds.agents()),
+        catalog: await catalog(),
         ...caller,
       }),
     skills: finds.skills,

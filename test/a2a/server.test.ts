@@ -25,6 +25,21 @@ test("the official client gets the result under the id of the run", async () => 
   expect((await crew.record(task.id)).outcome).toMatchObject({ status: "ok", output: "the answer is 42" });
 });
 
+test("a known secret in the description of an agent is not in its card", async () => {
+  const secret = "kx7Qm2Zr9TulipField4481";
+  const coded = Buffer.from(secret).toString("base64");
+  const description = `works with ${secret} and ${coded}`;
+  const server = await ourServer(
+    workerCrew(["x"], { agents: [defineAgent({ name: "worker", description, instructions: "" })], secrets: [secret] }),
+  );
+  for (const version of ["0.3", "1.0"]) {
+    const headers = { authorization: `Bearer ${server.token}`, "a2a-version": version };
+    const card = await (await fetch(server.card(), { headers })).text();
+    expect(card).toContain("works with [redacted] and [redacted]");
+    expect(card).not.toContain(secret);
+  }
+});
+
 test("the official client reads a stream: the task, its text as it comes, its result, its end", async () => {
   const server = await ourServer(workerCrew(["one two three"]));
   const client = await sdkClient(server.card(), server.token);

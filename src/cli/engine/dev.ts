@@ -26,6 +26,7 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
   const programs = await findPrograms({ path, unpackBelow: join(folder, "programs") });
   const stopping = nextSignal();
   const server = await startDatabaseServer({ programs, path, folder, ...defined({ port }) });
+  if (server.isOurs) server.guard();
   const database = openDatabase(server.url);
   let serves = server.isOurs;
   let leave = (): void => {};
@@ -35,6 +36,7 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
     await grantRoles(database);
     const lock = await lockServing(database);
     serves = lock !== undefined;
+    if (serves) server.guard();
     leave = lock ?? leave;
     const { url, isOurs } = server;
     if (json)

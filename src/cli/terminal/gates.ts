@@ -3,7 +3,9 @@ import type { Answer } from "../../core/plan/gate.ts";
 import type { Event } from "../../core/run/event.ts";
 import { defined } from "../../core/text/defined.ts";
 import { reveal } from "../../core/text/sanitize.ts";
+import { fit } from "../../core/view/fit.ts";
 import type { Run } from "../../runtime/run/run.ts";
+import { markedRows } from "./questions.ts";
 
 /** Answers a question; `undefined` when no answer is possible. */
 export type AskPerson = (asked: AskedPerson, signal: AbortSignal) => Promise<Answer | undefined>;
@@ -115,7 +117,7 @@ export function askPerson({ pause, resume, interrupt, plain = false }: AskOption
       wants === "words"
         ? WORDS
         : `${plain ? YES_OR_NO : CHOICES}${call === undefined ? "" : ALWAYS}${network ? WITH_NETWORK : ""}`;
-    process.stderr.write(`\n${visible(question)}\n\n${choices}\n`);
+    process.stderr.write(`\n${shownQuestion(question)}\n\n${choices}\n`);
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
     const closed = new AbortController();
     lines.once("close", () => closed.abort());
@@ -155,12 +157,17 @@ const ALWAYS = "   [a] always allow this exact call in this run";
 
 const WITH_NETWORK = "   [w] yes, once with network";
 
-/** Shows the full question; invisible characters are made visible. */
-function visible(text: string): string {
-  return text
-    .split(/([\n\t])/)
-    .map((part) => (part === "\n" || part === "\t" ? part : reveal(part)))
-    .join("");
+/**
+ * The full question; invisible characters are made visible. Of a question that is higher than the terminal, the
+ * beginning is repeated at its end, where the person looks.
+ */
+function shownQuestion(text: string): string {
+  const columns = process.stderr.columns || 80;
+  const rows = process.stderr.rows || 24;
+  const lines = text.split("\n").flatMap((line) => markedRows(reveal(line.replaceAll("\t", "    ")), columns - 1));
+  if (lines.length < rows - 4) return lines.join("\n");
+  const start = lines.slice(0, 3).map((line) => fit(line, columns - 1, "..."));
+  return [...lines, "", `This question has ${lines.length} lines. It begins with:`, ...start].join("\n");
 }
 
 /** The typed line as the answer to a question that expects text; an empty line is not an answer. */

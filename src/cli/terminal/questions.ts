@@ -10,12 +10,13 @@ import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { reveal } from "../../core/text/sanitize.ts";
 import type { Look } from "../../core/view/look.ts";
-import { fit } from "../../core/view/fit.ts";
+import { fit, widthOf } from "../../core/view/fit.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
 import { emptyPrompt, type Prompt, promptKey, promptWith } from "../../tui/chat/prompt.ts";
 import { diffLines } from "../../tui/chat/tool-lines.ts";
 import type { Key } from "../../tui/input/keys.ts";
+import { clustersOf } from "../../tui/wrap.ts";
 import { askedDiff } from "./asked-diff.ts";
 
 /** The open questions of a run, asked one by one in the input line. */
@@ -239,18 +240,43 @@ const hintOf = (step: Step, question: Question | undefined): string =>
 /** The whole question; an edit is shown as a diff. */
 export function questionLines({ text, about }: Pick<Question, "text" | "about">, look: Look, cwd = ""): string[] {
   const columns = Math.max(20, (process.stderr.columns || 80) - 1);
-  const lines = text.split("\n").map((line) => reveal(line.replaceAll("\t", "    ")));
+  const lines = text.split("\n").flatMap((line) => markedRows(reveal(line.replaceAll("\t", "    ")), columns));
   const diff = about && askedDiff(about, cwd);
   if (diff === undefined) return lines;
   const path = isRecord(about?.input) ? about.input["path"] : undefined;
   return [
     lines[0] ?? "",
     ...(typeof path === "string"
-      ? [`  path: ${reveal(path.replaceAll("\n", "\u240a").replaceAll("\t", "\u2409"))}`]
+      ? [`  path: ${reveal(path.replaceAll("\n", "\u240a").replaceAll("\t", "\u2409"))}`].flatMap((line) =>
+          markedRows(line, columns),
+        )
       : []),
     ...diffLines(revealLines(diff), { look, columns, most: Number.POSITIVE_INFINITY }),
   ];
 }
+
+/**
+ * The rows of a line of a question. An argument that is wider than the terminal continues behind a mark: where the
+ * terminal wrapped it, its text began a row and could imitate another question.
+ */
+export function markedRows(line: string, columns: number): string[] {
+  if (!line.startsWith("  ") || widthOf(line) <= columns) return [line];
+  const rows: string[] = [];
+  let row = "";
+  let width = 0;
+  for (const cluster of clustersOf(line)) {
+    const wide = widthOf(cluster);
+    if (width + wide > columns) {
+      rows.push(row);
+      row = MARK;
+      width = MARK.length;
+    }
+    row += cluster;
+    width += wide;
+  }
+  return [...rows, row];
+}
+const MARK = "    | ";
 
 /** Shows control characters as symbols; line ends stay. */
 const revealLines = (text: string): string => text.split("\n").map(reveal).join("\n");

@@ -93,10 +93,10 @@ export function createRunScreen({
         prompt: asked.prompt(),
         queue: [],
         hint: asked.hint(),
-        working: (room) => [
-          ...(room > 1 ? view.rows(state, { now, tick, most: room - 1 }) : []),
-          ...asked.rows(1, columns()),
-        ],
+        working: (room) => {
+          const about = asked.rows(room > 3 ? 2 : 1, columns());
+          return [...(room > about.length ? view.rows(state, { now, tick, most: room - about.length }) : []), ...about];
+        },
       });
     }
     const foot = footRows(state, { look, columns: screen.columns, now, hint, ...defined({ interrupt }) });

@@ -36,10 +36,14 @@ export function visible(text: string): string {
   return text
     .replaceAll("\\", "\\\\")
     .replace(HIDDEN, (char) => (char === "\r" ? "\\r" : `\\u{${char.codePointAt(0)!.toString(16)}}`))
+    .replace(MARKS, (marks) => `[${Array.from(marks).length} combining marks]`)
     .replace(/ {9,}/g, (blanks) => `[${blanks.length} blanks]`)
     .replace(/\t{5,}/g, (tabs) => `[${tabs.length} tabs]`)
     .replace(/\n{5,}/g, (ends) => `\n[${ends.length - 1} empty lines]\n`);
 }
+
+/** More marks on one character than any language writes: they would cover the text above and below. */
+const MARKS = /\p{M}{9,}/gu;
 
 /** Matches control characters, unusual spaces, characters that join, hide or reorder text, and lone surrogates. */
 const HIDDEN = new RegExp(
@@ -53,10 +57,11 @@ const HIDDEN = new RegExp(
 
 /**
  * One argument of the call, as text for the person; a multi-line value is indented, so that it cannot be mistaken for
- * another part of the question.
+ * another part of the question. The model writes the name, too: it stays on one line.
  */
 function field(name: string, value: string): string {
   const shown = visible(value);
+  const named = visible(name).replaceAll("\n", "\\n");
   const size = value.length > 2_000 ? ` (${value.length} characters)` : "";
-  return shown.includes("\n") ? `  ${name}${size}:\n${shown.replace(/^/gm, "    | ")}` : `  ${name}${size}: ${shown}`;
+  return shown.includes("\n") ? `  ${named}${size}:\n${shown.replace(/^/gm, "    | ")}` : `  ${named}${size}: ${shown}`;
 }

@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { chmod, chown, mkdir, stat, writeFile } from "node:fs/promises";
@@ -18,6 +18,8 @@ export type DatabaseServer = Readonly<{
   port: number;
   /** False when the server was already running. */
   isOurs: boolean;
+  /** Starts a process that shuts the server down if this process dies without doing so, also by SIGKILL. */
+  guard(): void;
   /** Shuts the server down cleanly; running statements are rolled back. */
   stop(): Promise<void>;
   /** Kills the server, as a crash would, and starts it again on the same port. */
@@ -38,6 +40,9 @@ export type DatabaseServerOptions = Readonly<{
 
 const DATABASE = "subcrew";
 
+/** Waits for a line from the process that serves; if its end of the pipe is closed without one, it has died. */
+const WATCH = 'read -r line || exec "$0" stop -D "$1" -m fast -w -t 60';
+
 /** Starts a Postgres that listens on the loopback address and accepts only the password that subcrew generated. */
 export async function startDatabaseServer({
   programs,
@@ -48,12 +53,13 @@ export async function startDatabaseServer({
 }: DatabaseServerOptions): Promise<DatabaseServer> {
   const user = await serverUser();
   const data = join(folder, "data");
+  const how = {
+    cwd: folder,
+    env: { PATH: path, LC_ALL: "C", TZ: "UTC" },
+    ...(user && { uid: user.uid, gid: user.gid }),
+  };
   const program = (name: string, args: readonly string[]): Promise<unknown> =>
-    run(join(programs.folder, name), [...args], {
-      cwd: folder,
-      env: { PATH: path, LC_ALL: "C", TZ: "UTC" },
-      ...(user && { uid: user.uid, gid: user.gid }),
-    });
+    run(join(programs.folder, name), [...args], how);
   await mkdir(data, { recursive: true });
   if (user) await demandEntry(folder, user);
   if (user) for (const place of [folder, data]) await chown(place, user.uid, user.gid);
@@ -96,12 +102,22 @@ export async function startDatabaseServer({
     ]).catch((error: unknown) => report("did not start", error, join(folder, "server.log")));
   if (isOurs) await start();
   const url = `postgres://${DATABASE}:${password}@127.0.0.1:${chosen}/postgres`;
+  let watching: ChildProcess | undefined;
   return {
     url,
     port: chosen,
     isOurs,
+    guard: () => {
+      if (watching) return;
+      const args = ["-c", WATCH, join(programs.folder, "pg_ctl"), data];
+      watching = spawn("/bin/sh", args, { ...how, detached: true, stdio: ["pipe", "ignore", "ignore"] });
+      watching.on("error", () => {}); // without it the next `engine dev` in the folder takes the server over
+      watching.stdin?.on("error", () => {});
+      watching.unref();
+    },
     stop: async () => {
       await program("pg_ctl", ["stop", "-D", data, "-m", "fast", "-w", "-t", "60"]).catch(() => {});
+      watching?.stdin?.end("stopped\n");
     },
     crash: async () => {
       await program("pg_ctl", ["stop", "-D", data, "-m", "immediate", "-w", "-t", "60"]).catch(() => {});

@@ -99,6 +99,8 @@ function createTalk(
     return cleaning.redactor;
   };
   const clean = (text: string): string => redactor().known(text);
+  /** Removes the secrets of this machine from everything that is sent, as the question about it shows it. */
+  const outgoing = (text: string): string => clean(assignment.redact?.(text) ?? text);
 
   const connected = async (): Promise<RemoteClient> => {
     signing = parts.clients.credentials(place);
@@ -210,10 +212,12 @@ function createTalk(
     // dies
     await context.durable();
     sent = true;
-    await take(there.send({ ...ids, messageId: randomUUID(), text }, clock.signal)).catch((error: unknown) => {
-      if (clock.signal.aborted || answer?.kind !== "task") throw error;
-      // The connection failed, but the remote task continues, so the error is ignored.
-    });
+    await take(there.send({ ...ids, messageId: randomUUID(), text: outgoing(text) }, clock.signal)).catch(
+      (error: unknown) => {
+        if (clock.signal.aborted || answer?.kind !== "task") throw error;
+        // The connection failed, but the remote task continues, so the error is ignored.
+      },
+    );
   };
 
   /**

@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { protectedPart } from "../../core/policy/protected-paths.ts";
 import { placed } from "../../core/rules/call-subject.ts";
 import type { CallAccess } from "../../core/task/tool.ts";
@@ -30,7 +30,12 @@ export async function contentsOf(
   const found: FileEntry[] = [];
   const folders = [path];
   const device = (await deviceOf(root, path)) ?? -1;
-  const { isClosed } = access?.closedIn(root.real) ?? {};
+  const { isClosed, isClosedFile } = access?.closedIn(root.real) ?? {};
+  /** True for another name (hard link) of a closed file. */
+  const isClosedLink = async (inner: string): Promise<boolean> => {
+    const stats = isClosedFile && (await lstat(`${root.real}/${inner}`).catch(() => undefined));
+    return stats !== undefined && stats.nlink > 1 && (await isClosedFile!(stats));
+  };
   for (let folder = folders.shift(); folder !== undefined; folder = folders.shift()) {
     signal.throwIfAborted();
     const { handle, place } = await openWalked(root, folder);
@@ -39,7 +44,7 @@ export async function contentsOf(
         const inner = `${folder}/${entry.name}`;
         const [real, rest] = [`${root.real}/${inner}`, inner.slice(path.length)];
         checkChange({ real, path: inner }, access);
-        if (isClosed?.(inner)) throw closed(path);
+        if (isClosed?.(inner) || (entry.isFile() && (await isClosedLink(inner)))) throw closed(path);
         if (movedTo) checkChange({ real: movedTo.real + rest, path: movedTo.path + rest }, access);
         found.push({
           path: inner,

@@ -29,7 +29,8 @@ export async function writablePath(
   const root = await rootOfCall(context, path);
   const spot = await openContainedPath(root, path, options);
   const repository = await writtenGitDirectory(root.real, [spot.path]);
-  if (repository === undefined && isAgreed(access, spot)) {
+  const isSecret = await isClosedLink(root, spot);
+  if (repository === undefined && !isSecret && isAgreed(access, spot)) {
     await access?.noteWrite?.(spot.real);
     return spot;
   }
@@ -40,7 +41,18 @@ export async function writablePath(
       "DENIED",
       `${quoted(path)} is part of a folder that git treats as a repository and whose settings it obeys (${quoted(repository)}): use another name`,
     );
+  if (isSecret)
+    throw refusal(
+      "DENIED",
+      `${quoted(path)} may not be changed: it is another name of a file that this agent may not read`,
+    );
   throw refusal("DENIED", `${quoted(path)} now points to a different place: check the path and repeat the call`);
+}
+
+/** True for another name (hard link) of a closed file: its text would be part of the recorded change. */
+async function isClosedLink({ isClosedFile }: Root, spot: ContainedPath): Promise<boolean> {
+  const stats = isClosedFile && (await spot.stats());
+  return stats !== undefined && stats.isFile() && stats.nlink > 1 && (await isClosedFile!(stats));
 }
 
 /** The folder to which a path in a tool call is relative. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { expect, onTestFinished, test } from "vitest";
-import type { Event } from "../../../src/index.ts";
+import { defineAgent, type Event } from "../../../src/index.ts";
+import { scripted } from "../../../src/models/scripted/scripted.ts";
 import { crewFor, listen, remoteAgent } from "../../a2a/lab.ts";
 import { webServer } from "../../support/web-server.ts";
 
@@ -23,6 +24,18 @@ const artifact = (said: string, taskId = "t") => ({
 const status = (state: string, taskId = "t") => ({ kind: "status-update", taskId, contextId: "c", status: { state } });
 const nested = (levels: number) => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`) as unknown;
 
+const CARD = {
+  protocolVersion: "0.3.0",
+  name: "it",
+  description: "",
+  version: "1",
+  preferredTransport: "JSONRPC",
+  capabilities: {},
+  skills: [],
+  defaultInputModes: ["text"],
+  defaultOutputModes: ["text"],
+};
+
 type Peer = Readonly<{
   card?: object;
   /** The answer to a message: the result, a stream of results, or a reply of the test's own. */
@@ -42,16 +55,9 @@ async function ask({ card = {}, result, stream, reply, later, auth, retry }: Pee
     "/card.json": (_, response) =>
       response.writeHead(200).end(
         JSON.stringify({
-          protocolVersion: "0.3.0",
-          name: "it",
-          description: "",
-          version: "1",
+          ...CARD,
           url: server.url("/rpc"),
-          preferredTransport: "JSONRPC",
           capabilities: { streaming: stream !== undefined },
-          skills: [],
-          defaultInputModes: ["text"],
-          defaultOutputModes: ["text"],
           ...card,
         }),
       ),
@@ -174,6 +180,48 @@ test.each<[string, Peer]>([
   const { outcome, written } = await ask({ ...peer, auth: bearer });
   expect(outcome.status).toBe("ok");
   expect(written).not.toContain(SECRET);
+});
+
+test("a known secret in a task, in the output before it, in a schema and in an answer is not sent to a remote agent", async () => {
+  const coded = Buffer.from(SECRET).toString("base64");
+  const server = await webServer({
+    "/card.json": (_, response) => response.end(JSON.stringify({ ...CARD, url: server.url("/rpc") })),
+    "/rpc": (_, response) => {
+      const { id } = JSON.parse(server.requests.at(-1)!.body) as { id: number };
+      const asks = server.requests.filter(({ url }) => url === "/rpc").length === 1;
+      const result = asks
+        ? task("input-required", { status: { state: "input-required", message: message(text("Which key?")) } })
+        : task("completed", { artifacts: [{ artifactId: "a", parts: text('{"a":1}') }] });
+      response
+        .writeHead(200, { "content-type": "application/json" })
+        .end(JSON.stringify({ jsonrpc: "2.0", id, result }));
+    },
+  });
+  const crew = crewFor([server.host], {
+    agents: [
+      remoteAgent("it", { cardUrl: server.url("/card.json") }),
+      defineAgent({ name: "leaks", description: "", instructions: "" }),
+    ],
+    models: { m: scripted(`found ${SECRET} and ${coded}`) },
+    model: "m",
+    secrets: [SECRET],
+  });
+  const run = crew.run({
+    mode: "chain",
+    chain: [
+      { agent: "leaks", task: "look" },
+      { agent: "it", task: `use ${SECRET}, {previous}`, schema: { type: "object", description: SECRET } },
+    ],
+  });
+  for await (const event of run)
+    if (event.type === "gate.opened")
+      await run.answer(event.path, { approve: true, text: `take ${SECRET}`, by: "a person" }, event.call);
+  expect((await run).status).toBe("ok");
+  const sent = server.requests.map(({ url, body }) => `${url} ${body}`).join("\n");
+  expect(sent).toContain("found [redacted] and [redacted]");
+  expect(sent).toContain("take [redacted]");
+  expect(sent).not.toContain(SECRET);
+  expect(sent).not.toContain(coded);
 });
 
 test("a key in the address of a request is not sent on with a redirect to another server", async () => {

@@ -145,6 +145,31 @@ test("reading secrets: neither an absolute path, `..`, another letter case nor a
   expect(seen(played)).not.toContain(CANARY);
 });
 
+test("reading secrets: a hard link to a secret is not moved, deleted or replaced, and no recorded change contains it", async () => {
+  const home = homeWithSecrets();
+  for (const name of ["one", "two", "three", "folder/in", "other/in"]) {
+    mkdirSync(dirname(join(home, "notes", name)), { recursive: true });
+    linkSync(join(home, ".netrc"), join(home, "notes", name));
+  }
+  const played = await play(
+    [
+      {
+        calls: [
+          { name: "move_file", input: { from: "notes/one", to: "notes/x" } },
+          { name: "delete_file", input: { path: "notes/two" } },
+          { name: "write_file", input: { path: "notes/three", content: "x" } },
+          { name: "move_file", input: { from: "notes/folder", to: "notes/y" } },
+          { name: "delete_file", input: { path: "notes/other", recursive: true } },
+        ],
+      },
+    ],
+    inHome(home),
+  );
+  expect(played.ended.map(({ tool, error }) => [tool, error])).toHaveLength(5);
+  expect(played.ended.filter(({ error }) => !error)).toEqual([]);
+  expect(seen(played)).not.toContain(CANARY);
+});
+
 test("reading secrets: a folder that contains a secret place is neither moved nor deleted as a whole", async () => {
   const home = homeWithSecrets();
   const played = await play(

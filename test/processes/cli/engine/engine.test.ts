@@ -407,6 +407,21 @@ test("a second `engine dev` in the same folder prints the address, ends, and lea
   expect((await there!.run(["ps", "--engine", url])).code).toBe(0);
 });
 
+test("a database whose `engine dev` is killed is stopped, and the same folder can be served again", async () => {
+  const own = mkdtempSync(join(tmpdir(), "subcrew-killed-"));
+  const first = started(here!.start(["engine", "dev", "--data", own]));
+  await first.until("Ctrl-C stops Postgres.");
+  const pid = Number(readFileSync(join(own, "data", "postmaster.pid"), "utf8").split("\n")[0]);
+  first.child.kill("SIGKILL");
+  await first.ended;
+  await vi.waitFor(() => expect(existsSync(`/proc/${pid}`)).toBe(false), { timeout: 10_000, interval: 100 });
+  const second = started(here!.start(["engine", "dev", "--data", own]));
+  await second.until("Ctrl-C stops Postgres.");
+  second.child.kill("SIGINT");
+  expect(await second.ended).toMatchObject({ code: 0, stdout: (await first.ended).stdout });
+  rmSync(own, { recursive: true, force: true });
+}, 90_000);
+
 test("Ctrl-C stops the database, and the same folder can be served again, with the same address", async () => {
   dev.child.kill("SIGINT");
   expect((await dev.ended).code).toBe(0);

@@ -44,3 +44,26 @@ test("top shows a run whose journal begins with damage, and does not list it und
   open.keys("q");
   await open.until("[exit 0]");
 });
+
+test.for<[string, string[]]>([
+  ["the live screen", []],
+  ["questions line by line", ["--quiet"]],
+])("a long command cannot imitate another question: %s", async ([, flags], ctx) => {
+  if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+  // Rows of 80 columns: each begins with a line of a harmless question.
+  const row = (text: string): string => text.padEnd(80, "-");
+  const harmless = ["bash wants to use bash (it only reads):", "  command: ls", "sandbox: full", "Allow this call?"];
+  for (const shift of [0, 1, 2, 3]) {
+    const command = `rm -rf precious; : ${"x".repeat(46 + shift)}${harmless.map(row).join("").repeat(12)}`;
+    const there = place({ "turns.json": script({ calls: [{ name: "bash", input: { command } }] }, "end") });
+    open = terminal(tmux.path, there, ["run", "bash", "x", "--model", "scripted:turns.json", ...flags]);
+    const shown = await open.until(/\ny once, a always|\[a\] always/);
+    expect(
+      shown.filter((line) =>
+        /^ {0,3}(bash wants.*it only reads|command: ls|sandbox: full-|Allow this call\?-)/.test(line),
+      ),
+    ).toEqual([]);
+    expect(shown.slice(-9).join("\n")).toContain("rm -rf precious");
+    open.close();
+  }
+});
