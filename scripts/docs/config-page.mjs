@@ -37,7 +37,9 @@ Settings are YAML. They are read from these places, the strongest first:
 5. the preset, then the defaults
 
 A file that cannot be read, a key that does not exist or a value that does not fit is an error that names the file and the
-line; nothing runs before it is corrected. A file may name its version (\`version: 1\`); one of a newer version is refused. \`subcrew config list\` shows the settings in effect and where each was made;
+line; nothing runs before it is corrected. A file may name its version (\`version: 1\`); one of a newer version is refused. \`subcrew config list\` shows the settings in effect and where each was made.
+\`config list\` and \`config get\` print \`(hidden)\` in place of keys, tokens, passwords, headers, variables of MCP servers and passwords in addresses, also with
+\`--json\`. A single value that you name is printed as it is: \`subcrew config get providers.NAME.apiKey\`.
 \`subcrew config set KEY VALUE\`, \`unset\` and \`edit\` change your own file (or the project's with \`--project\`) and keep its comments.
 \`subcrew doctor\` checks the settings together with keys, models, sandbox and state folder.
 \`subcrew agents enable\` and \`disable\` change your own file and leave everything

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import { type ConfigPath, config as schema } from "../../core/config/config.ts";
 import { fromLeaves, leavesOf } from "../../core/config/layers.ts";
+import { maskSecrets } from "../../core/config/mask-secrets.ts";
 import { configVariables } from "../../core/config/variables.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { faultsOf } from "../../core/schema/parse.ts";
@@ -35,7 +36,7 @@ export async function listSettings(_: readonly string[], flags: Flags): Promise<
     const from = place === undefined ? (origins.get(key) ?? "default") : `${place.file}:${place.line ?? 1}`;
     return {
       key,
-      value: isSecret(path) ? HIDDEN : value,
+      value: maskSecrets(value, path),
       from: origins.get(key) === "environment" ? "variable" : from,
     };
   });
@@ -62,7 +63,8 @@ export async function getSetting([key = ""]: readonly string[], flags: Flags): P
     else process.stderr.write(`${key} is not set: ${descriptionAt(schema, path) || "the default applies"}.\n`);
     return 1;
   }
-  process.stdout.write(`${flags.json || typeof value !== "string" ? jsonText(value, 2) : sanitize(value)}\n`);
+  const shown = typeof value === "string" ? value : maskSecrets(value, path); // one value that is named is not masked
+  process.stdout.write(`${flags.json || typeof shown !== "string" ? jsonText(shown, 2) : sanitize(shown)}\n`);
   return 0;
 }
 
@@ -73,9 +75,9 @@ export async function setSetting([key = "", ...words]: readonly string[], flags:
   const before = fileFor(flags);
   await writeSettings(before, [[path, value]]);
   process.stdout.write(
-    `${key} = ${isSecret(path) ? HIDDEN : terminalLine(valueText(value))}  (${terminalLine(before.file)})\n`,
+    `${key} = ${terminalLine(valueText(maskSecrets(value, path)))}  (${terminalLine(before.file)})\n`,
   );
-  await tellIfOverruled(key, value);
+  await tellIfOverruled(key, maskSecrets(value, path));
   return 0;
 }
 
@@ -138,19 +140,6 @@ export async function editSettings(_: readonly string[], flags: Flags): Promise<
   return 0;
 }
 
-const HIDDEN = "(hidden)";
-
-/** True for a setting that may hold a key or a password. */
-function isSecret(path: ConfigPath): boolean {
-  const last = path.at(-1) ?? "";
-  return (
-    last === "apiKey" ||
-    last === "engine" ||
-    path.includes("headers") ||
-    (path[0] === "mcpServers" && path[2] === "env")
-  );
-}
-
 const valueText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
 const fileFor = (flags: Flags): ConfigFileText => readConfigFile(targetFile(flags));
@@ -203,7 +192,7 @@ function valueFor(path: ConfigPath, text: string): unknown {
   );
 }
 
-/** Warns when an environment variable overrides the setting that was just written. */
+/** Warns when an environment variable overrides the setting that was just written. `value`: without secrets. */
 async function tellIfOverruled(key: string, value: unknown): Promise<void> {
   const { origins } = (await crewFor({ quiet: true })).settings;
   if (origins.get(key) !== "environment") return;

@@ -27,7 +27,8 @@ export const configCommand: CliCommand = {
       act: action("listSettings"),
     },
     get: {
-      description: "Prints one setting, or all settings below a key.",
+      description:
+        "Prints one setting, or all settings below a key. Keys and passwords are hidden, unless you name exactly that one.",
       words: "<key>",
       usage: "KEY",
       options: [jsonOption()],

@@ -85,6 +85,23 @@ describe("config", () => {
     expect(stdout).not.toContain("sk-secret-1");
   });
 
+  test("get masks keys and headers in every format, unless exactly one value is named", async () => {
+    const { run } = await withSettings(
+      "providers:\n  mine:\n    baseURL: http://127.0.0.1:9\n    apiKey: sk-secret-1\n    headers: { Authorization: sk-secret-2 }\n",
+    );
+    for (const words of [["get", "providers"], ["get", "providers.mine"], ["get", "providers.mine.headers"], ["list"]])
+      for (const format of [[], ["--json"]]) {
+        const { stdout, stderr, code } = await run(["config", ...words, ...format]);
+        expect(code).toBe(0);
+        expect(stdout).toContain("(hidden)");
+        expect(stdout + stderr).not.toContain("sk-secret");
+      }
+    expect((await run(["config", "get", "providers.mine.apiKey"])).stdout).toBe("sk-secret-1\n");
+    expect((await run(["config", "get", "providers.mine.headers.Authorization", "--json"])).stdout).toBe(
+      '"sk-secret-2"\n',
+    );
+  });
+
   test("edit saves the text of the editor, and an invalid draft does not replace the file", async () => {
     const { run, file } = await withSettings("concurrency: 2\n");
     const good = await run(["config", "edit"], { env: { EDITOR: "printf 'concurrency: 5\\n' >" } });
