@@ -81,6 +81,10 @@ export const errorGuide: Readonly<Record<ErrorCode | FaultCode, readonly [cause:
     "the state folder (`~/.subcrew` or `$SUBCREW_HOME`) cannot be written: permissions, or a full disk.",
     "Free space or correct permissions; `subcrew doctor` checks both.",
   ],
+  TOO_MANY_FILES: [
+    "the process, or the machine, has as many open files as it may have (EMFILE, ENFILE).",
+    "Raise the limit in this shell, as in `ulimit -n 4096`, and run the command again.",
+  ],
   OUTPUT_UNWRITABLE: [
     "the output of a command (standard output, or the file of `--output-file`) cannot be written, for example because the disk is full.",
     "Write the output to another place. The result of a run is kept: `subcrew result` prints it again.",

@@ -15,7 +15,7 @@ export type ReportOptions = Readonly<{ json: boolean; look: Look }>;
 export function report(thrown: unknown, { json, look }: ReportOptions): number {
   const debug = process.env["SUBCREW_DEBUG"] === "1";
   const { text: redact } = createRedactor(secretValues(process.env));
-  const failure = isCrewError(thrown) ? thrown : unexpected(thrown);
+  const failure = tooManyFiles(thrown) ?? (isCrewError(thrown) ? thrown : unexpected(thrown));
   const { code, message, hint } = { code: failure.code, message: redact(failure.message), hint: redact(failure.hint) };
   const stack = debug ? redact(stackOf(thrown)) : undefined;
   if (json) {
@@ -28,7 +28,7 @@ export function report(thrown: unknown, { json, look }: ReportOptions): number {
     if (isExplained(failure.code))
       process.stderr.write(`${look.colors.dim(`  \`subcrew help ${failure.code}\` explains this error.`)}\n`);
   }
-  return isCrewError(thrown) ? exitCodeOfError(thrown.code) : 1;
+  return isCode(failure.code) ? exitCodeOfError(failure.code) : 1;
 }
 
 const NAME = "subcrew:";
@@ -68,9 +68,21 @@ const DISK_ERRORS: Readonly<Record<string, readonly [message: string, hint: stri
   EACCES: ["A file or folder may not be used", "Change its permissions, or choose another folder with SUBCREW_HOME."],
   EPERM: ["A file or folder may not be used", "Change its permissions, or choose another folder with SUBCREW_HOME."],
   EIO: ["The disk reports an error", "Check the disk."],
-  EMFILE: ["Too many files are open", "Raise the limit with `ulimit -n`."],
-  ENFILE: ["Too many files are open on this machine", "Close other programs."],
 };
+
+/** The error for too many open files, wherever in the chain of causes it is; `undefined` for other errors. */
+function tooManyFiles(thrown: unknown, depth = 0): Pick<CrewError, "code" | "message" | "hint"> | undefined {
+  if (!(thrown instanceof Error) || depth > 8) return undefined;
+  const code = "code" in thrown ? String(thrown.code) : "";
+  const found = /^E[MN]FILE$/.exec(code) ?? /\bE[MN]FILE(?=: )/.exec(thrown.message);
+  if (!found) return tooManyFiles(thrown.cause, depth + 1);
+  const where = found[0] === "EMFILE" ? "" : " on this machine";
+  return {
+    code: "TOO_MANY_FILES",
+    message: `Too many files are open${where}: ${thrown.message.split("\n")[0]}.`,
+    hint: "Raise the limit for open files, as in `ulimit -n 4096`, and run the command again.",
+  };
+}
 
 /** Formats an error of the file system, or an internal error: one line, and how to get the stack trace. */
 function unexpected(thrown: unknown): Pick<CrewError, "message" | "hint"> & { code: string } {
