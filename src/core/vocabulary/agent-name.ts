@@ -4,6 +4,9 @@ import { nearest } from "../text/nearest.ts";
 /** The pattern of agent names: letters and digits of every script. A file format may be stricter for its own files. */
 export const AGENT_NAME = namePattern(LETTER, `${LETTER_OR_MARK}_.:\\-`, 64);
 
+/** Names of ASCII characters without blanks, which match `AGENT_NAME`. Its test is slow, and nearly every name is one. */
+const PLAIN_NAME = /^[A-Za-z0-9][\w.:-]{0,63}$/;
+
 /**
  * Names that mean the main agent or a subagent in a conversation and so cannot be an agent's name, in upper or lower
  * case.
@@ -12,7 +15,7 @@ const RESERVED: ReadonlySet<string> = new Set(["main", "sub"]);
 
 /** Why an agent cannot have this name, or `undefined` when it can. */
 export function nameFault(name: string, rule: RegExp = AGENT_NAME): "bad-name" | "reserved-name" | undefined {
-  if (!rule.test(name)) return "bad-name";
+  if (!(rule === AGENT_NAME && PLAIN_NAME.test(name)) && !rule.test(name)) return "bad-name";
   return RESERVED.has(name.toLowerCase()) ? "reserved-name" : undefined;
 }
 

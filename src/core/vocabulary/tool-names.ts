@@ -177,7 +177,7 @@ const mcpForms: readonly RegExp[] = [
  * `*Edit*` those with a matching spelling; never delegation.
  */
 function ownPattern(written: string): readonly string[] | undefined {
-  if (!written.includes("*") || written.startsWith("mcp") || written.includes("__") || written.includes("/"))
+  if (!written.includes("*") || written.startsWith("mcp") || written.includes("__") || !/^[\w*-]+$/.test(written))
     return undefined;
   const found = toolNames.filter(
     (name) =>
@@ -187,6 +187,7 @@ function ownPattern(written: string): readonly string[] | undefined {
 }
 
 function mcpPattern(written: string): readonly string[] | undefined {
+  if (written.includes("(")) return undefined;
   if (/^mcp(?:_|__|:|\/)?\*$/.test(written)) return [ALL_MCP_TOOLS];
   for (const form of mcpForms) {
     const parts = form.exec(written)?.groups;

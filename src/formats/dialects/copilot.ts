@@ -4,7 +4,7 @@ import { isMarkdown, markdown } from "../fields/markdown.ts";
 import { flag, kept, model, note, readThinking, text } from "../fields/rules.ts";
 import { toolEntries } from "../fields/tool-entries.ts";
 import { spawns } from "../fields/spawns.ts";
-import { allowEntries, tools } from "../fields/tools.ts";
+import { allowEntries, allowPlain, tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
 const EDIT = ["edit_file", "write_file"];
@@ -62,6 +62,7 @@ const OWN_SET = /^(?:read|edit|search|execute|web|agent|todo|vscode)\//;
 const PUBLISHER = /^[\w.-]+\/([\w.-]+\/[\w.*-]+)$/;
 
 const copilotTools: KeyReader = (draft, value, key) => {
+  if (allowPlain(draft, value, { key, groups: GROUPS })) return;
   const spelled = (name: string): string => (OWN_SET.test(name) ? bareOf(name) : name.replace(PUBLISHER, "$1"));
   const list = toolEntries(value);
   if (list === undefined) return tools(GROUPS)(draft, value, key);

@@ -1,4 +1,4 @@
-import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import { canonicalName, toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { listOf } from "../fields/lists.ts";
 import type { Data } from "../yaml/frontmatter.ts";
@@ -60,6 +60,8 @@ const literal =
   (value, path) =>
     value === word ? [] : [type(path, `Invalid literal value, expected "${word}"`)];
 const toolList: Check = (value, path) => {
+  if (Array.isArray(value) && value.every((item) => typeof item === "string" && canonicalName(item) !== undefined))
+    return [];
   const list = listOf(value);
   if (list === undefined) return [type(path, expected("array", value))];
   const isTool = (name: string): boolean => isValidToolName(name, { allowWildcards: true });
@@ -209,8 +211,10 @@ const complaint = (text: string, issues: readonly Issue[] = []): DefinitionKind 
 /** Problems in the order in which `shape` lists its keys, then unknown keys. */
 function issuesOf(shape: Shape, data: Data): Issue[] {
   const issues: Issue[] = [];
-  for (const key of Object.keys(shape))
-    issues.push(...shape[key]!(Object.hasOwn(data, key) ? data[key] : undefined, key));
+  for (const key of Object.keys(shape)) {
+    const found = shape[key]!(Object.hasOwn(data, key) ? data[key] : undefined, key);
+    if (found.length > 0) issues.push(...found);
+  }
   const unknown = Object.keys(data).filter((key) => !Object.hasOwn(shape, key));
   if (unknown.length > 0) {
     issues.push(wrong("", `Unrecognized key(s) in object: ${unknown.map((key) => `'${key}'`).join(", ")}`));

@@ -29,10 +29,10 @@ function wordsOf(value: string): string[] {
   const trimmed = value.trim();
   const bare = trimmed.startsWith("[") || trimmed.endsWith("]") ? trimmed.replace(/^\[|\]$/g, "") : trimmed;
   const words: string[] = [];
-  (bare.includes("(") ? outsideOfParentheses(bare) : bare.split(",")).forEach((part) => {
+  for (const part of bare.includes("(") ? outsideOfParentheses(bare) : bare.split(",")) {
     const word = unquoted(part.trim());
     if (word !== "") words.push(word);
-  });
+  }
   return words;
 }
 

@@ -1,6 +1,12 @@
 import { isRecord } from "../../core/text/json.ts";
 import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
-import { ALL_TOOLS, DELEGATION_TOOL, type ToolGroups, toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import {
+  ALL_TOOLS,
+  canonicalName,
+  DELEGATION_TOOL,
+  type ToolGroups,
+  toolsNamed,
+} from "../../core/vocabulary/tool-names.ts";
 import {
   allow,
   deniedBy,
@@ -28,6 +34,7 @@ import { unknownTools } from "./unknown-tool.ts";
 export const tools =
   (groups?: ToolGroups, { switches = false }: { readonly switches?: boolean } = {}): KeyReader =>
   (draft, value, key) => {
+    if (allowPlain(draft, value, { key, groups })) return;
     if (isRecord(value)) {
       const lists = listsIn(value);
       return lists === undefined
@@ -44,6 +51,44 @@ export const tools =
   };
 
 const NOTHING: ToolEntries = { named: [], excluded: [], unread: [] };
+
+/**
+ * Allows the tools of a list if each entry is the plain name of a tool, as in nearly every file; returns false for every
+ * other value. The result is kept, because the same few lists occur in thousands of files.
+ */
+export function allowPlain(draft: Draft, value: unknown, { key, groups }: Written): boolean {
+  const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
+  const list = isList ? value.join() : value;
+  if (typeof list !== "string" || list.length > LONGEST_KEPT) return false;
+  let kept = keptLists.get(groups);
+  if (kept === undefined) keptLists.set(groups, (kept = new Map()));
+  let names = kept.get(list);
+  if (names === undefined) {
+    names = plainNames(list, groups);
+    if (kept.size >= MOST_KEPT) kept.clear();
+    kept.set(list, names);
+  }
+  if (names === NOT_PLAIN) return false;
+  allow(draft, names, key);
+  return true;
+}
+
+const NOT_PLAIN: readonly string[] = [];
+const keptLists = new Map<ToolGroups | undefined, Map<string, readonly string[]>>();
+const MOST_KEPT = 500;
+const LONGEST_KEPT = 500;
+
+function plainNames(list: string, groups: ToolGroups | undefined): readonly string[] {
+  const names = new Set<string>();
+  for (const part of list.split(",")) {
+    const word = part.trim();
+    const found = canonicalName(word) === undefined ? NOT_PLAIN : toolsNamed(word, groups);
+    if (found.length === 0 || found.includes(DELEGATION_TOOL) || facadeOf(word) !== undefined) return NOT_PLAIN;
+    for (const name of found) names.add(name);
+  }
+  return Object.freeze([...names]);
+}
+
 /** Allows the tools that a list names, and denies those that it removes. */
 export function allowEntries(draft: Draft, entries: ToolEntries, { key, groups }: Written): void {
   if (sizeOf(entries) > MAX_TOOLS) return tooMany(draft, key);

@@ -25,12 +25,17 @@ const NOTHING: DiscoveryChanges = Object.freeze({ added: [], removed: [], change
 export function changesSince(cache: DiscoveryCache | undefined, agents: readonly FoundAgent[]): DiscoveryChanges {
   if (cache === undefined) return NOTHING;
   const before = cache.names;
-  const now = new Map(agents.map(({ name, read }) => [name, read]));
+  const now = new Map<string, FoundAgent["read"]>();
   cache.names = now;
+  const added: string[] = [];
+  const changed: string[] = [];
+  for (const { name, read } of agents) {
+    now.set(name, read);
+    const earlier = before?.get(name);
+    if (earlier === undefined) added.push(name);
+    else if (earlier !== read) changed.push(name);
+  }
   if (before === undefined) return NOTHING;
-  return {
-    added: [...now.keys()].filter((name) => !before.has(name)),
-    removed: [...before.keys()].filter((name) => !now.has(name)),
-    changed: [...now].filter(([name, read]) => before.has(name) && before.get(name) !== read).map(([name]) => name),
-  };
+  const isComplete = before.size === now.size - added.length;
+  return { added, removed: isComplete ? [] : [...before.keys()].filter((name) => !now.has(name)), changed };
 }

@@ -157,7 +157,7 @@ function readAfresh(file: CandidateFile, dialect: Dialect, options: ReadOptions)
  */
 export type ReadOptions = Readonly<{
   within: string;
-  isClosed?(real: string): boolean;
+  isClosed?: ((real: string) => boolean) | undefined;
   source?: AgentSource;
   known?: FileReading | undefined;
   hashed?: boolean;

@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { Agent, AgentSource } from "../../core/agent/agent.ts";
 import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
-import { defined } from "../../core/text/defined.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import type { DiscoveryCache } from "./cache.ts";
 import { type CandidateFile, type FileReading, listAgentFiles, readAgentFile } from "./files.ts";
@@ -57,7 +56,6 @@ export async function loadPlace(
   const scratch = Buffer.allocUnsafe(64 * 1024);
   const isClosed = place.root === undefined ? undefined : options.trust?.isClosed;
   const stamped = options.cache !== undefined;
-  const reader = { within, hashed, scratch, stamped, ...defined({ isClosed }) };
   const trusting = { ...options, trusted };
   let count = 0;
   for (const file of listing.files) {
@@ -77,7 +75,8 @@ export async function loadPlace(
     const known = options.cache?.files.get(file.path);
     const reusable = known?.place === label ? known : undefined;
     const source = sourceOf(place, file.path);
-    const reading = readAgentFile(file, dialect, { ...reader, source, known: reusable?.reading });
+    const reader = { within, hashed, scratch, stamped, isClosed, source, known: reusable?.reading };
+    const reading = readAgentFile(file, dialect, reader);
     if (reading !== known?.reading) options.cache?.files.set(file.path, { reading, place: label });
     if (reading.agents.length === 0) {
       if (reading.problems.length > 0) skipped.push({ file: file.path, problems: reading.problems });
@@ -103,8 +102,16 @@ function add(
   let untold = problems; // makes sure that the problems of a file with several agents are reported once
   for (const each of agents) {
     const read: ReadAgent = place.plugin?.disabled ? { ...each, disabled: true } : each;
-    const finding = { read, agent: read.agent, rank: RANKS[place.scope], problems: untold, file: file.path };
-    findings.push({ ...finding, ...defined({ real: file.real, distrust }) });
+    const finding: { -readonly [K in keyof LoadedDefinition]: LoadedDefinition[K] } = {
+      read,
+      agent: read.agent,
+      rank: RANKS[place.scope],
+      problems: untold,
+      file: file.path,
+    };
+    if (file.real !== undefined) finding.real = file.real;
+    if (distrust !== undefined) finding.distrust = distrust;
+    findings.push(finding);
     untold = [];
   }
 }

@@ -21,18 +21,23 @@ export function otherScopes(
   usable: readonly FoundAgent[],
   { chosen, shadowed }: Readonly<{ chosen: ReadonlyMap<string, FoundAgent>; shadowed: readonly FoundAgent[] }>,
 ): readonly ScopedAgent[] {
+  const lost = usable.filter((found) => chosen.get(found.name) !== found);
+  if (lost.length === 0) return [];
+  const names = new Set(lost.map(({ name }) => name));
+  const isAmong = ({ name }: FoundAgent): boolean => names.has(name);
+  const rivals = usable.filter(isAmong);
   const scopesOf = new Map<FoundAgent, SourceScope[]>();
   for (const scope of SCOPES) {
     const seen = new Set<string>();
-    for (const found of usable) {
+    for (const found of rivals) {
       if (seen.has(found.name) || !isInScope(found.agent.source, scope)) continue;
       seen.add(found.name);
       if (chosen.get(found.name) !== found) scopesOf.set(found, [...(scopesOf.get(found) ?? []), scope]);
     }
   }
-  if (scopesOf.size === 0) return [];
   const selects = new Map<string, FoundAgent>();
-  for (const found of [...chosen.values(), ...shadowed, ...scopesOf.keys()]) // in the order of `findAgent`
+  const winners = [...chosen.values()].filter(isAmong);
+  for (const found of [...winners, ...shadowed, ...scopesOf.keys()]) // in the order of `findAgent`
     for (const name of qualifiedNames(found)) if (!selects.has(name)) selects.set(name, found);
   return [...scopesOf].flatMap(([found, scopes]) => {
     const called = qualifiedNames(found).find((name) => selects.get(name) === found);
