@@ -416,7 +416,7 @@ test.for(eras)(
   },
 );
 
-test("a run that fell back to the offline model says so, and one that chose it does not", async () => {
+test("the result of a run that fell back to the offline model has a warning; a run that chose it has none", async () => {
   const { client } = await session(crewOf({}), "auto");
   const found = await client.callTool({ name: "run", arguments: { agent: "explore", task: "Where?" } });
   expect(found.structuredContent).toMatchObject({ status: "ok", offline: true });

@@ -210,7 +210,7 @@ describe("GIT-02: slow, huge and incomplete repositories", () => {
     expect(index()).not.toBe(before);
   });
 
-  test("a diff of megabytes is cut between two characters and says so", async () => {
+  test("a diff of megabytes is cut between two characters, and a note says that it was cut", async () => {
     const folder = repository("touch a.txt", commit);
     writeFileSync(join(folder, "a.txt"), "漢字\n".repeat(500_000));
     const text = await getGitContext({ diff: true }, folder);

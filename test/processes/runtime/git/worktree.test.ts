@@ -172,7 +172,7 @@ describe("a task in its own worktree", () => {
     expect([text(cwd, "a.txt"), existsSync(join(cwd, ".vscode"))]).toEqual(["one\n", false]);
   });
 
-  test("reports what it does not copy back, and stores files in submodules and nested repositories", async () => {
+  test("reports ignored files, and keeps files of submodules and nested repositories outside of the workspace", async () => {
     const sub = project();
     const cwd = project(
       "echo 'dist/' > .gitignore",
@@ -345,7 +345,7 @@ describe("several tasks in worktrees", () => {
     }
   });
 
-  test("in a race whose changes conflict lose, and the next one wins", async () => {
+  test("a task whose changes conflict with the workspace loses the race, and the next one wins", async () => {
     const cwd = project();
     let lose: () => void = () => {};
     const lost = new Promise<void>((resolve) => (lose = resolve));
