@@ -105,7 +105,7 @@ export const facts = {
     waitsFor: z.enum(["key", "credit", "quota", "provider", "budget", "person", "worker"]),
     until: z.number().optional().describe("when the task continues by itself"),
     nextTry: z.number().optional().describe("when the task tries again by itself"),
-    helps: text.describe("what a person can do"),
+    helps: text.describe("what a person can do so that the task continues"),
   }),
   "node.unparked": fact("A parked task continues.", { why: text }),
   "node.paused": fact("One task was paused while the rest of the run continues.", { reason: text }),

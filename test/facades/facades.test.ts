@@ -195,7 +195,7 @@ test("parallel says which tools each agent used, and how often", async () => {
   ]);
 });
 
-test("parallel counts only modes that say something, and names tasks as pi-parallel-agents does", async () => {
+test("parallel ignores empty modes, and names tasks as pi-parallel-agents does", async () => {
   const none = "Invalid parameters. Provide exactly one mode: task (single), tasks (parallel), chain, race, or team.";
   const { read } = await stage({
     lead: {

@@ -40,7 +40,7 @@ describe("FUZZ-04: commands", () => {
     readersOnlyRead(commands.slice(0, 40), { folder: tempFolder(), bwrap: bwrap.path, strace: strace.path });
   });
 
-  test("of every program with every word that makes some program write change nothing", (ctx) => {
+  test("that are judged read-only change nothing, for every program with every word that makes some program write", (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     const judged = pairs().filter(isReadOnly);
     expect(judged.length).toBeGreaterThan(200);

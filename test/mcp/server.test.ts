@@ -60,7 +60,7 @@ test.for(eras)(
   },
 );
 
-test.for(eras)("the modes and the list of agents, over the %s protocol", async (era) => {
+test.for(eras)("a client runs each mode and lists the agents, over the %s protocol", async (era) => {
   const crew = crewOf({ a: ["one", "three"], b: ["two", "four"] });
   const { client } = await session(crew, era);
   const parallel = await client.callTool({

@@ -213,7 +213,7 @@ describe("a task in its own worktree", () => {
     }
   });
 
-  test("runs no hidden filter: behind a condition on the path, or in a submodule", async () => {
+  test("runs no git filter that is defined in a conditional configuration (includeIf) or in a submodule", async () => {
     const marker = join(tempFolder(), "ran");
     const filter = `[filter "x"]\\n\\tclean = touch ${marker}; cat\\n\\tsmudge = touch ${marker}; cat\\n`;
     const conditional = project(
@@ -453,7 +453,7 @@ describe("loops that compete in a join", () => {
     expect(text(cwd, "new.txt")).toBe("two\n");
   });
 
-  test("that do not compete also revise the changes of the previous round", async () => {
+  test("a single loop, which competes with none, also revises the changes of its previous round", async () => {
     const cwd = project();
     const edit = { calls: [{ name: "edit_file", input: { path: "new.txt", oldText: "one", newText: "two" } }] };
     const look = { calls: [{ name: "read_file", input: { path: "new.txt" } }] };
