@@ -219,7 +219,7 @@ describe("GIT-02: slow, huge and incomplete repositories", () => {
     expect(text).not.toContain("\ufffd");
   });
 
-  test("a repository that hangs is given up after seconds", async () => {
+  test("git in a repository that hangs is stopped after some seconds", async () => {
     const folder = repository(commit, "mkfifo pipe", "git config include.path ../pipe");
     expect(await getGitContext(true, folder)).toMatch(
       /^\(git context left out: git (?:is blocked, because one of the files that it reads is a named pipe|took longer than 10 s)\)$/,
