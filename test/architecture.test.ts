@@ -353,7 +353,7 @@ describe("the check fails on", () => {
   });
 });
 
-describe("the scanner", () => {
+describe("the scanner for imports", () => {
   const specifiers = (text: string): string[] => scan(text).imports.map(({ specifier }) => specifier);
 
   test.each([

@@ -105,7 +105,7 @@ export const facts = {
     waitsFor: z.enum(["key", "credit", "quota", "provider", "budget", "person", "worker"]),
     until: z.number().optional().describe("when the task continues by itself"),
     nextTry: z.number().optional().describe("when the task tries again by itself"),
-    helps: text.describe("what a person can do"),
+    helps: text.describe("what a person can do so that the task continues"),
   }),
   "node.unparked": fact("A parked task continues.", { why: text }),
   "node.paused": fact("One task was paused while the rest of the run continues.", { reason: text }),
@@ -123,7 +123,7 @@ export const facts = {
     reserved: z
       .strictObject({ input: count, usd: z.number().optional(), usdPerToken: z.number().optional() })
       .optional()
-      .describe("the estimate that counts if the turn is cut off"),
+      .describe("the estimated usage that is counted if the turn is interrupted"),
   }),
   "turn.partial": fact("A part of an answer that is still being written, at most once a second.", {
     turn: count,
@@ -205,7 +205,7 @@ export const facts = {
     task: text.optional(),
   }),
   "below.ended": fact(
-    "A nested run, started by a program of the task, has ended or was paused; its usage counts for this run.",
+    "A nested run, started by a program of the task, has ended or was paused; its usage counts towards the limits of this run.",
     {
       below: text.describe("the id of the nested run"),
       usage: usageSchema,

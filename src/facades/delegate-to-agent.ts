@@ -61,12 +61,17 @@ export function unionSchema(cards: readonly AgentCard[]): JsonSchema {
     return { type: "object", anyOf: cards.map(branchOf), discriminator: { propertyName: RESERVED_INPUT } };
   return {
     type: "object",
-    properties: { [RESERVED_INPUT]: { type: "string", description: "the agent; its inputs follow" } },
+    properties: {
+      [RESERVED_INPUT]: {
+        type: "string",
+        description: "name of the agent; give the inputs of that agent as further properties",
+      },
+    },
     required: [RESERVED_INPUT],
   };
 }
 
-/** With more agents the union would be too long; calls are then validated without it. */
+/** The most agents whose inputs the tool's schema lists. With more agents the schema would be too long. */
 const MOST_BRANCHES = 60;
 
 function branchOf(card: AgentCard): JsonSchema {

@@ -32,7 +32,7 @@ export function parseAgentFields(frontmatter: Readonly<Record<string, unknown>>)
   readFields(ompFields, frontmatter, draft);
   const { agent, from } = draft;
   if (!agent.name || !agent.description || nameFault(agent.name) === "reserved-name") return null;
-  // A number is the name of an agent elsewhere; oh-my-pi takes only texts.
+  // oh-my-pi accepts only strings here; other file formats accept a number as the name of an agent.
   if (["name", "description"].some((field) => typeof frontmatter[from[field] ?? field] !== "string")) return null;
   const fields: AgentFields = { name: agent.name, description: agent.description };
   if (from["tools"] !== undefined) fields.tools = withCompletion(writtenTools(frontmatter[from["tools"]]));

@@ -10,7 +10,7 @@ import type { RunView } from "./view.ts";
 export type Offer = Readonly<{
   name: string;
   description: string;
-  /** Creates the schema when tools are listed. Calls do not need it, and a host waits for the first list. */
+  /** Creates the schema when a client lists the tools. It is not created at startup, to answer the client sooner. */
   input(): JsonSchema;
   output?(): JsonSchema;
   /** True when the tool changes nothing. */

@@ -35,14 +35,14 @@ test("a task without an agent has the caller's tools, commands and searches, and
   expect(shown(model)).not.toContain("task");
 });
 
-test("the agent general, requested by name, keeps its documented tools", async () => {
+test("the agent `general`, requested by name, keeps its documented tools", async () => {
   const { crew, model } = crewWith();
   await crew.run({ mode: "single", agent: "general", task: "Make tea." });
   expect(shown(model)).toHaveLength(28);
   expect(shown(model)).not.toContain("brew");
 });
 
-test("an agent that replaces general is used unchanged", async () => {
+test("a user's own agent named `general` is the default agent, with exactly its own tools", async () => {
   const { crew, model } = crewWith({
     agents: [{ name: "general", description: "d", instructions: "i", tools: ["brew"] }],
   });

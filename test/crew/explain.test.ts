@@ -194,7 +194,7 @@ describe("tools of MCP servers", () => {
   };
   const off = "no, the server is disabled, settings /home/.subcrew/config.yaml:4 (mcpServers.off.enabled)";
 
-  test("without a list of tools: a pattern for each server, and the tools in the server's own list; no server is started", async () => {
+  test("an agent without a tool list gets a pattern for each server, or the tools that the settings of the server list", async () => {
     const all = "yes, no list of tools: everything but delegation, default (no list of tools)";
     expect(await explained([])).toEqual([
       { "github__*": all, of: "github" },
@@ -203,7 +203,7 @@ describe("tools of MCP servers", () => {
     ]);
   });
 
-  test("named tools, other tools, and tools of an unknown server", async () => {
+  test("a tool list allows the tools that it names, denies others, and reports an unknown server as missing", async () => {
     const listed = "in the list of tools, /home/.claude/agents/kid.md:4 (tools)";
     expect(await explained(["tools: Read, mcp__github__create_issue, mcp__sentry__*"])).toEqual([
       {
@@ -231,7 +231,7 @@ describe("tools of MCP servers", () => {
     });
   });
 
-  test("tools that the file, the settings and a rule of the user remove", async () => {
+  test("tools that the agent file or a rule of the user removes are explained with that line", async () => {
     const rows = await explained(["disallowedTools: mcp__tickets"], ["permissions:", "  deny: [mcp__github__*]"]);
     expect(rows.slice(0, 2)).toEqual([
       {

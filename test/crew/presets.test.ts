@@ -27,29 +27,32 @@ test.each([
   ["pi-parallel", "the tool parallel", "alone", /^abc/],
   ["unified", "crew.run", "after {task_0}", /^ab-.*c/],
   ["unified", "the tool parallel", "after {task_0}", /^ab-.*c/],
-] as const)("with %s, by %s, tasks a, b and `c %s` start and end (-) like %s", async (preset, door, third, order) => {
-  const tasks = [
-    { name: "a", task: "first" },
-    { name: "b", task: "second" },
-    { name: "c", task: third },
-  ];
-  const isTool = door === "the tool parallel";
-  const start = isTool ? [{ calls: [{ name: "parallel", input: { tasks, gitContext: false } }] }] : [];
-  const crew = crewWith({
-    config: { preset },
-    agents: [{ name: "lead", description: "d", instructions: "i", tools: ["parallel"] }],
-    models: { m: scripted(...start, "1", "2", "3", "done") },
-  });
-  const run = crew.run(isTool ? { mode: "single", agent: "lead", task: "Go." } : { mode: "parallel", tasks });
-  let seen = "";
-  for await (const { type, path } of run) {
-    const [, name] = /^(?:lead\/)?([abc])$/.exec(path) ?? [];
-    if (name !== undefined && type === "node.started") seen += name;
-    if (name !== undefined && type === "node.ended") seen += "-";
-  }
-  expect(seen).toMatch(order);
-  expect(await run).toMatchObject({ status: "ok" });
-});
+] as const)(
+  "with the preset %s and started by %s, a, b and the task `c %s` run in this order (- is the end of a task): %s",
+  async (preset, door, third, order) => {
+    const tasks = [
+      { name: "a", task: "first" },
+      { name: "b", task: "second" },
+      { name: "c", task: third },
+    ];
+    const isTool = door === "the tool parallel";
+    const start = isTool ? [{ calls: [{ name: "parallel", input: { tasks, gitContext: false } }] }] : [];
+    const crew = crewWith({
+      config: { preset },
+      agents: [{ name: "lead", description: "d", instructions: "i", tools: ["parallel"] }],
+      models: { m: scripted(...start, "1", "2", "3", "done") },
+    });
+    const run = crew.run(isTool ? { mode: "single", agent: "lead", task: "Go." } : { mode: "parallel", tasks });
+    let seen = "";
+    for await (const { type, path } of run) {
+      const [, name] = /^(?:lead\/)?([abc])$/.exec(path) ?? [];
+      if (name !== undefined && type === "node.started") seen += name;
+      if (name !== undefined && type === "node.ended") seen += "-";
+    }
+    expect(seen).toMatch(order);
+    expect(await run).toMatchObject({ status: "ok" });
+  },
+);
 
 test("the user's settings and the variables win over a preset", () => {
   const { config, origins } = settleConfig({ user: { preset: "omp", maxDepth: 4 }, environment: { concurrency: 2 } });

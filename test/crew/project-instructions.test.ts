@@ -182,7 +182,7 @@ test("long files are cut, the nearest is kept whole, and secrets are redacted", 
   expect(notes).toEqual(["The instructions in AGENTS.md are too long; a part is left out."]);
 });
 
-test("files that import themselves or each other, folders, and `~`, which only the user's own file may use", async () => {
+test("each file is imported once, also in a cycle; folders are not imported, and only the user's own file may import from `~`", async () => {
   const there = place({
     "home/.claude/CLAUDE.md": "user-claude @~/.claude/more.md @~/.ssh/notes.md",
     "home/.claude/more.md": "user-more",

@@ -22,10 +22,10 @@ export type EngineSite = Readonly<{
    * began.
    */
   coordinate(run: string, resume?: boolean): Coordinator;
-  /** True when the performer of a call cannot die alone, because it is in the process of the coordinator. */
+  /** True when calls are executed in the process of the coordinator, so that both can only die together. */
   together: boolean;
   /**
-   * The end of a call whose performer died while the coordinator lives: another performer continues it, or it fails as
+   * The end of a call whose process died while the coordinator lives: another process continues it, or it fails as
    * crashed.
    */
   afterDeath: "goes on" | "CRASHED";
@@ -48,7 +48,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
   };
 
   describe(`${name}, with several processes`, () => {
-    test("a performer that is killed while its coordinator lives: its call continues or fails as crashed, and the run ends", async () => {
+    test("if the process that executes a call is killed and the coordinator lives, the call continues or fails as crashed, and the run ends", async () => {
       const scene = await on([
         calls("note", { line: "one" }),
         calls("die_once"),
@@ -83,7 +83,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
       expect(await scene.tell({ do: "answer", path, answer })).toBe(false);
     });
 
-    test("a second performer gets the records of the first one, requests no recorded turn and repeats no call", async () => {
+    test("after a process was killed, the next one gets its records, requests no recorded turn and repeats no call", async () => {
       const scene = await on([
         calls("note", { line: "one" }),
         calls("hang_once"),
@@ -99,7 +99,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
       expect(turnsIn(await scene.events())).toEqual([1, 2, 3, 4]);
     });
 
-    test("a run that another process cancels ends at once, and so does its performer", async () => {
+    test("a run that another process cancels ends at once, and so does the process that executes its task", async () => {
       const scene = await on([calls("hang_once"), "Never."]);
       const { ended } = scene.site.coordinate(RUN);
       const performer = await scene.file("hung");
@@ -109,7 +109,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
       await until(() => !isAlive(Number(performer)));
     });
 
-    test("a performer that is frozen, replaced and then continued adds nothing to the run", async () => {
+    test("a process that is frozen, replaced and then continued adds nothing to the run", async () => {
       const scene = await on([calls("freeze_once"), calls("note", { line: "after" }), "Done."]);
       const { site } = scene;
       const first = site.coordinate(RUN);

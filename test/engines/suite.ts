@@ -64,22 +64,25 @@ export function engineSuite(name: string, make: () => Promise<EngineUnderTest>):
     });
 
   describe(`${name}: perform`, () => {
-    trying("the same key at the same time: one performer, the same outcome for all", async ({ engine }) => {
-      let performed = 0;
-      let finish = (): void => {};
-      const gate = new Promise<void>((resolve) => (finish = resolve));
-      const it = engine(async () => {
-        performed += 1;
-        await gate;
-        return { status: "ok", output: `number ${performed}` };
-      });
-      const both = Promise.all([it.perform(call("a"), context()), it.perform(call("a"), context())]);
-      finish();
-      const [one, other] = await both;
-      expect(one).toEqual({ status: "ok", output: "number 1" });
-      expect(other).toEqual(one);
-      expect(performed).toBe(1);
-    });
+    trying(
+      "calls with the same key at the same time are executed once and have the same outcome",
+      async ({ engine }) => {
+        let performed = 0;
+        let finish = (): void => {};
+        const gate = new Promise<void>((resolve) => (finish = resolve));
+        const it = engine(async () => {
+          performed += 1;
+          await gate;
+          return { status: "ok", output: `number ${performed}` };
+        });
+        const both = Promise.all([it.perform(call("a"), context()), it.perform(call("a"), context())]);
+        finish();
+        const [one, other] = await both;
+        expect(one).toEqual({ status: "ok", output: "number 1" });
+        expect(other).toEqual(one);
+        expect(performed).toBe(1);
+      },
+    );
 
     trying("another path, attempt or run is another key", async ({ engine }) => {
       const seen: string[] = [];
@@ -95,7 +98,7 @@ export function engineSuite(name: string, make: () => Promise<EngineUnderTest>):
       expect(new Set(seen).size).toBe(4);
     });
 
-    trying("what a performer says reaches the run it works for, in order", async ({ engine }) => {
+    trying("the events of a call reach its run in order", async ({ engine }) => {
       const facts: string[] = [];
       const it = engine(async (_, { emit, durable }) => {
         for (const text of ["one", "two", "three"]) emit({ type: "note", text });

@@ -67,7 +67,7 @@ test.each([
   expect(ended).toMatchObject({ details: { background: `${result.id}/lead/scout` } });
 });
 
-test("spawn_subagent uses the agent general when no type is given", async () => {
+test("spawn_subagent uses the agent `general` when no type is given", async () => {
   const { models } = await stage({
     lead: {
       ...as("spawn_subagent"),
@@ -195,7 +195,7 @@ test("parallel says which tools each agent used, and how often", async () => {
   ]);
 });
 
-test("parallel counts only modes that say something, and names tasks as pi-parallel-agents does", async () => {
+test("parallel ignores empty modes, and names tasks as pi-parallel-agents does", async () => {
   const none = "Invalid parameters. Provide exactly one mode: task (single), tasks (parallel), chain, race, or team.";
   const { read } = await stage({
     lead: {
@@ -343,7 +343,7 @@ test("invoke_agent passes its prompt to the only input of an agent", async () =>
   expect(models["analyst"]!.requests[0]!.system).toContain("Analyse auth.");
 });
 
-test("a file that lists Agent gets the tool in that spelling, and no other delegation tool", async () => {
+test("an agent file that lists the tool `Agent` gets the delegation tool of that name, and no other", async () => {
   const cwd = tempFolder();
   mkdirSync(join(cwd, ".claude/agents"), { recursive: true });
   writeFileSync(

@@ -64,7 +64,7 @@ test("a Subagent in the background names its output file at once and is complete
   expect(readFileSync(outputFile, "utf8")).toBe("slowly\n");
 });
 
-test("a Subagent that fails says so, and an unknown one cannot be resumed", async () => {
+test("a Subagent that fails returns the error, and an unknown id cannot be resumed", async () => {
   const { crew } = crewWith({ error: { code: "MODEL_AUTH", message: "no key", retryable: false } });
   const finder = new Subagent("Finder", { crew });
   expect(await finder.run("Find it.")).toMatchObject({

@@ -25,7 +25,7 @@ test.each<[what: string, before: string, after: string]>([
     "name: a\ndescription: d\ntools: Read # only this",
   ],
   ["a misspelled key is corrected", "name: a\ndescription: d\nmodle: haiku", "name: a\ndescription: d\nmodel: haiku"],
-])("%s", (_what, before, after) => {
+])("correcting an agent file: %s", (_what, before, after) => {
   expect(fix(before)).toBe(`---\n${after}\n---\nWork: as told.\n`);
 });
 

@@ -40,7 +40,7 @@ describe("FUZZ-04: commands", () => {
     readersOnlyRead(commands.slice(0, 40), { folder: tempFolder(), bwrap: bwrap.path, strace: strace.path });
   });
 
-  test("of every program with every word that makes some program write change nothing", (ctx) => {
+  test("that are judged read-only change nothing, for every program with every word that makes some program write", (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     const judged = pairs().filter(isReadOnly);
     expect(judged.length).toBeGreaterThan(200);
@@ -69,14 +69,14 @@ describe("FUZZ-09: rules for commands that end in *", () => {
     rulesOnlyRead(covered, { folder: tempFolder, bwrap: bwrap.path });
   });
 
-  test("of every program cover no word that makes it write", (ctx) => {
+  test("cover no word that makes one of the programs write", (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     const pairs = coveredPairs("few");
     expect(pairs.length).toBeGreaterThan(50);
     rulesOnlyRead(pairs, { folder: tempFolder, bwrap: bwrap.path });
   });
 
-  test("are tested with a check that detects a command that writes", (ctx) => {
+  test("the check of this test detects a command that writes", (ctx) => {
     if (bwrap.missing !== undefined) return ctx.skip(bwrap.missing);
     // A command that is stopped before it writes changes nothing: on a busy machine one took longer than a second.
     const at = { folder: tempFolder, bwrap: bwrap.path, seconds: 60 };

@@ -60,7 +60,7 @@ test.for(eras)(
   },
 );
 
-test.for(eras)("the modes and the list of agents, over the %s protocol", async (era) => {
+test.for(eras)("a client runs each mode and lists the agents, over the %s protocol", async (era) => {
   const crew = crewOf({ a: ["one", "three"], b: ["two", "four"] });
   const { client } = await session(crew, era);
   const parallel = await client.callTool({
@@ -416,7 +416,7 @@ test.for(eras)(
   },
 );
 
-test("a run that fell back to the offline model says so, and one that chose it does not", async () => {
+test("the result of a run that fell back to the offline model has a warning; a run that chose it has none", async () => {
   const { client } = await session(crewOf({}), "auto");
   const found = await client.callTool({ name: "run", arguments: { agent: "explore", task: "Where?" } });
   expect(found.structuredContent).toMatchObject({ status: "ok", offline: true });

@@ -40,7 +40,7 @@ describe("from the packed tarball, with a new home folder and nothing else insta
     );
   });
 
-  test("the package contains the page", () => {
+  test("the package contains the web page", () => {
     const page = ["index.html", "app.js", "app.css", "icon.svg"].map((name) => `dist/cli/web/${name}`);
     expect(packed).toEqual(expect.arrayContaining(page));
     expect(packed.filter((path) => path.startsWith("dist/web/"))).toEqual([]);

@@ -12,6 +12,6 @@ test("the programs that tests need are installed and can be started", (ctx) => {
   expect(execFileSync(bwrap.path, ["--ro-bind", "/", "/", "echo", "inside"], { encoding: "utf8" })).toEqual("inside\n");
 });
 
-test("two concurrent requests get one answer", { timeout: needsTimeout }, async () => {
+test("two concurrent checks for the same program get the same answer", { timeout: needsTimeout }, async () => {
   expect(await Promise.all([needs("bwrap"), needs("bwrap")])).toEqual([bwrap, bwrap]);
 });

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../support/temp-folder.ts";
 import { defectIn, defects, play, simulatorIn } from "./planted.ts";
 
-test.each(defects)("SIM-03: the code that $name changes still exists in the program", (defect) => {
+test.each(defects)("SIM-03: the code that the planted defect $name replaces still exists in src", (defect) => {
   expect(defectIn(defect)).not.toBe("");
 });
 

@@ -92,7 +92,7 @@ else {
     },
     3,
   );
-  test("FUZZ-09: of every program, a rule covers no word that makes it write", { timeout: 600_000 }, () => {
+  test("FUZZ-09: a rule for any program covers no word that makes the program write", { timeout: 600_000 }, () => {
     rulesOnlyRead(coveredPairs("all"), { folder: tempFolder, bwrap: path });
   });
   soaked(

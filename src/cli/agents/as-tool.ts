@@ -44,7 +44,7 @@ export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Fla
         ? `${sanitize(tool.description)}\n\n${jsonText(inputSchemaOf(tool), 2)}\n`
         : "The agent cannot be offered as a separate tool: its name or inputs are not valid for a tool.\n",
       part("As a separate tool", tool ? [sizeOf(tool)] : []),
-      part(`Offered in (at most ${DESCRIPTION_BYTES} bytes of description)`, offered),
+      part(`Delegation tools that offer the agent (a description has at most ${DESCRIPTION_BYTES} bytes)`, offered),
       part("Delegation tools of the agent", delegates),
     ].join(""),
   );

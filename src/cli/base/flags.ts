@@ -200,12 +200,14 @@ export const planOption = (): Option =>
 
 export const schemaOption = (whose: string): Option =>
   new Option("--schema <file>", `JSON Schema that ${whose} must match: a file, or inline JSON`).helpGroup(
-    "Each task, unless it says otherwise:",
+    "Each task (its own settings take precedence):",
   );
 
 /** An alias of --schema that other programs use. */
 const outputSchemaOption = (): Option =>
-  new Option("--output-schema <file>", "the same as --schema").helpGroup("Each task, unless it says otherwise:");
+  new Option("--output-schema <file>", "the same as --schema").helpGroup(
+    "Each task (its own settings take precedence):",
+  );
 
 export const jsonOption = (): Option => new Option("--json", "JSON on stdout and for errors").helpGroup("Output:");
 
@@ -240,7 +242,7 @@ function recordingOptions(): Option[] {
 }
 
 function taskOptions(): Option[] {
-  return group("Each task, unless it says otherwise:", [
+  return group("Each task (its own settings take precedence):", [
     new Option("--model <name>", "the model, or several separated by commas; the first available one is used"),
     new Option(
       "--thinking <level>",

@@ -14,7 +14,7 @@ export const doctor: CliCommand = {
   options: [jsonOption()],
   examples: [
     ["subcrew doctor", "check everything, with a fix for each problem"],
-    ["subcrew doctor --json", "the same for a program"],
+    ["subcrew doctor --json", "print the checks as JSON, for a program"],
   ],
   notes: "Providers with a key, and local model servers, are asked for their list of models. No prompt is sent.",
   act: async (_, flags) => {

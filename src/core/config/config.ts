@@ -116,7 +116,9 @@ export const config = z.strictObject({
   providers: z
     .record(z.string(), provider)
     .optional()
-    .describe("addresses, keys and headers of model providers; other names than the known ones define your own"),
+    .describe(
+      "addresses, keys and headers of model providers; a name that is not built in defines a provider of your own",
+    ),
   defaults: z
     .strictObject({
       thinking: thinking.optional().describe("thinking level"),

@@ -76,7 +76,7 @@ describe("a project's settings can only restrict permissions", () => {
   });
 });
 
-test("tools in settings may use the spelling of any dialect", () => {
+test("settings may name a tool as any dialect does", () => {
   const { agents } = settleConfig({
     user: { agents: { x: { tools: ["Read", "mcp__github"], disallowedTools: ["Bash"] } } },
   });

@@ -79,7 +79,7 @@ export const task = z.strictObject({
   refs: z
     .record(z.string(), reference)
     .optional()
-    .describe("placeholder -> node; if given, nothing else in the prompt is a reference"),
+    .describe("maps each placeholder to a node; other text in braces is then not replaced"),
   include: z.array(z.string()).optional().describe("nodes whose outputs are attached after the prompt"),
   revise: z.string().optional().describe("the prompt of later rounds in a loop, with {task}, {output} and {feedback}"),
   continues: z

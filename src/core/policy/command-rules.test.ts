@@ -348,7 +348,7 @@ test.each([
   ["sed *", "sed 's/[^]/X/;#]/Y/;w new' a"],
   ["sed *", "sed 's/[[:alpha:]/X/;#]/Y/;w new' a"],
   ["sed *", "sed 's/[\\]/X/;#/]/Y/;w new' a"],
-  // Strings of awk that begin at another place than it seems.
+  // awk programs in which a quotation mark seems to begin a string, and does not.
   ["awk *", 'awk \'/"/{print > "new"} /"/\' a'],
   ["awk *", 'awk \'BEGIN{x="a\\\n"; print > "new"; y="b"}\''],
   ["awk *", 'awk \'{x = 1 # "\nprint > "new" # "\n}\' a'],

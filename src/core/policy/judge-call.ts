@@ -212,8 +212,9 @@ export function readBans(policy: Policy): ((place: string) => boolean) | undefin
 }
 
 /**
- * Returns a test for paths that may be read only with an approval that a call about these subjects did not get;
- * `undefined` when no path needs one. If a rule covers a subject itself, the person was already asked about that rule.
+ * Returns a function that tells whether a rule asks before a path is read, so that a call which was approved for other
+ * subjects must leave the path out; `undefined` when no rule asks. A rule that covers a subject of the call itself is
+ * not tested, because the approval of the call included it.
  */
 export function readAsks(
   policy: Policy,

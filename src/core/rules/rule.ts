@@ -8,7 +8,7 @@ import { urlMatches } from "./url-pattern.ts";
 
 /** A rule of a policy: a tool, and a pattern for its argument. */
 export type Rule = Readonly<{
-  /** A canonical name or a pattern such as `mcp_*`. */
+  /** The canonical name of a tool, or a pattern for names such as `mcp_*`. */
   tool: string;
   /** The pattern for the argument; absent: every call of the tool. */
   pattern?: string;

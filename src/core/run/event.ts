@@ -250,7 +250,10 @@ export type Fact =
       context?: string;
       task?: string;
     }
-  /** A nested run, started by a program of this task, has ended or was paused: its usage counts for this run. */
+  /**
+   * A nested run, started by a program of this task, has ended or was paused: its usage counts towards the limits of
+   * this run.
+   */
   | {
       type: "below.ended";
       /** The id of the nested run. */

@@ -5,8 +5,8 @@ import type { ShellCommand, ShellWord } from "./parse.ts";
 
 /**
  * The texts among the arguments of a command that may be command lines, as in `nodemon --exec 'rm a'`: words with
- * blanks, and values after "=". Of a command in the table of known ones only options count that are not known to be
- * read-only.
+ * blanks, and values after "=". If the table of known commands has the command, only those of its options are examined
+ * that are not known to be read-only.
  */
 export function commandsInArguments(program: string, args: readonly ShellWord[]): readonly ShellCommand[] {
   if (RUNS_NOTHING.has(program)) return [];

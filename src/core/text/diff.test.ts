@@ -20,7 +20,7 @@ test("a diff shows new and emptied files, and a missing last line end, as git do
   expect(unifiedDiff("a", "a\n", "x")).toBe("--- x\n+++ x\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a");
 });
 
-test("the diff of two files without a common line is not searched for a minimum", () => {
+test("no minimal diff is computed for two files without a common line", () => {
   const text = (word: string): string => Array.from({ length: 20_000 }, (_, n) => `${word} ${n}`).join("\n");
   const began = performance.now();
   expect(unifiedDiff(text("a"), text("b"), "x").split("\n").length).toBeGreaterThan(40_000);

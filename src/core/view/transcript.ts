@@ -120,7 +120,7 @@ function addTo(draftOf: (event: KeptEvent) => Draft, event: KeptEvent): void {
     case "below.ended":
       note(
         "child run",
-        `${event.below} used ${event.usage.turns} turns, ${formatCost(event.cost)}. This usage counts for this run.`,
+        `${event.below} used ${event.usage.turns} turns, ${formatCost(event.cost)}. This usage counts towards the limits of this run.`,
       );
       break;
     case "context.compacted":

@@ -243,7 +243,9 @@ function ruleOf({ name, allowed, denied, shut, rule, agent, server }: Decided): 
   if (agent.tools === undefined) return "no list of tools: everything but delegation";
   if (!allowed && server) return `not in the list of tools; add ${wholeServer(server.name)} to allow it`;
   if (!allowed) return "not in the list of tools";
-  return covers(agent.tools, name) ? "in the list of tools" : "included with a tool in the list";
+  return covers(agent.tools, name)
+    ? "in the list of tools"
+    : "not listed, but included with a tool that is in the list";
 }
 
 /** Why an agent may start others, or not. */

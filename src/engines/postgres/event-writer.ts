@@ -4,7 +4,7 @@ import { CrewError, isCrewError } from "../../core/schema/error.ts";
 import { channelName } from "./channel-name.ts";
 import type { Database } from "./database.ts";
 
-/** The event of a worker that an event of the run was made from. */
+/** Identifies the event of a worker from which an event of the run was made. */
 export type FactSource = Readonly<{ call: string; epoch: number; fact: number }>;
 
 /** A journal whose events can be linked to the workers' events that they were made from. */

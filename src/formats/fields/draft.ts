@@ -19,7 +19,8 @@ export const emptyDraft = (): Draft => ({ agent: {}, from: {}, problems: [], kep
 
 /**
  * Reads one key of a file into the agent. `suggested: false`: the key is understood, but never suggested as the
- * correction of a mistyped key. `mistyped`: the reader of such a key, if the key restricts the agent.
+ * correction of a mistyped key. `mistyped`: the reader for misspellings of this key; only keys that
+ * restrict the agent have one.
  */
 export type KeyReader = ((draft: Draft, value: unknown, key: string) => void) & {
   readonly suggested?: false;

@@ -25,7 +25,9 @@ test.each([
   ["", "the text ends too early", 1],
   ["1 2", "text follows after the end of the JSON value", 1],
   ["[".repeat(70), "nested deeper than 64 levels", 1],
-])("%s: %s", (text, reason, line) => expect(readJson(text)).toEqual({ ok: false, reason, line }));
+])("the JSON reader refuses %s with the reason: %s", (text, reason, line) =>
+  expect(readJson(text)).toEqual({ ok: false, reason, line }),
+);
 
 test("an object from the JSON reader has no key of the prototype of objects", () => {
   const read = readJson('{"__proto__":{"a":1}}');

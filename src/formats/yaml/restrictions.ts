@@ -56,7 +56,7 @@ function keyIn(line: string): Key | undefined {
 const DENYING =
   /^(?:dis|den[iy]|exclud|block|forbid|bann?|remov)\w*tools?$|^tools?(?:disallowed|denied|denylist|blacklist)$|^(?:deny|denied|denylist|disallow|disallowed|exclude|excluded|forbidden|blocked|blacklist)$/;
 
-/** The list that begins with a key; `undefined` if the list before it goes on. */
+/** The list that begins with a key; `undefined` if the key belongs to the list before it. */
 function placeOf({ folded, isTop, isTool }: Key): Place | undefined {
   if (DENYING.test(folded)) return "denied";
   if (/^permissions?$/.test(folded)) return "answers";

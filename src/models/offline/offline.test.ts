@@ -140,7 +140,7 @@ test.each(["hello!", "Thanks, what can you do?", "", "???"])(
   },
 );
 
-test("without tools the offline model says so", async () => {
+test("without tools the offline model answers that it cannot search", async () => {
   const { text, calls } = await drive(offline, { prompt: "Where is the login?", cwd: shop() });
   expect(text).toContain("The agent has no search tool");
   expect(calls).toEqual([]);

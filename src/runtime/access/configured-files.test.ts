@@ -6,7 +6,7 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { gitSettings } from "../../core/policy/git-settings.ts";
 import { createConfiguredFiles } from "./configured-files.ts";
 
-/** The configured places of a workspace with this configuration of its repository. */
+/** The paths that this git configuration of a workspace names, for example a folder of hooks. */
 function places(config: string, files: Readonly<Record<string, string>> = {}): readonly string[] {
   const all = tempFolder({ "ws/.git/config": config, "ws/src/a.ts": "", "home/x": "", ...files });
   const found = createConfiguredFiles({ homes: [join(all, "home")], env: { GIT_CONFIG_SYSTEM: join(all, "system") } });

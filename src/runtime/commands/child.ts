@@ -248,8 +248,8 @@ type Doomed = Readonly<{
 }>;
 
 /**
- * The deadlines of the programs that were told to end in this turn of the event loop, by the time that they have. This
- * is module state on purpose, like `waiting` in `reading-turns.ts`.
+ * The deadlines of the programs that got a SIGTERM in this turn of the event loop. The key is the grace period in
+ * milliseconds. This is module state on purpose, like `waiting` in `reading-turns.ts`.
  */
 const deadlines = new Map<number, Deadline>();
 type Deadline = Readonly<{ programs: Set<Doomed>; timer: NodeJS.Timeout }>;

@@ -36,7 +36,7 @@ describe("in the sandbox", () => {
     expect(await run(commands, "kill -9 $$")).toMatchObject({ ended: "exited", code: 137 });
   });
 
-  test("PROC-01, PROC-02: cancelling or running out of time ends everything, and says which it was", async () => {
+  test("PROC-01, PROC-02: a command that is cancelled or times out ends with all its processes, and the result names the cause", async () => {
     const commands = host(room(), full());
     const controller = new AbortController();
     const cancelled = commands.commands.run("sleep 1000 & sleep 1001 & echo ready; wait", {

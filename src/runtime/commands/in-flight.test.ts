@@ -236,7 +236,7 @@ describe("protected files that existed before", () => {
     expect(named(place.ws, ".vscode", ".npmrc")).toEqual([]);
   });
 
-  test("in a home folder, hidden entries of unknown programs cannot be written or created, and data can", async () => {
+  test("in a home folder, settings of unknown programs cannot be changed or created; caches and histories can", async () => {
     const place = room({ "ws/.foo/settings": "old", "ws/.cache/x": "old" });
     const home = host(place, { rootAt: (root) => ({ root, place: "", named: "", homes: [{ cut: "", add: "" }] }) });
     const { setAside } = await run(

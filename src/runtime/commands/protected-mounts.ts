@@ -24,8 +24,9 @@ const MOST_MOUNTS = 64;
 
 /**
  * Chooses how each protected file is guarded. Files in `node_modules` are only compared: package managers replace whole
- * folders in it, and a folder with a mount in it cannot be removed. The deepest files above the mount limit are only
- * compared, too. Unlisted folders of a home folder are not compared: a browser changes its own at any time.
+ * folders in it, and a folder with a mount in it cannot be removed. When there are more files than `MOST_MOUNTS`, the
+ * deepest ones are only compared, too. Hidden folders of a home folder that are on no list are not compared: the
+ * programs that own them, such as a browser, change them at any time.
  */
 export function protectionOf(things: readonly ProtectedThing[], roots: readonly string[]): Protection {
   const links = things.filter(({ kind, path }) => kind === "link" && !isInstalled(path));

@@ -33,7 +33,7 @@ test("context files: a file outside of the folder is refused and the others are 
   expect(text).toContain("## File: a.txt\n\n```\nA\n```");
 });
 
-test("context files: a large file is cut between two characters and says so", async () => {
+test("context files: a large file is cut between two characters, and a note names its size", async () => {
   const folder = tempFolder({ "big.txt": `x${"漢".repeat(30_000)}` });
   const text = await readContextFiles(["big.txt"], folder);
   expect(text).toContain("(cut: the first 51200 of 90001 bytes)");

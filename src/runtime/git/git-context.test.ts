@@ -210,7 +210,7 @@ describe("GIT-02: slow, huge and incomplete repositories", () => {
     expect(index()).not.toBe(before);
   });
 
-  test("a diff of megabytes is cut between two characters and says so", async () => {
+  test("a diff of megabytes is cut between two characters, and a note says that it was cut", async () => {
     const folder = repository("touch a.txt", commit);
     writeFileSync(join(folder, "a.txt"), "漢字\n".repeat(500_000));
     const text = await getGitContext({ diff: true }, folder);
@@ -219,7 +219,7 @@ describe("GIT-02: slow, huge and incomplete repositories", () => {
     expect(text).not.toContain("\ufffd");
   });
 
-  test("a repository that hangs is given up after seconds", async () => {
+  test("git in a repository that hangs is stopped after some seconds", async () => {
     const folder = repository(commit, "mkfifo pipe", "git config include.path ../pipe");
     expect(await getGitContext(true, folder)).toMatch(
       /^\(git context left out: git (?:is blocked, because one of the files that it reads is a named pipe|took longer than 10 s)\)$/,

@@ -54,7 +54,7 @@ test("a conditional configuration (includeIf) is refused, unless it is the user'
 });
 
 test.skipIf(!existsSync("/proc/self/task"))(
-  "a named pipe in place of a git file is reported after seconds",
+  "a named pipe in place of a git file is reported after some seconds",
   async () => {
     const home = tempFolder();
     execFileSync("mkfifo", [join(home, ".gitconfig")]);

@@ -23,7 +23,7 @@ test.for<[string, Parameters<ReturnType<typeof createGuard>>[0], string | number
   ],
   ["no token", { host: "localhost:7" }, 401],
   ["the token without the word Bearer", { host: "localhost:7", authorization: "t" }, 401],
-])("a request with %s", ([, asked, judged]) => {
+])("the local server accepts or refuses a request with %s", ([, asked, judged]) => {
   const guard = createGuard({ tokens: { ann: "t", ben: "u" }, port: 7, hosts: ["box.lan", "agents.example:8443"] });
   expect(guard(asked)).toEqual(typeof judged === "string" ? { caller: judged } : judged);
 });

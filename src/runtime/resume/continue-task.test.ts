@@ -161,7 +161,7 @@ test.each([
   ],
   ["skipped", { status: "skipped", reason: "no" }, true, ["was skipped", "Start the work as a new task."]],
   ["skipped", { status: "skipped", reason: "no" }, false, ["was skipped", "Start the work as a new task."]],
-])("a task that is %s", async (_how, outcome, allowFailed, refused) => {
+])("whether a task can be continued depends on its outcome: %s", async (_how, outcome, allowFailed, refused) => {
   const it = continuing([started({ a: task() }, "a"), began("a"), ended("a", outcome), over], { allowFailed });
   if (refused === undefined) expect((await it).continues).toBe(`${RUN}/a`);
   else

@@ -124,7 +124,7 @@ test("no secret is recorded, and nothing is recorded after the run has ended", a
   expect(events).toHaveLength(before);
 });
 
-test("a second performer of the same attempt gets the records of the first one", async () => {
+test("a second execution of the same attempt gets the records of the first one", async () => {
   const pasts: string[][] = [];
   const perform: Perform = async (_, context) => {
     for (const text of ["of the first", "of the second"]) {

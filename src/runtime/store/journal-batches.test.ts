@@ -87,7 +87,7 @@ describe("batches", () => {
   );
 });
 
-test("only a hastened write is synchronous, and only if the disk supports that", async () => {
+test("only a write that was requested with `hasten` is synchronous, and only if the disk supports that", async () => {
   const used: string[] = [];
   const noting = (file: DiskFile): Partial<DiskFile> => ({
     write: (...given) => (used.push("write"), file.write(...given)),
@@ -111,7 +111,7 @@ test("only a hastened write is synchronous, and only if the disk supports that",
   expect(other.kept).toEqual([note(1)]);
 });
 
-test("hastening without an event writes nothing", async () => {
+test("`hasten` writes nothing when no event waits to be written", async () => {
   const { journal, lost } = await openedJournal(tempFolder());
   journal.hasten?.();
   await journal.durable();

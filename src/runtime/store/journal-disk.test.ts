@@ -293,7 +293,7 @@ describe("a disk that takes only a part of a write", () => {
   });
 
   test.each([false, true])(
-    "gets no more data once another process has taken over the run (hastened: %s)",
+    "gets no more data once another process has taken over the run (with `hasten`: %s)",
     async (hastened) => {
       const folder = tempFolder();
       const journal = await openJournal(folder, ignoring, {
@@ -307,7 +307,7 @@ describe("a disk that takes only a part of a write", () => {
     },
   );
 
-  test.each([false, true])("fails the journal when it takes nothing at all (hastened: %s)", async (hastened) => {
+  test.each([false, true])("fails the journal when it takes nothing at all (with `hasten`: %s)", async (hastened) => {
     const folder = tempFolder();
     const disk = diskWith(() => ({ write: async () => ({ bytesWritten: 0 }), writeSync: () => 0 }));
     const { journal, lost } = await openedJournal(folder, { disk });

@@ -31,7 +31,7 @@ test("LOG-06: any text of a tool or model fits into one record and is read back 
   expect(problems).toEqual([]);
 });
 
-test("a record that is hastened just as the previous write ends is durable when the journal confirms it", async () => {
+test("a record for which `hasten` is called just as the previous write ends is durable when the journal confirms it", async () => {
   for (let later = 0; later < 12; later += 1) {
     const kept: number[] = [];
     const acknowledged = new Promise<void>((resolve, reject) => {
@@ -56,7 +56,7 @@ test("a record that is hastened just as the previous write ends is durable when 
   }
 });
 
-test("a hastened record is written at once, in order with those appended before and after", async () => {
+test("after `hasten` a record is written at once, in order with the records appended before and after it", async () => {
   const folder = tempFolder();
   const { journal, kept } = await openedJournal(folder);
   const file = join(folder, JOURNAL_FILE);

@@ -10,7 +10,7 @@ test.each([{}, { format: 1 }, { format: "2" }])("records with the format %j can 
   expect(() => checkFormat(first(more))).not.toThrow();
 });
 
-test("records of a newer format are refused with a sentence that says so", () => {
+test("records of a newer format are refused, with the hint to update subcrew", () => {
   expect(() => checkFormat(first({ format: 2 }))).toThrow(
     expect.objectContaining({
       code: "BAD_FILE",

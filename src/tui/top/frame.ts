@@ -29,7 +29,7 @@ export type TopState = Readonly<{
   asked?: Readonly<{ key: string; lines: readonly string[] }> | undefined;
 }>;
 
-/** The size of the terminal, and time and style of one drawing. */
+/** What a frame is drawn for: the size of the terminal, the current time, and the colours and symbols. */
 export type Canvas = Readonly<{ columns: number; height: number; now: number; look: Look }>;
 
 /** The rows that match the filter, all rows, and the filter words that are not understood. */

@@ -206,7 +206,7 @@ test.each<[dialect: string, relative: string, text: string, gone: readonly strin
     ["bash", "github__delete_repo"],
     ["github__get_issue"],
   ],
-])("%s %s: %s", (dialect, relative, text, gone, left) => {
+])("the %s agent in %s loses the tools that it switches off: %s", (dialect, relative, text, gone, left) => {
   const { agents, problems } = dialects[dialect]!.read(text, { file: `/w/${relative}`, relative });
   expect(agents, JSON.stringify(problems)).toHaveLength(1);
   const { tools } = rightsOf(agents[0]!.agent, []);

@@ -97,7 +97,7 @@ describe.each(kinds)("%s", (_, name) => {
     expect(textOf(events)).toBe("Yes.");
   });
 
-  test("an answer that is cut at the maximum length says so", async () => {
+  test("an answer that is cut at the maximum length is reported with MODEL_CUT", async () => {
     const server = await provider([{ text: "and so", finish: "length" }]);
     const events = await turn(await modelAt(server, name));
     expect(events).toContainEqual(expect.objectContaining({ type: "notice", code: "MODEL_CUT" }));

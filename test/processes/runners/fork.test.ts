@@ -41,7 +41,7 @@ test.each<[helper: RunnerName, lead: RunnerName]>([
   expect(JSON.stringify((forked["messages"] as unknown[]).slice(0, before.length))).toBe(JSON.stringify(before));
 });
 
-test("a helper that another tool runs cannot fork, and says so", async () => {
+test("a helper that another tool runs cannot fork, and the caller gets an error", async () => {
   const server = await provider((request, n) => {
     const tasks = [{ agent: "helper", task: "Count.", fork: true, runner: "codex" }];
     if (n === 1) return { text: "", calls: [{ name: "parallel", input: { tasks } }] };

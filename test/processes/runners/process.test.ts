@@ -228,8 +228,8 @@ describe.runIf(linux)("the five places where a limit can be set", () => {
   });
 });
 
-describe.runIf(linux).each<RunnerName>(["process", "thread"])("a time limit in the %s", (runner) => {
-  test("a limit of processor time", async () => {
+describe.runIf(linux).each<RunnerName>(["process", "thread"])("limits of a task in its own %s", (runner) => {
+  test("a task that uses too much processor time is stopped", async () => {
     const { crew } = lab({ agents: { lead: [calls("spin", { ms: 250_000 }), "Never."] } });
     const { result, events } = await listen(crew.run({ ...single, runner, resourceLimits: { maxCpuSeconds: 1.5 } }));
     expect(result).toMatchObject({ status: "failed", fault: { code: "CPU" } });
@@ -259,7 +259,7 @@ describe.runIf(linux).each<RunnerName>(["process", "thread"])("a time limit in t
     await until(() => alive(mark).length === 0);
   });
 
-  test("a limit of heap memory", async () => {
+  test("a task that uses too much heap memory is stopped", async () => {
     const { crew } = lab({ agents: { lead: [calls("fill_heap", { megabytes: 2_000 }), "Never."] } });
     const { result } = await listen(crew.run({ ...single, runner, resourceLimits: { maxMemoryMB: 120 } }));
     expect(result).toMatchObject({ status: "failed", fault: { code: "MEMORY" } });

@@ -99,7 +99,7 @@ test.each([
   ["plan", { read_file: "ok", write_file: "no", bash: "no" }],
   ["dontAsk", { read_file: "ok", write_file: "no", bash: "no" }],
   ["acceptEdits", { read_file: "ok", write_file: "ok", bash: "no" }],
-] as const)("mode %s in an unattended run", async (mode, want) => {
+] as const)("in an unattended run the mode %s allows these calls: %j", async (mode, want) => {
   const cwd = tempFolder({ "a.txt": "a" });
   const calls = [call("read_file", { path: "a.txt" }), write("b.txt"), call("bash", { command: "touch c.txt" })];
   const { denied, ended } = await play(calls, { cwd, permissions: { mode } });

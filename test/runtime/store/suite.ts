@@ -199,7 +199,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect(handled).toEqual(["pause"]);
     });
 
-    test("a command to an ended run is withdrawn, with a receipt that says so", async () => {
+    test("a command to an ended run is withdrawn, and the receipt says that the run has ended", async () => {
       const store = make();
       const late: Receipt = { done: false, text: "The run has ended." };
       expect(await store.post(RUN, pauses, { waitMs: 60_000, signal: never, ended: async () => late })).toEqual(late);

@@ -60,7 +60,7 @@ test("the tools, spawns, model, thinking level and output in an agent file apply
   expect(JSON.stringify(request.tools)).toContain('"count"');
 });
 
-test("an agent file without these fields runs with all tools, the default model and no agents to start", async () => {
+test("an agent file with only a name and a description runs with all tools, the default model and no agents to start", async () => {
   const { asked } = await run({ ...omp("plain"), ...omp("helper") }, { m: ["done"] }, { agent: "plain" });
   const request = asked("m");
   expect(toolsOf(request)).toEqual(expect.arrayContaining(["read_file", "write_file", "bash"]));
@@ -150,7 +150,7 @@ test("an agent that may start others reads the purpose of each type, also of tho
   expect(description).toContain('spawn_subagent(type: "explore"):');
 });
 
-test("a task without an agent uses general, whose prompt is the persona and its body", async () => {
+test("a task without an agent uses `general`, whose prompt is the persona and its body", async () => {
   const named = await run({}, { m: ["done"] }, { agent: "general" });
   const plain = await run({}, { m: ["done"] }, {});
   expect(plain.asked("m").system).toBe(named.asked("m").system);

@@ -364,7 +364,7 @@ describe.each(["anthropic/claude-haiku-4-5", "openai-chat/gpt-4o", "openai/gpt-5
   },
 );
 
-describe("from a task of an earlier run", () => {
+describe("a fork from a task of an earlier run", () => {
   const model = "anthropic/claude-haiku-4-5";
   const first = (request: ProviderRequest): ProviderTurn => {
     if (text(request).includes("You are now the helper")) return { text: "Forked." };
@@ -403,7 +403,7 @@ describe("from a task of an earlier run", () => {
     expect((await crew.record(id)).nodes.size).toBe(1);
   });
 
-  test("a task that does not exist is an error, and an agent may not name one", async () => {
+  test("fails if that task does not exist, and cannot be requested by an agent", async () => {
     const server = await provider((request, n) =>
       n === 1
         ? {

@@ -28,7 +28,7 @@ test("the instructions of an agent follow the persona that all agents share", ()
   expect(prompt.indexOf("Look at files.")).toBeGreaterThan(basePersona.trim().length);
 });
 
-test("a task without an agent has the prompt of general: the persona, and how to return the result", () => {
+test("a task without an agent has the prompt of `general`: the persona, and how to return the result", () => {
   const plain = buildSystemPrompt(basePersona);
   expect(plain.startsWith(basePersona.trim())).toBe(true);
   expect(buildSystemPrompt(basePersona, { instructions: "" })).toBe(plain);

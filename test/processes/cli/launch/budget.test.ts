@@ -30,7 +30,7 @@ describe("limits for a run and everything below it", () => {
     expect([code, fault]).toEqual([4, expect.stringContaining("BUDGET")]);
   });
 
-  test("--max-usd does not run a model without a known price, and says so", async () => {
+  test("--max-usd refuses a model without a known price", async () => {
     const { code, fault } = await told(["run", "explore", "x", "--max-usd", "0.01"], { "turns.json": script("done") });
     expect([code, fault]).toEqual([4, expect.stringMatching(/^BUDGET The price of scripted:turns\.json is unknown/)]);
   });

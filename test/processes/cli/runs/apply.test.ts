@@ -104,7 +104,7 @@ test("`apply` applies protected files of a patch only if they are named", async 
   expect([named.code, named.stdout]).toEqual([0, "applied   .envrc\n"]);
 });
 
-test("`apply` of a run without stored changes says so", async () => {
+test("`apply` of a run without stored changes is an error", async () => {
   const there = place({ "turns.json": script("done") });
   const { stderr } = await there.run(["run", "general", "Go.", "--model", "scripted:turns.json"]);
   const id = /run_[a-z0-9]{12}/.exec(stderr)![0];

@@ -9,7 +9,7 @@ const log = [
   .map((line) => JSON.stringify(line))
   .join("\n");
 
-test("replay shows the log of a pegasus task, and a task without a type is general", async () => {
+test("replay shows the log of a pegasus task, and a task without a type uses `general`", async () => {
   const here = place({ "task1.jsonl": `${log}\n` });
   const { code, stdout, stderr } = await here.run(["replay", "task1.jsonl", "--speed", "0"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: "four\n" });

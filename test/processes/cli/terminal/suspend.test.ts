@@ -96,7 +96,7 @@ test("a background job does not draw its screen, and draws it again after `fg`",
   await open.until("[exit 0]");
 });
 
-test("Ctrl-\\ ends it like a kill: the terminal is restored, no process is left, and the run can be resumed", async (context) => {
+test("Ctrl-\\ ends a run like a kill: the terminal is restored, no process is left, and the run can be resumed", async (context) => {
   const bwrap = await needs("bwrap");
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   const marker = `600.${process.pid}7`;

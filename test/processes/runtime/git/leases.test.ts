@@ -69,7 +69,7 @@ describe("tasks that declare the files they write", () => {
     expect(events.filter((event) => event.type === "node.started" && event.path.includes("/"))).toHaveLength(4);
   });
 
-  test("may write nothing else, nor may its subagents, and a refusal names the rule", async () => {
+  test("may write nothing else, nor may their subagents, and a refusal names the rule", async () => {
     const cwd = project();
     const turns = {
       worker: [

@@ -172,7 +172,7 @@ describe("a task in its own worktree", () => {
     expect([text(cwd, "a.txt"), existsSync(join(cwd, ".vscode"))]).toEqual(["one\n", false]);
   });
 
-  test("reports what it does not copy back, and stores files in submodules and nested repositories", async () => {
+  test("reports ignored files, and keeps files of submodules and nested repositories outside of the workspace", async () => {
     const sub = project();
     const cwd = project(
       "echo 'dist/' > .gitignore",
@@ -213,7 +213,7 @@ describe("a task in its own worktree", () => {
     }
   });
 
-  test("runs no hidden filter: behind a condition on the path, or in a submodule", async () => {
+  test("runs no git filter that is defined in a conditional configuration (includeIf) or in a submodule", async () => {
     const marker = join(tempFolder(), "ran");
     const filter = `[filter "x"]\\n\\tclean = touch ${marker}; cat\\n\\tsmudge = touch ${marker}; cat\\n`;
     const conditional = project(
@@ -345,7 +345,7 @@ describe("several tasks in worktrees", () => {
     }
   });
 
-  test("in a race whose changes conflict lose, and the next one wins", async () => {
+  test("a task whose changes conflict with the workspace loses the race, and the next one wins", async () => {
     const cwd = project();
     let lose: () => void = () => {};
     const lost = new Promise<void>((resolve) => (lose = resolve));
@@ -453,7 +453,7 @@ describe("loops that compete in a join", () => {
     expect(text(cwd, "new.txt")).toBe("two\n");
   });
 
-  test("that do not compete also revise the changes of the previous round", async () => {
+  test("a single loop, which competes with none, also revises the changes of its previous round", async () => {
     const cwd = project();
     const edit = { calls: [{ name: "edit_file", input: { path: "new.txt", oldText: "one", newText: "two" } }] };
     const look = { calls: [{ name: "read_file", input: { path: "new.txt" } }] };

@@ -378,7 +378,7 @@ describe.concurrent("MCP servers", () => {
     expect(answers.flatMap(({ images = [] }) => images).filter(({ type }) => type === "image/png")).toHaveLength(shown);
   });
 
-  test("a server over HTTP, with a header from a variable", async () => {
+  test("a server over HTTP gets a header whose value comes from an environment variable", async () => {
     const folder = tempFolder();
     writeFileSync(join(folder, "offer.json"), "{}");
     const child = spawn(process.execPath, [SERVER, join(folder, "offer.json"), "http"], {
