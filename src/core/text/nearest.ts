@@ -8,11 +8,12 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   let best: string | undefined;
   let limit = typosAllowed(wanted.length);
   const rows: Rows = [emptyRow(), emptyRow(), emptyRow()];
+  const letters = lettersIn(wanted);
   for (const candidate of candidates) {
     if (Math.abs(candidate.length - wanted.length) > typosAllowed(LONGEST)) continue;
     const offered = candidate.toLowerCase();
     if (offered === wanted) return candidate;
-    if (limit < 1 || offered.length > LONGEST) continue;
+    if (limit < 1 || offered.length > LONGEST || countOf(letters & ~lettersIn(offered)) > limit) continue;
     const typos = distance(wanted, offered, { limit, rows });
     if (typos > limit) continue;
     best = candidate;
@@ -27,6 +28,19 @@ const LONGEST = 64;
 type Rows = [Uint8Array, Uint8Array, Uint8Array];
 
 const emptyRow = (): Uint8Array => new Uint8Array(LONGEST + 1);
+
+/** The letters of a word as a set of 32 bits. A typo removes at most one of them. */
+function lettersIn(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
+}
+
+function countOf(bits: number): number {
+  let count = 0;
+  for (let left = bits; left !== 0; left &= left - 1) count++;
+  return count;
+}
 
 /**
  * How many typos a word of this length may have: two typos in a word of four letters make another word, as "nope" and

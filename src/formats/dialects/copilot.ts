@@ -4,7 +4,7 @@ import { isMarkdown, markdown } from "../fields/markdown.ts";
 import { flag, kept, model, note, readThinking, text } from "../fields/rules.ts";
 import { toolEntries } from "../fields/tool-entries.ts";
 import { spawns } from "../fields/spawns.ts";
-import { allowEntries, allowPlain, tools } from "../fields/tools.ts";
+import { allowEntries, remembered, tools } from "../fields/tools.ts";
 import { narrowing } from "../fields/narrowing.ts";
 
 const EDIT = ["edit_file", "write_file"];
@@ -61,8 +61,7 @@ const OWN_SET = /^(?:read|edit|search|execute|web|agent|todo|vscode)\//;
 /** Matches a tool of an MCP server of the marketplace: `publisher/server/tool`. */
 const PUBLISHER = /^[\w.-]+\/([\w.-]+\/[\w.*-]+)$/;
 
-const copilotTools: KeyReader = (draft, value, key) => {
-  if (allowPlain(draft, value, { key, groups: GROUPS })) return;
+const copilotTools: KeyReader = remembered((draft, value, key) => {
   const spelled = (name: string): string => (OWN_SET.test(name) ? bareOf(name) : name.replace(PUBLISHER, "$1"));
   const list = toolEntries(value);
   if (list === undefined) return tools(GROUPS)(draft, value, key);
@@ -71,7 +70,7 @@ const copilotTools: KeyReader = (draft, value, key) => {
     { ...list, named: list.named.map(spelled), excluded: list.excluded.map(spelled) },
     { key, groups: GROUPS },
   );
-};
+});
 
 function bareOf(name: string): string {
   const [set, tool] = name.split("/") as [string, string];

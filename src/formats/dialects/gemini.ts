@@ -66,10 +66,10 @@ export const geminiDialect: Dialect = {
     const { data, list, body, problems } = readFrontmatter(source, { strict: true });
     const lineOf = (path: readonly string[]): { line?: number } => lineIn(source, path);
     if (list !== undefined) return readList(list, place, lineOf);
+    if (data !== undefined && Object.keys(data).length > 0) return readOne(data, { body, place, lineOf });
     const { yaml } = split(source);
     if (yaml === "" || (data === undefined && problems.length === 0))
       return failedReading(problem("no-frontmatter", MISSING));
-    if (data !== undefined && Object.keys(data).length > 0) return readOne(data, { body, place, lineOf });
     const parsed = yaml === undefined ? undefined : readYaml(yaml);
     if (parsed?.ok && isRecord(parsed.value)) return readOne(parsed.value, { body, place, lineOf });
     if (parsed?.ok) return failedReading(problem("bad-definition", notAnObject(parsed.value), { line: 2 }));

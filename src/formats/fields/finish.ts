@@ -66,7 +66,7 @@ function settleName(draft: Draft, { defaultName, nameRule = AGENT_NAME, freeName
   }
   if (agent.name === undefined)
     return addProblem(draft, "missing-name", 'The agent has no "name".', { hint: "Add a name." });
-  agent.name = agent.name.normalize("NFC");
+  if (/[^ -~]/.test(agent.name)) agent.name = agent.name.normalize("NFC");
   // a text with a comma is a list of names, and `__proto__` cannot be a name
   const isRefused = agent.name.includes(",") || agent.name === "__proto__";
   if (freeName && !isRefused && nameFault(agent.name, nameRule) === "bad-name") rename(draft, agent.name);

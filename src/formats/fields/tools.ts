@@ -1,12 +1,6 @@
 import { isRecord } from "../../core/text/json.ts";
 import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
-import {
-  ALL_TOOLS,
-  canonicalName,
-  DELEGATION_TOOL,
-  type ToolGroups,
-  toolsNamed,
-} from "../../core/vocabulary/tool-names.ts";
+import { ALL_TOOLS, DELEGATION_TOOL, type ToolGroups, toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import {
   allow,
   deniedBy,
@@ -17,7 +11,7 @@ import {
   tooMany,
   type Written,
 } from "./denied-tools.ts";
-import { addProblem, type Draft, type KeyReader } from "./draft.ts";
+import { addProblem, type Draft, emptyDraft, type KeyReader } from "./draft.ts";
 import { listOf } from "./lists.ts";
 import { lookOnly } from "./look-only.ts";
 import { flagOf } from "./rules.ts";
@@ -31,10 +25,8 @@ import { unknownTools } from "./unknown-tool.ts";
  * mode: allowlist, allow: [...] }`. Of a record, the entries that are true are allowed; with `switches`, as in
  * opencode, a record turns single tools on and off and leaves the others unchanged. An entry with `!` removes a tool.
  */
-export const tools =
-  (groups?: ToolGroups, { switches = false }: { readonly switches?: boolean } = {}): KeyReader =>
-  (draft, value, key) => {
-    if (allowPlain(draft, value, { key, groups })) return;
+export const tools = (groups?: ToolGroups, { switches = false }: { readonly switches?: boolean } = {}): KeyReader =>
+  remembered((draft, value, key) => {
     if (isRecord(value)) {
       const lists = listsIn(value);
       return lists === undefined
@@ -48,45 +40,50 @@ export const tools =
       });
     }
     allowEntries(draft, entries ?? NOTHING, { key, groups });
-  };
+  });
 
 const NOTHING: ToolEntries = { named: [], excluded: [], unread: [] };
 
 /**
- * Allows the tools of a list if each entry is the plain name of a tool, as in nearly every file; returns false for every
- * other value. The result is kept, because the same few lists occur in thousands of files.
+ * Adds a memory to a reader of tool lists, because the same few lists occur in thousands of files. It is used for lists
+ * that only allow tools; a list with any other effect, such as a problem, is read again each time.
  */
-export function allowPlain(draft: Draft, value: unknown, { key, groups }: Written): boolean {
-  const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
-  const list = isList ? value.join() : value;
-  if (typeof list !== "string" || list.length > LONGEST_KEPT) return false;
-  let kept = keptLists.get(groups);
-  if (kept === undefined) keptLists.set(groups, (kept = new Map()));
-  let names = kept.get(list);
-  if (names === undefined) {
-    names = plainNames(list, groups);
-    if (kept.size >= MOST_KEPT) kept.clear();
-    kept.set(list, names);
-  }
-  if (names === NOT_PLAIN) return false;
-  allow(draft, names, key);
-  return true;
+export function remembered(read: KeyReader): KeyReader {
+  const known = new Map<string, readonly string[] | undefined>();
+  return (draft, value, key) => {
+    const written = textOf(value);
+    if (written === undefined) return read(draft, value, key);
+    if (!known.has(written)) {
+      if (known.size >= MOST_KNOWN) known.clear();
+      known.set(written, toolsOf(read, value, key));
+    }
+    const names = known.get(written);
+    if (names === undefined) read(draft, value, key);
+    else allow(draft, names, key);
+  };
 }
 
-const NOT_PLAIN: readonly string[] = [];
-const keptLists = new Map<ToolGroups | undefined, Map<string, readonly string[]>>();
-const MOST_KEPT = 500;
-const LONGEST_KEPT = 500;
+const MOST_KNOWN = 500;
+const LONGEST_KNOWN = 500;
 
-function plainNames(list: string, groups: ToolGroups | undefined): readonly string[] {
-  const names = new Set<string>();
-  for (const part of list.split(",")) {
-    const word = part.trim();
-    const found = canonicalName(word) === undefined ? NOT_PLAIN : toolsNamed(word, groups);
-    if (found.length === 0 || found.includes(DELEGATION_TOOL) || facadeOf(word) !== undefined) return NOT_PLAIN;
-    for (const name of found) names.add(name);
-  }
-  return Object.freeze([...names]);
+/** A short list of words as one text; a list and a text are never the same one. */
+function textOf(value: unknown): string | undefined {
+  const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
+  const text = isList ? `\0${value.join("\0")}` : value;
+  return typeof text === "string" && text.length <= LONGEST_KNOWN ? text : undefined;
+}
+
+/** The tools that a reader allows for a value; `undefined` if the value has another effect. */
+function toolsOf(read: KeyReader, value: unknown, key: string): readonly string[] | undefined {
+  const { agent, problems } = readAlone(read, value, key);
+  const { tools: names, ...others } = agent;
+  return problems.length > 0 || Object.keys(others).length > 0 ? undefined : names && Object.freeze([...names]);
+}
+
+function readAlone(read: KeyReader, value: unknown, key: string): Draft {
+  const draft = emptyDraft();
+  read(draft, value, key);
+  return draft;
 }
 
 /** Allows the tools that a list names, and denies those that it removes. */
