@@ -3,6 +3,7 @@ import type { Agent, AgentSource } from "../../core/agent/agent.ts";
 import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
 import { defined } from "../../core/text/defined.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+import { SKILL_FILE } from "../files/skill-folder.ts";
 import type { DiscoveryCache } from "./cache.ts";
 import { type CandidateFile, type FileReading, listAgentFiles, readAgentFile } from "./files.ts";
 import { type Distrust, distrustOf, type Trust } from "./distrust.ts";
@@ -57,7 +58,8 @@ export async function loadPlace(
   const scratch = Buffer.allocUnsafe(64 * 1024);
   const isClosed = place.root === undefined ? undefined : options.trust?.isClosed;
   const stamped = options.cache !== undefined;
-  const reader = { within, hashed, scratch, stamped, ...defined({ isClosed }) };
+  const skill = place.folders === SKILL_FILE;
+  const reader = { within, hashed, scratch, stamped, skill, ...defined({ isClosed }) };
   const trusting = { ...options, trusted };
   let count = 0;
   for (const file of listing.files) {
@@ -111,11 +113,12 @@ function add(
 
 /** Why a file is not trusted: it changed since it was trusted, or it has hidden characters that were not trusted. */
 function distrusted(
-  { hash, hidden }: FileReading,
+  { hash, hidden, unchecked }: FileReading,
   { root }: SourceFolder,
   file: CandidateFile,
   { trust, trusted }: LoadOptions & Readonly<{ trusted: boolean }>,
 ): Distrust | undefined {
+  if (root !== undefined && unchecked) return "unchecked";
   return root === undefined
     ? undefined
     : distrustOf({ root, path: file.real ?? file.path, hash, hidden, named: file.real !== undefined }, trust, trusted);
