@@ -114,3 +114,39 @@ test.for<[string, string[]]>([
   expect(shown.join("\n")).toContain("command: touch a\\u{200b}b\\u{e0041}");
   if (flags.length === 0) expect(shown.slice(-9).join("\n")).toContain("bash touch a<U+200B>b<U+E0041>");
 });
+
+test("invisible characters of a finished run do not reach the terminal: chat, top and diff", async (ctx) => {
+  if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+  const { path } = tmux;
+  const text = `pay${HIDDEN}load 👩‍💻`;
+  const there = place({
+    ".git/HEAD": "",
+    "turns.json": script({ calls: [{ name: "write_file", input: { path: "new.txt", content: `${text}\n` } }] }, text),
+    "chat.json": script(text),
+  });
+  await there.run([
+    "run",
+    "code",
+    text,
+    "--name",
+    "one",
+    "--model",
+    "scripted:turns.json",
+    "--permission-mode",
+    "bypass",
+  ]);
+  for (const [words, shown] of [
+    [["chat", "hello", "--model", "scripted:chat.json"], "load"],
+    [["top", "--all"], "one"],
+    [["diff", "one", "--no-pager"], "pay<U+200B><U+2060><U+FEFF><U+00AD><U+E0041><U+3164><U+2028>a<U+FE0F>load 👩‍💻"],
+  ] as const) {
+    open = terminal(path, there, words, {
+      columns: 200,
+      rows: 50,
+      script: (line) => `'${path}' pipe-pane 'cat > ${there.workspace}/raw.txt'\n${line}\necho "[exit $?]"`,
+    });
+    await open.until(shown);
+    expect(readFileSync(join(there.workspace, "raw.txt"), "utf8"), words[0]).not.toMatch(RAW);
+    open.close();
+  }
+});
