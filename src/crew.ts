@@ -90,6 +90,8 @@ export type Crew<Data = object> = Readonly<{
   continuing(task: Omit<ContinueOptions, "now">): Promise<ContinuedTask>;
   /** All currently available agents, and the changes since the last call. */
   agents(): Promise<Discovery>;
+  /** A JSON value without the secrets that this crew knows, such as keys: for texts of agent files that are shown. */
+  masked<T>(value: T): T;
   /** Compiles an input to a plan. */
   plan(what: RunInput | Plan): Plan;
   /** A file of this machine that has, or will have, the output of a node; `undefined`: this crew creates no files. */
@@ -219,6 +221,7 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     setupFor: (changes) => ({ ...setup, ...changes }),
     settings,
     agents: finds.agents,
+    masked: redactor.knownDeep,
     plan: (what) => compile(what, defined({ references: config.references })),
     outputFile: (run, path) => store.file(run, path),
     catalog,

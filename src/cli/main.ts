@@ -8,6 +8,7 @@ import { muteConsole } from "./base/mute-console.ts";
 import { report } from "./base/report.ts";
 import { terminal } from "./base/terminal.ts";
 import { unknownCode, unknownCommand } from "./base/usage.ts";
+import { showOnlyVisible } from "./base/visible-output.ts";
 import { commands } from "./commands.ts";
 import type { VersionCheck } from "./setup/newer-version.ts";
 
@@ -112,6 +113,7 @@ process.stdout.on("error", (error) => {
 });
 process.stderr.on("error", () => {}); // a write error on stderr cannot be reported anywhere
 endWithTerminal();
+for (const stream of [process.stdout, process.stderr]) if (stream.isTTY) showOnlyVisible(stream);
 muteConsole();
 process.on("uncaughtException", (error) => void leave(failWith(error)));
 const checking = await versionCheck(args).catch(() => undefined);

@@ -7,7 +7,7 @@ import type { Roster } from "../core/delegation/roster.ts";
 import { usesSkills, withSkills } from "../core/plan/preload-skills.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { type Discovery, type FoundAgent, findAgent } from "../runtime/discovery/discover.ts";
-import { distrustText } from "../runtime/discovery/distrust.ts";
+import { type Distrust, distrustText } from "../runtime/discovery/distrust.ts";
 import type { Finds } from "./finds.ts";
 
 /** The agents of a run: those passed in code, and those of the last discovery. */
@@ -83,6 +83,11 @@ function rosterOf(given: readonly Agent[], seen: () => Seen): Roster {
   };
 }
 
+const TRUST_HINTS: Readonly<Partial<Record<Distrust, string>>> = {
+  changed: "See the change and trust the file with `subcrew trust`.",
+  unchecked: "Move files that the skill does not need out of its folder.",
+};
+
 /** The error for an agent, skill or command of an untrusted project, with the specific reason. */
 export function untrustedError(what: string, { file = "its file", distrust = "project" }: FoundAgent): CrewError {
   if (distrust === "project")
@@ -94,9 +99,7 @@ export function untrustedError(what: string, { file = "its file", distrust = "pr
   return new CrewError(
     "UNTRUSTED",
     `${what} cannot run: ${distrustText[distrust].replace(/^it/, file)}${distrust === "new" ? `: ${file}` : ""}.`,
-    distrust === "changed"
-      ? "See the change and trust the file with `subcrew trust`."
-      : "See the file and trust it with `subcrew trust`.",
+    TRUST_HINTS[distrust] ?? "See the file and trust it with `subcrew trust`.",
   );
 }
 

@@ -53,7 +53,7 @@ export async function startOptions(crew: Crew, projects: readonly string[]): Pro
         schema: formSchemaOf(inputOf(mode)),
       })),
     options: formSchemaOf(offered),
-    agents: agents.map(({ name, agent }) => ({ name, description: agent.description.slice(0, 300) })),
+    agents: agents.map(({ name, agent }) => ({ name, description: crew.masked(agent.description).slice(0, 300) })),
     models: models ? modelNames(models) : [],
     projects: [...new Set([crew.cwd, ...projects])],
     cwd: crew.cwd,

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -13,6 +13,8 @@ import { openWeb } from "../../src/web/server.ts";
 import { linkToken, newSecrets } from "../../src/web/sessions.ts";
 
 const secrets = newSecrets();
+/** A secret that the crew knows. */
+const KEY = "kx7Qm2Zr9TulipField4481";
 const home = mkdtempSync(join(tmpdir(), "subcrew-web-"));
 let crew: Crew;
 let server: RunningServer;
@@ -23,7 +25,7 @@ const commands: string[] = [];
 
 beforeAll(async () => {
   for (const file of ["index.html", "app.js", "app.css", "icon.svg"]) writeFileSync(join(home, file), file);
-  crew = createCrew({ cwd: home, home: join(home, "state"), userHome: home, env: {} });
+  crew = createCrew({ cwd: home, home: join(home, "state"), userHome: home, env: {}, secrets: [KEY] });
   server = await openWeb(crew, {
     secrets,
     port: 0,
@@ -297,6 +299,21 @@ describe("a guest with a read-only link", () => {
     }
     expect(commands).toEqual([]);
   });
+});
+
+test("a known secret in an agent file is in no answer about agents, also for a guest", async () => {
+  mkdirSync(join(home, ".agents/agents"), { recursive: true });
+  writeFileSync(
+    join(home, ".agents/agents/leaky.md"),
+    `---\nname: leaky\ndescription: Uses ${KEY}.\ntools: [read_file, ${KEY}]\n---\nLog in with ${KEY}.\n`,
+  );
+  for (const path of ["agents", "agent?name=leaky", "lint", "convert?name=leaky&to=claude", "start"])
+    for (const who of [cookie, guest]) {
+      const { status, body } = await ask(at(`api/${path}`), { headers: { cookie: who } });
+      expect(status, path).toBe(200);
+      expect(body, path).toContain("[redacted]");
+      expect(body, path).not.toContain(KEY);
+    }
 });
 
 describe("requests of the page", () => {

@@ -71,7 +71,7 @@ export const agents: CliCommand = {
       description: "Prints the definition of an agent as it would run.",
       words: "<agent>",
       usage: "AGENT",
-      options: [new Option("--raw", "print the file unchanged"), presetOption(), ...placeOptions()],
+      options: [new Option("--raw", "print the text of the file"), presetOption(), ...placeOptions()],
       examples: [
         [
           "subcrew agents show claude:reviewer",

@@ -17,7 +17,7 @@ import { stdoutLook } from "../base/terminal.ts";
  * delegation tool.
  */
 export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Flags): Promise<number> {
-  const card = cardOf(agent);
+  const card = crew.masked(cardOf(agent));
   const own = await crew.delegationTools(["agents"], { catalog: { agents: [card], disabled: [] } });
   const all = await Promise.all(
     facadeNames.filter((spelling) => spelling !== "agents").map(async (spelling) => crew.delegationTools([spelling])),

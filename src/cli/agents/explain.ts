@@ -44,7 +44,7 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
   const definition = findDefinition(discovery, name);
   const { found } = definition;
   if (flags.asTool) return (await import("./as-tool.ts")).asTool(crew, found, flags);
-  const explained = await crew.explain(found, callIn(flags));
+  const explained = crew.masked(await crew.explain(found, callIn(flags)));
   const reach = reachOf(
     explained.agent,
     discovery.agents.map(({ agent }) => agent),
@@ -71,7 +71,7 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
       ...(file && { file }),
       ...(real && { real }),
     };
-    process.stdout.write(`${jsonText({ ...about, ...rest, reach, others }, 2)}\n`);
+    process.stdout.write(`${jsonText(crew.masked({ ...about, ...rest, reach, others }), 2)}\n`);
     return 0;
   }
   const look = stdoutLook(flags);

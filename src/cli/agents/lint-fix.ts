@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { unifiedDiff } from "../../core/text/diff.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import type { Crew } from "../../crew.ts";
 import { fixedText } from "../../formats/fix-file.ts";
 import type { LintFile } from "../../runtime/discovery/lint.ts";
 import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
@@ -13,7 +14,7 @@ import { askYes } from "../terminal/confirm.ts";
  * Shows the possible corrections of these files as a diff, and writes them after confirmation or with `--yes`.
  * Returns true when they were written.
  */
-export async function fixFiles(files: readonly LintFile[], flags: Flags): Promise<boolean> {
+export async function fixFiles(crew: Crew, files: readonly LintFile[], flags: Flags): Promise<boolean> {
   const changes: { path: string; text: string }[] = [];
   for (const { path, relative: name, dialect } of files) {
     if (!path.endsWith(".md")) continue;
@@ -21,7 +22,8 @@ export async function fixFiles(files: readonly LintFile[], flags: Flags): Promis
     const text = fixedText(source, dialect, { file: path, relative: name });
     if (text === undefined) continue;
     changes.push({ path, text });
-    const shown = unifiedDiff(source, text, relative(process.cwd(), path)).split("\n").map(sanitize).join("\n");
+    const diff = crew.masked(unifiedDiff(source, text, relative(process.cwd(), path)));
+    const shown = diff.split("\n").map(sanitize).join("\n");
     process.stdout.write(`${shown}\n`);
   }
   const many = `${changes.length} ${changes.length === 1 ? "file" : "files"}`;

@@ -11,13 +11,17 @@ import { sarif } from "./sarif.ts";
 
 /** `subcrew agents lint [PATHS]` */
 export async function lint(paths: readonly string[], flags: Flags): Promise<number> {
+  const crew = await crewFor(flags);
   const look = async (): Promise<LintReport> =>
-    paths.length > 0 ? lintPaths(paths, dialects, flags.dialect) : lintAll(flags);
+    paths.length > 0 ? lintPaths(paths, dialects, flags.dialect) : lintDiscovery(await crew.agents(), dialects);
   const before = await look();
   const fixed =
-    flags.fix === true && (await (await import("./lint-fix.ts")).fixFiles(filesOf(before, paths, flags), flags));
+    flags.fix === true && (await (await import("./lint-fix.ts")).fixFiles(crew, filesOf(before, paths, flags), flags));
   const linted = fixed ? await look() : before;
-  const problems = linted.problems.map((each) => withSeverity(each, flags.strict ?? false)).toSorted(byPlace);
+  const problems = crew
+    .masked(linted.problems)
+    .map((each) => withSeverity(each, flags.strict ?? false))
+    .toSorted(byPlace);
   const counts = countsOf(problems);
   const cwd = process.cwd();
   const near = problems.map((each) => (each.file === undefined ? each : { ...each, file: shown(each.file, cwd) }));
@@ -35,10 +39,6 @@ export async function lint(paths: readonly string[], flags: Flags): Promise<numb
 /** The checked files, each with its file format. */
 const filesOf = ({ files }: LintReport, paths: readonly string[], { dialect }: Flags): readonly LintFile[] =>
   files.map((file) => lintFileAt(file, dialects, paths.length > 0 ? dialect : undefined));
-
-async function lintAll(flags: Flags): Promise<LintReport> {
-  return lintDiscovery(await (await crewFor(flags)).agents(), dialects);
-}
 
 const withSeverity = (each: Problem, strict: boolean): Problem =>
   strict && each.severity === "warning" ? { ...each, severity: "error" } : each;

@@ -14,8 +14,10 @@ import { crewFor } from "../launch/start.ts";
  * `subcrew agents`. `subcrew agents list WORDS` lists agents whose name, description or origin contains these words.
  */
 export async function listAgents(flags: Flags, search: readonly string[] = []): Promise<number> {
-  const found = await (await crewFor(flags)).agents();
-  const all = listedAgents(found).filter(({ state }) => flags.all || state === "ready" || state === "untrusted");
+  const crew = await crewFor(flags);
+  const found = await crew.agents();
+  const wanted = listedAgents(found).filter(({ state }) => flags.all || state === "ready" || state === "untrusted");
+  const all = crew.masked(wanted);
   const rows = searchRows(all, search, ({ name, description, source, family, plugin, file }) => [
     name,
     description,

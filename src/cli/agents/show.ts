@@ -12,13 +12,14 @@ import { sourceText } from "./list.ts";
 
 /** `subcrew agents show AGENT` */
 export async function show([name = ""]: readonly string[], flags: Flags): Promise<number> {
-  const definition = findDefinition(await (await crewFor(flags)).agents(), name);
-  if (flags.json) process.stdout.write(`${jsonText(dataOf(definition), 2)}\n`);
+  const crew = await crewFor(flags);
+  const definition = findDefinition(await crew.agents(), name);
+  if (flags.json) process.stdout.write(`${jsonText(crew.masked(dataOf(definition)), 2)}\n`);
   else {
     const { found } = definition;
     const about = [`${found.name} (${sourceText(found.agent.source)})`, found.file, stateText(definition)];
     process.stderr.write(`${sanitize(about.filter((line) => line !== undefined).join("\n"))}\n\n`);
-    process.stdout.write(showHidden(flags.raw ? rawText(found) : definitionText(found)));
+    process.stdout.write(showHidden(crew.masked(flags.raw ? rawText(found) : definitionText(found))));
   }
   return 0;
 }

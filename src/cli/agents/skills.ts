@@ -43,11 +43,12 @@ async function list(flags: Flags, what: "skills" | "commands", words: readonly s
     import("../base/table.ts"),
     import("../base/terminal.ts"),
   ]);
-  const found: Workflows<Skill | WorkflowCommand> = await (await crewFor(flags))[what]();
-  const usable = found.all.filter((one) => flags.all || !("userInvocable" in one) || one.userInvocable);
+  const crew = await crewFor(flags);
+  const found: Workflows<Skill | WorkflowCommand> = await crew[what]();
+  const usable = crew.masked(found.all.filter((one) => flags.all || !("userInvocable" in one) || one.userInvocable));
   const shown = searchRows(usable, words, ({ name, description, source }) => [name, description, source]);
   const others = flags.all
-    ? searchRows(unusable(found.discovery), words, ({ name, file, reason }) => [name, file, reason])
+    ? searchRows(crew.masked(unusable(found.discovery)), words, ({ name, file, reason }) => [name, file, reason])
     : [];
   if (flags.json) {
     const rows = shown.map(({ instructions: _text, ...row }) => ({ ...row, state: "ready" }));

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { withoutInvisible } from "../../core/text/sanitize.ts";
 
 /** Prints a text. A text that does not fit on the terminal is shown with `$PAGER`. A missing pager is not an error. */
 export async function printPaged(text: string, { pager }: Readonly<{ pager: boolean }>): Promise<void> {
@@ -13,7 +14,7 @@ export async function printPaged(text: string, { pager }: Readonly<{ pager: bool
   const ignore = (): void => {};
   process.on("SIGINT", ignore); // the pager handles Ctrl-C
   child.stdin.on("error", ignore); // the pager was closed before it read everything
-  child.stdin.end(text);
+  child.stdin.end(withoutInvisible(text)); // the pager writes it to the terminal
   const [code] = (await once(child, "close")) as [number | null];
   process.off("SIGINT", ignore);
   if (code === 127) stdout.write(text);

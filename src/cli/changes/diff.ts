@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { Option } from "commander";
 import { jsonText } from "../../core/text/json-text.ts";
-import { sanitize } from "../../core/text/sanitize.ts";
+import { sanitize, spellInvisible } from "../../core/text/sanitize.ts";
 import type { Look } from "../../core/view/look.ts";
 import { counted, terminalLine } from "../../core/view/words.ts";
 import type { ChangeReport } from "../../crew/run-changes.ts";
@@ -84,7 +84,7 @@ function coloured(diff: string, { colors }: Look): string {
   return diff
     .split("\n")
     .map((line) => {
-      const safe = sanitize(line);
+      const safe = sanitize(process.stdout.isTTY ? spellInvisible(line) : line);
       if (/^(?:\+\+\+|---) /.test(line)) return colors.dim(safe);
       if (line.startsWith("@@")) return colors.cyan(safe);
       return line.startsWith("+") ? colors.green(safe) : line.startsWith("-") ? colors.red(safe) : safe;

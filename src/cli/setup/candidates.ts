@@ -106,7 +106,7 @@ async function values(
 }
 
 const agentNames: Source = async (crew) =>
-  (await crew.agents()).agents.map(({ name, agent }) => ({ value: name, about: agent.description }));
+  (await crew.agents()).agents.map(({ name, agent }) => ({ value: name, about: crew.masked(agent.description) }));
 
 /** Agents with an equals sign, `explore=`, because the prompt follows. */
 const assignments: Source = async (crew, current) =>

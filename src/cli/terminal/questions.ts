@@ -8,7 +8,7 @@ import { parseRules } from "../../core/rules/rule.ts";
 import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { reveal } from "../../core/text/sanitize.ts";
+import { reveal, spellInvisible } from "../../core/text/sanitize.ts";
 import type { Look } from "../../core/view/look.ts";
 import { fit, widthOf } from "../../core/view/fit.ts";
 import { terminalLine } from "../../core/view/words.ts";
@@ -189,7 +189,8 @@ export function createQuestions(options: QuestionOptions): OpenQuestions {
 /** A short text about the tool call that a question is about; for other questions, the first line. */
 function calledWith({ about, text }: Pick<Question, "about" | "text">): string {
   if (!about) return terminalLine(text.split("\n", 1)[0] ?? "");
-  return terminalLine(`${about.name} ${extractToolArgsPreview(about.name, isRecord(about.input) ? about.input : {})}`);
+  const preview = extractToolArgsPreview(about.name, isRecord(about.input) ? about.input : {});
+  return terminalLine(revealCall(`${about.name} ${preview}`));
 }
 
 /**
@@ -247,7 +248,7 @@ export function questionLines({ text, about }: Pick<Question, "text" | "about">,
   return [
     lines[0] ?? "",
     ...(typeof path === "string"
-      ? [`  path: ${reveal(path.replaceAll("\n", "\u240a").replaceAll("\t", "\u2409"))}`].flatMap((line) =>
+      ? [`  path: ${revealCall(path.replaceAll("\n", "\u240a").replaceAll("\t", "\u2409"))}`].flatMap((line) =>
           markedRows(line, columns),
         )
       : []),
@@ -278,5 +279,8 @@ export function markedRows(line: string, columns: number): string[] {
 }
 const MARK = "    | ";
 
-/** Shows control characters as symbols; line ends stay. */
-const revealLines = (text: string): string => text.split("\n").map(reveal).join("\n");
+/** Shows control characters as symbols and writes invisible characters out, because a person approves exactly this text. */
+const revealCall = (text: string): string => spellInvisible(reveal(text));
+
+/** The same for several lines; line ends stay. */
+const revealLines = (text: string): string => text.split("\n").map(revealCall).join("\n");

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Crew } from "../../crew.ts";
-import { hashTexts } from "../../runtime/discovery/files.ts";
+import { hashOfFile } from "../../runtime/discovery/files.ts";
 import type { TrustStore } from "../../runtime/settings/trust.ts";
 import {
   currentText,
@@ -51,7 +51,7 @@ async function mayHaveChanged(crew: Crew, store: TrustStore): Promise<boolean> {
     .some((root) =>
       Object.entries(store.granted(root)?.files ?? {}).some(([name, hash]) => {
         const path = resolve(root, name);
-        return existsSync(path) && hashTexts([currentText(path) ?? ""]) !== hash;
+        return existsSync(path) && hashOfFile(path, currentText(path) ?? "") !== hash;
       }),
     );
 }

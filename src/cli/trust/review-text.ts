@@ -46,7 +46,10 @@ function diffOf({ path, file, before }: ProjectSource, store: TrustStore, { colo
   const old = before === undefined ? undefined : store.textOf(before);
   const text = currentText(path);
   if (old === undefined || text === undefined) return ["            The previous content is not known."];
-  if (old === text) return ["            A file that this file refers to has changed."];
+  if (old === text)
+    return [
+      "            This file is the same. A file that it refers to, or a file in the folder of the skill, has changed.",
+    ];
   const shades: Readonly<Record<string, (line: string) => string>> = {
     "+": colors.green,
     "-": colors.red,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
-import { reveal, sanitize, showsNothing } from "./sanitize.ts";
+import { reveal, sanitize, showsNothing, spellInvisible, withoutInvisible } from "./sanitize.ts";
 
 const ESC = "\u001b";
 const BEL = "\u0007";
@@ -83,6 +83,75 @@ describe("sanitize", () => {
     const [little, much] = [hostile(100), hostile(5_000)];
     const cost = growth({ small: () => sanitize(little), large: () => sanitize(much), pieces: 50 });
     expect(cost).toBeLessThan(12);
+  });
+});
+
+describe("withoutInvisible", () => {
+  test.each([
+    [
+      "characters without width",
+      "pa\u200bss\u2060wo\ufeffrd\u00ad",
+      "password",
+      "pa<U+200B>ss<U+2060>wo<U+FEFF>rd<U+00AD>",
+    ],
+    ["direction controls", "a\u202eb\u2069c\u200f", "abc", "a<U+202E>b<U+2069>c<U+200F>"],
+    ["joiners between letters that do not join", "a\u200db\u200cc", "abc", "a<U+200D>b<U+200C>c"],
+    ["several joiners in a row", "\u0645\u200c\u200d\u062e", "\u0645\u062e", "\u0645<U+200C><U+200D>\u062e"],
+    ["tag characters", "a\u{e0069}\u{e007f}b", "ab", "a<U+E0069><U+E007F>b"],
+    ["other tags behind a flag", "\u{1f3f4}\u{e0069}\u{e007f}b", "\u{1f3f4}b", "\u{1f3f4}<U+E0069><U+E007F>b"],
+    ["variation selectors after letters", "a\ufe0fb\u{e0101}1\ufe0f", "ab1", "a<U+FE0F>b<U+E0101>1<U+FE0F>"],
+    ["a joiner whose emoji is a letter", "x\ufe0f\u200d\u{1f469}", "x\u{1f469}", "x<U+FE0F><U+200D>\u{1f469}"],
+    ["fillers", "a\u3164b\uffa0c", "abc", "a<U+3164>b<U+FFA0>c"],
+    ["line separators", "a\u2028b\u2029c", "a b c", "a<U+2028>b<U+2029>c"],
+  ])("removes %s, and spellInvisible writes them out", (_, dirty, clean, spelled) => {
+    expect(withoutInvisible(dirty)).toBe(clean);
+    expect(spellInvisible(dirty)).toBe(spelled);
+  });
+
+  test("at most eight marks stay on a letter, also with joiners between them", () => {
+    expect(withoutInvisible(`e${"\u0301".repeat(500)}x`)).toBe(`e${"\u0301".repeat(8)}x`);
+    expect(withoutInvisible(`\u0915${"\u094d\u200d".repeat(50)}\u0937`).length).toBeLessThan(12);
+    const stressed = `e${"\u0301".repeat(8)}`;
+    expect(withoutInvisible(stressed)).toBe(stressed);
+  });
+
+  test.each([
+    ["terminal sequences, lines and signs", `${ESC}[31m✓ größe\t漢字\r\n│${ESC}[0m`],
+    ["families and professions", "👨‍👩‍👧‍👦 👩🏽‍💻 ❤️‍🔥 🏳️‍🌈 🏴‍☠️"],
+    ["keycaps, flags and emoji with a variation selector", "1\ufe0f\u20e3 🇩🇪 ☀\ufe0f ☀\ufe0e"],
+    ["the flag of Scotland", "\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}"],
+    ["Persian with a non-joiner", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"],
+    ["Hindi, Bengali and Sinhala with a joiner", "क्‍ष র‍্য ක්‍ර"],
+    ["Hebrew, Arabic, Thai and Vietnamese with marks", "שָׁלוֹם العَرَبِيَّة ที่นี่ tiếng Việt"],
+  ])("keeps %s", (_, text) => {
+    expect(withoutInvisible(text)).toBe(text);
+    expect(spellInvisible(text)).toBe(text);
+  });
+
+  test("for any text a second pass changes nothing, and no character without width is left alone", () => {
+    const pieces = fc.constantFrom(
+      ..."\u200b\u200c\u200d\ufe0f\u{e0067}\u{e007f}\u{1f3f4}👩☀1a\u0645\u0915\u094d\u0301\u20e3\u2028\u202e".match(
+        /./gsu,
+      )!,
+    );
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 30 }), (parts) => {
+        const clean = withoutInvisible(parts.join(""));
+        expect(clean).not.toMatch(/[\u200b\u2028\u202e]|(?:^|[a1])[\u200c\u200d]|^[\ufe0f\u{e0067}]/u);
+        expect(withoutInvisible(clean)).toBe(clean);
+      }),
+    );
+  });
+
+  test.each([
+    ["joiners", "\u200d"],
+    ["marks", "\u0301"],
+    ["flags without an end", "\u{1f3f4}\u{e0067}\u{e0062}"],
+  ])("many %s take linear time", (_, hostile) => {
+    const [little, much] = [hostile.repeat(1_000), hostile.repeat(50_000)];
+    expect(
+      growth({ small: () => withoutInvisible(little), large: () => withoutInvisible(much), pieces: 50 }),
+    ).toBeLessThan(12);
   });
 });
 

@@ -8,6 +8,59 @@ export function sanitize(text: string): string {
   return text.replace(SEQUENCE, "");
 }
 
+/**
+ * The text as a terminal shows it: without characters that a person cannot see, such as zero-width characters, tag
+ * characters and variation selectors, and with at most eight marks on a letter. Joiners stay in emoji, and between
+ * letters of the scripts that need them. Text that has only common characters takes one quick test.
+ */
+export function withoutInvisible(text: string): string {
+  if (!UNCOMMON.test(text)) return text;
+  return withInvisible(text, (sign) => (/[\u2028\u2029]/.test(sign) ? " " : "")).replace(STACKED_MARKS, "$1");
+}
+
+/** The same text with the invisible characters that `withoutInvisible` removes written out, as in `<U+200B>`. */
+export function spellInvisible(text: string): string {
+  if (!UNCOMMON.test(text)) return text;
+  return withInvisible(text, (sign) => `<U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`);
+}
+
+/** Replaces the invisible characters, except those that are part of something visible. */
+function withInvisible(text: string, shown: (sign: string) => string): string {
+  neededJoiner ??= new RegExp(NEEDED, "uy");
+  const needed = neededJoiner;
+  return text.replace(INVISIBLE, (sign, flag: string | undefined, at: number) => {
+    needed.lastIndex = at;
+    return flag !== undefined || needed.test(text) ? sign : shown(sign);
+  });
+}
+
+/** Anything but characters that are always visible: letters of large alphabets, signs, emoji. Controls count as visible. */
+const UNCOMMON =
+  /[^\x00-\x9f\xa1-\xac\xae-\u02ff\u0370-\u0482\u048a-\u0590\u2010-\u2027\u2030-\u205e\u2190-\u2bff\u3000-\u3029\u3041-\u3096\u309b-\u3130\u3400-\u9fff\uac00-\ud7a3\ud83c-\ud83e\udc00-\udfff]/;
+
+/** Matches invisible characters, and as group 1 the flags of England, Scotland and Wales, which contain some. */
+const INVISIBLE =
+  /(\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f})|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+
+/** Scripts in which a joiner or a non-joiner between two letters changes how a word is written. */
+const JOINING =
+  "Arabic Syriac Mandaic Nko Mongolian Adlam Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar Tibetan Balinese Javanese"
+    .split(" ")
+    .map((script) => `\\p{Script_Extensions=${script}}`)
+    .join("");
+
+/** Matches an invisible character that joins emoji or letters, selects the form of an emoji, or makes a keycap. */
+const NEEDED = [
+  "(?<=(?:\\p{Extended_Pictographic}|\\p{Emoji_Modifier})\\ufe0f?)\\u200d(?=\\p{Extended_Pictographic})",
+  "(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]",
+  "(?<=[0-9#*])\\ufe0f(?=\\u20e3)",
+  `(?<=[${JOINING}])[\\u200c\\u200d](?=[${JOINING}])`,
+].join("|");
+/** Created when the first text needs it, because its tables take milliseconds. */
+let neededJoiner: RegExp | undefined;
+
+const STACKED_MARKS = /(\p{M}[\p{M}\u200c\u200d]{7})[\p{M}\u200c\u200d]+/gu;
+
 /** True for a text of which a reader sees nothing: blanks, control characters, characters without width. */
 export function showsNothing(text: string): boolean {
   return !SEEN.test(sanitize(text));

@@ -14,9 +14,9 @@ export type Trust = Readonly<{
 
 /**
  * Why a file of a project is not used: the project is not trusted, the content has changed, the file is new, it has
- * hidden characters, or it is closed.
+ * hidden characters, it is closed, or it is a skill with too many files.
  */
-export type Distrust = "project" | "changed" | "new" | "hidden" | "secret";
+export type Distrust = "project" | "changed" | "new" | "hidden" | "secret" | "unchecked";
 
 /** Why a file is not trusted, as the end of a sentence. */
 export const distrustText: Readonly<Record<Distrust, string>> = {
@@ -24,6 +24,7 @@ export const distrustText: Readonly<Record<Distrust, string>> = {
   changed: "it changed since you trusted it",
   new: "you have not trusted this file yet",
   hidden: "it contains hidden characters",
+  unchecked: "it is in a folder with more than 2,000 files and folders, which are not checked",
   secret: "it may hold secrets, or a rule forbids reading it",
 };
 

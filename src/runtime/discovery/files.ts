@@ -7,7 +7,9 @@ import { hiddenCharacters } from "../../core/agent/hidden-characters.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+import { readRegularBytesSync } from "../disk/regular-file.ts";
 import { folderContains } from "../files/folder-contains.ts";
+import { readSkillFolder, SKILL_FILE } from "../files/skill-folder.ts";
 import { isUnchanged, type OpenOptions, openText, type Stamp } from "./open.ts";
 import type { SourceFolder } from "./places.ts";
 
@@ -112,13 +114,16 @@ export type FileReading = ParsedFile &
     hidden: boolean;
     /** The hash of the bytes that were read, if the caller asked for it. */
     hash?: string;
+    /** True: the folder of a skill has more files than are checked, so that the skill cannot be trusted. */
+    unchecked?: boolean;
   }>;
 
 /** Reads one file in its format. Never throws: problems are part of the result. */
 export function readAgentFile(file: CandidateFile, dialect: Dialect, options: ReadOptions): FileReading {
-  const { known, hashed = false } = options;
+  const { known, hashed = false, skill = false } = options;
   try {
-    if (known !== undefined && (!hashed || known.hash !== undefined) && isAsBefore(file.path, known)) return known;
+    const fresh = known !== undefined && (!hashed || (known.hash !== undefined && !skill));
+    if (fresh && isAsBefore(file.path, known)) return known;
     return readAfresh(file, dialect, options);
   } catch (error) {
     return unread(undefined, problem("unreadable", `The file cannot be read: ${messageOf(error)}`));
@@ -126,7 +131,7 @@ export function readAgentFile(file: CandidateFile, dialect: Dialect, options: Re
 }
 
 function readAfresh(file: CandidateFile, dialect: Dialect, options: ReadOptions): FileReading {
-  const { source, hashed = false } = options;
+  const { source, hashed = false, skill = false } = options;
   const opened = openText(file.path, options);
   if ("problem" in opened) return unread(opened.stamp, opened.problem);
   const { text, stamp, ascii } = opened;
@@ -147,8 +152,19 @@ function readAfresh(file: CandidateFile, dialect: Dialect, options: ReadOptions)
   };
   if (stamp !== undefined) reading.stamp = stamp;
   if (includes !== undefined) reading.includes = includes;
-  if (hashed) reading.hash = hashTexts(texts);
+  if (!hashed) return reading;
+  if (skill) {
+    const { lines, complete } = readSkillFolder(file.real ?? file.path, readRegularBytesSync);
+    texts.push(...lines);
+    if (!complete) reading.unchecked = true;
+  }
+  reading.hash = hashTexts(texts);
   return reading;
+}
+
+/** The trust hash of a file as it is now, if it names no other files. That of a skill covers the files in its folder. */
+export function hashOfFile(path: string, text: string): string {
+  return hashTexts([text, ...(basename(path) === SKILL_FILE ? readSkillFolder(path, readRegularBytesSync).lines : [])]);
 }
 
 /**
@@ -161,6 +177,8 @@ export type ReadOptions = Readonly<{
   source?: AgentSource;
   known?: FileReading | undefined;
   hashed?: boolean;
+  /** True: the file is the `SKILL.md` of a skill, whose hash covers the files in its folder. */
+  skill?: boolean;
 }> &
   OpenOptions;
 

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { Agent, AgentSource } from "../../core/agent/agent.ts";
 import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
+import { SKILL_FILE } from "../files/skill-folder.ts";
 import type { DiscoveryCache } from "./cache.ts";
 import { type CandidateFile, type FileReading, listAgentFiles, readAgentFile } from "./files.ts";
 import { type Distrust, distrustOf, type Trust } from "./distrust.ts";
@@ -56,6 +57,7 @@ export async function loadPlace(
   const scratch = Buffer.allocUnsafe(64 * 1024);
   const isClosed = place.root === undefined ? undefined : options.trust?.isClosed;
   const stamped = options.cache !== undefined;
+  const skill = place.folders === SKILL_FILE;
   const trusting = { ...options, trusted };
   let count = 0;
   for (const file of listing.files) {
@@ -75,7 +77,7 @@ export async function loadPlace(
     const known = options.cache?.files.get(file.path);
     const reusable = known?.place === label ? known : undefined;
     const source = sourceOf(place, file.path);
-    const reader = { within, hashed, scratch, stamped, isClosed, source, known: reusable?.reading };
+    const reader = { within, hashed, scratch, stamped, skill, isClosed, source, known: reusable?.reading };
     const reading = readAgentFile(file, dialect, reader);
     if (reading !== known?.reading) options.cache?.files.set(file.path, { reading, place: label });
     if (reading.agents.length === 0) {
@@ -118,11 +120,12 @@ function add(
 
 /** Why a file is not trusted: it changed since it was trusted, or it has hidden characters that were not trusted. */
 function distrusted(
-  { hash, hidden }: FileReading,
+  { hash, hidden, unchecked }: FileReading,
   { root }: SourceFolder,
   file: CandidateFile,
   { trust, trusted }: LoadOptions & Readonly<{ trusted: boolean }>,
 ): Distrust | undefined {
+  if (root !== undefined && unchecked) return "unchecked";
   return root === undefined
     ? undefined
     : distrustOf({ root, path: file.real ?? file.path, hash, hidden, named: file.real !== undefined }, trust, trusted);

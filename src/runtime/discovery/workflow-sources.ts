@@ -1,3 +1,4 @@
+import { SKILL_FILE } from "../files/skill-folder.ts";
 import type { Row } from "./sources.ts";
 
 type Places = Readonly<{ project?: readonly string[]; user?: readonly string[] }>;
@@ -51,7 +52,7 @@ const commands: Readonly<Record<string, Places>> = {
 /** Each skill is a folder with a `SKILL.md`. */
 export const skillFamilies: readonly (readonly Row[])[] = familiesOf(skills, {
   dialect: "skill",
-  folders: "SKILL.md",
+  folders: SKILL_FILE,
   inPlugins: "skills",
 });
 

@@ -37,10 +37,15 @@ export async function readRegularText(path: string, most: number = MOST_TEXT_BYT
 
 /** Synchronous variant of `readRegularText`. */
 export function readRegularTextSync(path: string, most: number = MOST_TEXT_BYTES): string {
+  return readRegularBytesSync(path, most).toString("utf8");
+}
+
+/** Synchronous variant of `readRegularFile`. */
+export function readRegularBytesSync(path: string, most: number): Buffer {
   const descriptor = openSync(path, READ_FLAGS);
   try {
     checkRegular(path, fstatSync(descriptor), most);
-    return readFileSync(descriptor, "utf8");
+    return readFileSync(descriptor);
   } finally {
     closeSync(descriptor);
   }

@@ -8,7 +8,7 @@ import type { FileVersion } from "../../core/run/file-version.ts";
 import { createPolicy, type Policy } from "../../core/policy/policy.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { ChangeRecorder } from "../../core/task/change-recorder.ts";
-import { sanitize } from "../../core/text/sanitize.ts";
+import { sanitize, spellInvisible } from "../../core/text/sanitize.ts";
 import { shellWord } from "../../core/text/shell-word.ts";
 import { artifactOfFile } from "../disk/artifact-of.ts";
 import { folderContains } from "../files/folder-contains.ts";
@@ -185,7 +185,7 @@ async function refused(
   if (decision === "allow") return undefined;
   const reason = `${sanitize(path)}: ${why} (${rule})`;
   if (decision === "deny" || !context.attended) return reason;
-  const lines = changes.map(({ how, path: file }) => `  ${how} ${sanitize(file)}`);
+  const lines = changes.map(({ how, path: file }) => `  ${how} ${sanitize(spellInvisible(file))}`);
   const question = `"${call.path}" changed ${what} in its worktree:\n${lines.join("\n")}\nApply these changes to ${origin.tree.folder}?`;
   const answer = await context.ask(question, { call: "changes", signal: context.signal });
   if (answer?.approve) return undefined;

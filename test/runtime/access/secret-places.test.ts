@@ -566,6 +566,30 @@ describe("the state folder in the workspace", () => {
   });
 });
 
+test("reading secrets: another link to the home folder, moved or not, opens no secret place", async () => {
+  const moves = [
+    { name: "move_file", input: { from: "here", to: "notes/there" } },
+    { name: "move_file", input: { from: "notes/up", to: "away" } },
+  ];
+  const through = ["here", "notes/up", "notes/there/..", "away"].flatMap((link) => [
+    ...readers(`${link}/${places[0]}`),
+    { name: "read_file", input: { path: `${link}/notes/plain.txt` } },
+  ]);
+  const home = homeWithSecrets();
+  symlinkSync(".", join(home, "here"));
+  symlinkSync(home, join(home, "notes/up"));
+  for (const turns of [[through], [moves, through]]) {
+    const played = await play(
+      turns.map((calls) => ({ calls })),
+      inHome(home),
+    );
+    expect(seen(played)).not.toContain(CANARY);
+    expect(played.ended.some(({ tool, text }) => tool === "read_file" && text.includes("nothing special"))).toBe(true);
+  }
+  expect([readlinkSync(join(home, "notes/there")), readlinkSync(join(home, "away"))]).toEqual([".", home]);
+  expect(readFileSync(join(home, places[0]!), "utf8")).toContain(CANARY);
+});
+
 test("reading secrets: a hard link to a file that a rule closes is as closed as the file", async () => {
   const cwd = outsideOfTmp();
   plant(cwd, [".env", "private/deep/key"]);

@@ -1,4 +1,5 @@
-import { renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createCrew } from "../../../src/crew.ts";
@@ -157,4 +158,64 @@ test("revoked trust has no effect, and a damaged trust store is not overwritten"
   expect((await crewOf(root).agents()).untrusted).toHaveLength(1);
   writeFileSync(trustFile, "{ damaged");
   await expect(agree()).rejects.toMatchObject({ code: "BAD_FILE" });
+});
+
+const helped = {
+  ...project,
+  "work/.claude/skills/s/scripts/run.sh": "echo 1\n",
+  "work/.claude/skills/s/data.bin": "\0\u0001",
+  "work/.claude/skills/t/SKILL.md": "Other.\n",
+  "work/docs/other.md": "No skill.\n",
+};
+
+test.each<readonly [title: string, change: (work: string, skill: string) => void, state: readonly string[]]>([
+  ["a script changes", (_, skill) => writeFileSync(join(skill, "scripts/run.sh"), "rm -rf\n"), ["s"]],
+  ["a file that is no text changes", (_, skill) => writeFileSync(join(skill, "data.bin"), "\0\u0002"), ["s"]],
+  ["a file is added", (_, skill) => writeFileSync(join(skill, "scripts/sh.py"), ""), ["s"]],
+  ["a file is removed", (_, skill) => rmSync(join(skill, "data.bin")), ["s"]],
+  ["an empty folder is added", (_, skill) => mkdirSync(join(skill, "new")), ["s"]],
+  [
+    "a file becomes a link",
+    (work, skill) => {
+      renameSync(join(skill, "data.bin"), join(work, "data.bin"));
+      symlinkSync(join(work, "data.bin"), join(skill, "data.bin"));
+    },
+    ["s"],
+  ],
+  ["a file elsewhere changes", (work) => writeFileSync(join(work, "docs/other.md"), "Be rude.\n"), []],
+])("the files in the folder of a skill are trusted as they are: %s", async (_, change, changed) => {
+  const { root, review, agree } = there(helped);
+  await agree();
+  const untrusted = async (): Promise<unknown[]> =>
+    (await crewOf(root).skills()).discovery.untrusted.map(({ name, distrust }) => [name, distrust]);
+  expect(await untrusted()).toEqual([]);
+  change(join(root, "work"), join(root, "work/.claude/skills/s"));
+  expect(await untrusted()).toEqual(changed.map((name) => [name, "changed"]));
+  expect(states(await review()).filter((state) => state.startsWith("changed"))).toHaveLength(changed.length);
+  await agree();
+  expect(await untrusted()).toEqual([]);
+});
+
+test("links, loops, pipes and long files in the folder of a skill stop nothing, and too many files are refused", async () => {
+  const { root, agree } = there(helped);
+  const skill = join(root, "work/.claude/skills/s");
+  symlinkSync("..", join(skill, "up"));
+  symlinkSync("/", join(skill, "everything"));
+  symlinkSync("nowhere", join(skill, "broken"));
+  execFileSync("mkfifo", [join(skill, "pipe")]);
+  writeFileSync(join(skill, "long"), "");
+  truncateSync(join(skill, "long"), 2 ** 40);
+  const state = async (): Promise<unknown> => {
+    const { all, discovery } = await crewOf(root).skills();
+    const found = all.some(({ name }) => name === "s");
+    return found ? "ready" : discovery.untrusted.find(({ name }) => name === "s")?.distrust;
+  };
+  await agree();
+  expect(await state()).toBe("ready");
+  truncateSync(join(skill, "long"), 2 ** 40 + 1);
+  expect(await state()).toBe("changed");
+  mkdirSync(join(skill, "many"));
+  for (let index = 0; index < 2001; index++) writeFileSync(join(skill, "many", String(index)), "");
+  await agree();
+  expect(await state()).toBe("unchecked");
 });

@@ -28,6 +28,33 @@ function project(): Place {
 const rowsOf = (text: string): Record<string, unknown>[] => JSON.parse(text) as Record<string, unknown>[];
 
 describe("subcrew agents", () => {
+  test("a known secret in an agent file is masked in every list, text and report", async () => {
+    const [key, token] = ["kx7Qm2Zr9TulipField4481", "pw-OrchidMeadow-20931-zt"];
+    const there = place({ ".git/HEAD": "" });
+    inHome(there, "state/config.yaml", `providers:\n  own: { baseURL: "http://127.0.0.1:9/v1", apiKey: ${token} }\n`);
+    const text = `---\nname: leaky\ndescription: Uses ${key} and ${token}.\ntools: [read_file, ${key}]\n---\nLog in with ${key}.\n`;
+    const file = inHome(there, ".agents/agents/leaky.md", text);
+    inHome(there, ".agents/skills/leak/SKILL.md", `---\nname: leak\ndescription: Uses ${key}.\n---\nText.\n`);
+    const commands = [
+      ["agents"],
+      ["agents", "--json"],
+      ["agents", "show", "leaky"],
+      ["agents", "show", "leaky", "--raw"],
+      ["agents", "show", "leaky", "--json"],
+      ["agents", "explain", "leaky"],
+      ["agents", "explain", "leaky", "--json"],
+      ["agents", "explain", "leaky", "--as-tool"],
+      ["agents", "lint", "--all"],
+      ["agents", "lint", file, "--format", "json"],
+      ["skills"],
+    ];
+    for (const words of commands) {
+      const { stdout, stderr } = await there.run(words, { env: { MY_SERVICE_TOKEN: key } });
+      expect(stdout, words.join(" ")).toContain("[redacted]");
+      expect(`${stdout}${stderr}`, words.join(" ")).not.toMatch(/kx7Qm2|OrchidMeadow/);
+    }
+  });
+
   test("lists agents in columns, in a pipe without colours or truncation, and untrusted ones apart with the next step", async () => {
     const { code, stdout, stderr } = await project().run(["agents"]);
     expect(code).toBe(0);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, expect, test } from "vitest";
 import { type Need, needs, needsTimeout } from "../../../needs.ts";
@@ -64,6 +64,89 @@ test.for<[string, string[]]>([
       ),
     ).toEqual([]);
     expect(shown.slice(-9).join("\n")).toContain("rm -rf precious");
+    open.close();
+  }
+});
+
+/** Invisible characters: zero width, soft hyphen, tag, selector, filler, line separator. */
+const HIDDEN = "\u200b\u2060\ufeff\u00ad\u{e0041}\u3164\u2028a\ufe0f";
+const RAW = /[\u200b\u2060\ufeff\u00ad\u{e0041}\u3164\u2028]|a\ufe0f/u;
+
+test.for<[string, string[]]>([
+  ["the live screen of a run", ["run", "liar", "x", "--model", "scripted:turns.json"]],
+  ["a run without a screen", ["run", "liar", "x", "--model", "scripted:turns.json", "--quiet"]],
+  ["a result as markdown", ["run", "liar", "x", "--model", "scripted:turns.json", "-o", "markdown"]],
+  ["the list of agents", ["agents"]],
+  ["one agent", ["agents", "explain", "liar"]],
+])("invisible characters do not reach the terminal, and emoji do: %s", async ([, words], ctx) => {
+  if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+  const { path } = tmux;
+  const text = `pay${HIDDEN}load 👩‍💻`;
+  const there = place({ "turns.json": script(text) });
+  mkdirSync(join(there.home, ".agents/agents"), { recursive: true });
+  writeFileSync(
+    join(there.home, ".agents/agents/liar.md"),
+    `---\nname: liar\ndescription: ${JSON.stringify(text)}\n---\nText.\n`,
+  );
+  open = terminal(tmux.path, there, words, {
+    columns: 200,
+    rows: 50,
+    script: (line) => `'${path}' pipe-pane 'cat > ${there.workspace}/raw.txt'\n${line}\necho "[exit $?]"`,
+  });
+  await open.until("[exit 0]");
+  const raw = readFileSync(join(there.workspace, "raw.txt"), "utf8");
+  expect(raw).toContain("pay");
+  expect(raw).toContain("👩‍💻");
+  expect(raw).not.toMatch(RAW);
+  const piped = await there.run(words);
+  expect(piped.stdout).toContain(words.includes("agents") ? "\u200b" : text);
+});
+
+test.for<[string, string[]]>([
+  ["the live screen", []],
+  ["questions line by line", ["--quiet"]],
+])("a question about a command writes its invisible characters out: %s", async ([, flags], ctx) => {
+  if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+  const command = "touch a\u200bb\u{e0041}\u202e";
+  const there = place({ "turns.json": script({ calls: [{ name: "bash", input: { command } }] }, "end") });
+  open = terminal(tmux.path, there, ["run", "bash", "x", "--model", "scripted:turns.json", ...flags]);
+  const shown = await open.until(/\ny once, a always|\[a\] always/);
+  expect(shown.join("\n")).toContain("command: touch a\\u{200b}b\\u{e0041}");
+  if (flags.length === 0) expect(shown.slice(-9).join("\n")).toContain("bash touch a<U+200B>b<U+E0041>");
+});
+
+test("invisible characters of a finished run do not reach the terminal: chat, top and diff", async (ctx) => {
+  if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+  const { path } = tmux;
+  const text = `pay${HIDDEN}load 👩‍💻`;
+  const there = place({
+    ".git/HEAD": "",
+    "turns.json": script({ calls: [{ name: "write_file", input: { path: "new.txt", content: `${text}\n` } }] }, text),
+    "chat.json": script(text),
+  });
+  await there.run([
+    "run",
+    "code",
+    text,
+    "--name",
+    "one",
+    "--model",
+    "scripted:turns.json",
+    "--permission-mode",
+    "bypass",
+  ]);
+  for (const [words, shown] of [
+    [["chat", "hello", "--model", "scripted:chat.json"], "load"],
+    [["top", "--all"], "one"],
+    [["diff", "one", "--no-pager"], "pay<U+200B><U+2060><U+FEFF><U+00AD><U+E0041><U+3164><U+2028>a<U+FE0F>load 👩‍💻"],
+  ] as const) {
+    open = terminal(path, there, words, {
+      columns: 200,
+      rows: 50,
+      script: (line) => `'${path}' pipe-pane 'cat > ${there.workspace}/raw.txt'\n${line}\necho "[exit $?]"`,
+    });
+    await open.until(shown);
+    expect(readFileSync(join(there.workspace, "raw.txt"), "utf8"), words[0]).not.toMatch(RAW);
     open.close();
   }
 });
