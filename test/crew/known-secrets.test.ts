@@ -1,0 +1,41 @@
+import { expect, test } from "vitest";
+import { createCrew } from "../../src/crew.ts";
+import { scripted } from "../../src/models/scripted/scripted.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+
+test("the values of variables and addresses that settings and agents name as secrets are masked everywhere", async () => {
+  const values = {
+    LLM: "value-of-llm-1",
+    SEARCH: "value-of-search-1",
+    ISSUES: "value-of-issues-1",
+    OWN: "value-of-own-1",
+  };
+  const said = [...Object.values(values), "p4ssword-of-proxy", "t0ken-of-address"];
+  const crew = createCrew({
+    cwd: tempFolder({}),
+    env: { HOME: "/nowhere", ...values },
+    home: false,
+    models: { mine: scripted(said.join(" ")) },
+    providers: { work: { type: "openai", baseURL: "https://llm.example/v1", apiKeyEnv: "LLM" } },
+    webSearch: { backend: "brave", keyEnv: "SEARCH" },
+    network: { proxy: "http://me:p4ssword-of-proxy@proxy.example" },
+    mcpServers: {
+      issues: { url: "https://issues.example/mcp", headers: { Authorization: "Bearer ${ISSUES}" }, enabled: false },
+      notes: { url: "https://notes.example/mcp?token=t0ken-of-address", enabled: false },
+    },
+    agents: [
+      {
+        name: "a",
+        description: "d",
+        instructions: "i",
+        mcpServers: { own: { command: "true", env: { API_KEY: "${OWN}" }, enabled: false } },
+      },
+    ],
+  });
+  const run = crew.run({ mode: "single", agent: "a", task: said.join(" ") });
+  const events: unknown[] = [];
+  for await (const event of run) events.push(event);
+  const seen = JSON.stringify([events, await run]);
+  expect(said.filter((secret) => seen.includes(secret))).toEqual([]);
+  expect(seen).toContain("[redacted] [redacted]");
+});
