@@ -154,7 +154,9 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
     ...(setup.webSearch && { search: searchBackend(setup.webSearch, env) }),
     skills: code.skills ?? ((): Promise<readonly Skill[]> => skillsFor(setup)),
     history: openProjectRuns(store, cwd),
-    ...(setup.home !== false && { memory: openMemory({ home: homeOf(setup), project: cwd, clock }) }),
+    ...(setup.home !== false && {
+      memory: openMemory({ home: homeOf(setup), project: cwd, clock, redact: redactor.text }),
+    }),
   };
   const kept = setup.home === false ? undefined : homeOf(setup);
   const pins = openPins(kept);

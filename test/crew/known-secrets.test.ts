@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createCrew } from "../../src/crew.ts";
 import { scripted } from "../../src/models/scripted/scripted.ts";
@@ -38,4 +40,32 @@ test("the values of variables and addresses that settings and agents name as sec
   const seen = JSON.stringify([events, await run]);
   expect(said.filter((secret) => seen.includes(secret))).toEqual([]);
   expect(seen).toContain("[redacted] [redacted]");
+});
+
+test("a note stores no known secret, neither in its name nor in its text, however it is written", async () => {
+  const root = tempFolder({ "work/a.txt": "" });
+  const secret = "value-of-key-1";
+  const encoded = Buffer.from(secret).toString("base64");
+  const call = (name: string, input: object): object => ({ calls: [{ name, input }] });
+  const crew = createCrew({
+    cwd: join(root, "work"),
+    env: { HOME: join(root, "home"), WORK_API_KEY: secret },
+    home: join(root, "state"),
+    models: {
+      mine: scripted(
+        call("memory_write", { key: secret, text: `a ${secret}` }),
+        call("memory_append", { key: secret, text: `b ${encoded}`, scope: "project" }),
+        call("memory_patch", { key: secret, old: "a ", new: `c ${secret} ` }),
+        call("memory_write", { key: "user", text: secret, scope: "user" }),
+        "done",
+      ),
+    },
+    permissions: { mode: "bypass" },
+  });
+  expect((await crew.run({ mode: "single", agent: "general", task: "x" })).status).toBe("ok");
+  const memory = join(root, "state", "memory");
+  const files = readdirSync(memory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const kept = files.map(({ parentPath, name }) => `${parentPath} ${readFileSync(join(parentPath, name), "utf8")}`);
+  expect(kept.filter((text) => text.includes(secret) || text.includes(encoded.slice(0, 16)))).toEqual([]);
+  expect(kept.join("\n")).toContain("c [redacted] [redacted]");
 });
