@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -21,9 +21,22 @@ let guest: string;
 /** The commands that the server was asked to run. */
 const commands: string[] = [];
 
+/** A key of the environment, and one that only the file of an agent contains. */
+const KEY = "value-of-key-1";
+const OWN_KEY = "value-of-own-key-1";
+const keeper = `---
+name: keeper
+description: Knows ${KEY}.
+mcpServers: { own: { command: "true", env: { API_KEY: "${OWN_KEY}" } } }
+---
+Use ${KEY}.
+`;
+
 beforeAll(async () => {
   for (const file of ["index.html", "app.js", "app.css", "icon.svg"]) writeFileSync(join(home, file), file);
-  crew = createCrew({ cwd: home, home: join(home, "state"), userHome: home, env: {} });
+  mkdirSync(join(home, ".agents", "agents"), { recursive: true });
+  writeFileSync(join(home, ".agents", "agents", "keeper.md"), keeper);
+  crew = createCrew({ cwd: home, home: join(home, "state"), userHome: home, env: { WORK_API_KEY: KEY } });
   server = await openWeb(crew, {
     secrets,
     port: 0,
@@ -342,4 +355,21 @@ describe("requests of the page", () => {
     }
     expect(existsSync(join(home, "state", "runs", "control"))).toBe(false);
   });
+});
+
+test("no answer of the page, shared or not, contains a known secret of an agent's definition", async () => {
+  const bodies = await Promise.all(
+    [cookie, guest].flatMap((who) =>
+      [
+        "agents",
+        "agent?name=keeper",
+        "convert?name=keeper&to=claude",
+        "convert?name=keeper&to=gemini",
+        "start",
+        "lint",
+      ].map(async (path) => (await ask(at(`api/${path}`), { headers: { cookie: who } })).body),
+    ),
+  );
+  expect(bodies.filter((body) => body.includes(KEY) || body.includes(OWN_KEY))).toEqual([]);
+  expect(bodies.filter((body) => body.includes("Knows [redacted]"))).toHaveLength(10);
 });
