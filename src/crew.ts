@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import type { Agent } from "./core/agent/agent.ts";
 import { withCanonicalTools } from "./core/agent/canonical-tools.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
+import { secretsIn } from "./core/secrets/secrets-in-settings.ts";
 import type { AgentCard, Catalog } from "./core/delegation/catalog.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
 import type { Plan } from "./core/plan/plan.ts";
@@ -90,7 +91,7 @@ export type Crew<Data = object> = Readonly<{
   continuing(task: Omit<ContinueOptions, "now">): Promise<ContinuedTask>;
   /** All currently available agents, and the changes since the last call. */
   agents(): Promise<Discovery>;
-  /** A JSON value without the secrets that this crew knows, such as keys: for texts of agent files that are shown. */
+  /** A JSON value without the secrets that this crew knows: those of variables, settings and agents. */
   masked<T>(value: T): T;
   /** Compiles an input to a plan. */
   plan(what: RunInput | Plan): Plan;
@@ -106,7 +107,7 @@ export type Crew<Data = object> = Readonly<{
   /** All currently available skills and workflow commands. */
   skills(): Promise<Workflows<Skill>>;
   commands(): Promise<Workflows<WorkflowCommand>>;
-  /** An agent as it would run with these call options, and the origin of each value. */
+  /** An agent as it would run with these call options, and the origin of each value; secrets are masked. */
   explain(found: FoundAgent, call?: ExplainedCall): Promise<Explanation>;
   /** The effective settings, and where each was made. */
   settings: LoadedConfig;
@@ -166,7 +167,7 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     settings,
     trust: () => trust(options.permissions),
   });
-  const outfit = createOutfit(setup, { ...options, ...shared, skills: async () => (await finds.skills()).all });
+  const outfit = createOutfit(setup, { ...options, ...shared, skills: async () => (await skills()).all });
   const { models, redactor, store, clock, random } = outfit;
 
   const notices = {
@@ -216,11 +217,32 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     const clean = <T extends AgentCard>(card: T): T => ({ ...card, description: redactor.known(card.description) });
     return { ...rest, agents: agents.map(clean), ...(otherScopes && { otherScopes: otherScopes.map(clean) }) };
   };
+  /** Skills and commands without known secrets, which are sent to models and to MCP clients, too. */
+  const withoutSecrets = <T extends WorkflowCommand>({ all, ...rest }: Workflows<T>): Workflows<T> => ({
+    ...rest,
+    all: all.map((each) => ({
+      ...each,
+      ...redactor.knownDeep(
+        defined({ description: each.description, instructions: each.instructions, argumentHint: each.argumentHint }),
+      ),
+    })),
+  });
+  const agents = async (): Promise<Discovery> => {
+    const found = await finds.agents();
+    redactor.learn(
+      secretsIn(
+        found.agents.map(({ agent }) => agent.mcpServers),
+        env,
+      ),
+    );
+    return found;
+  };
+  const skills = async (): Promise<Workflows<Skill>> => withoutSecrets(await finds.skills());
   return {
     cwd,
     setupFor: (changes) => ({ ...setup, ...changes }),
     settings,
-    agents: finds.agents,
+    agents,
     masked: redactor.knownDeep,
     plan: (what) => compile(what, defined({ references: config.references })),
     outputFile: (run, path) => store.file(run, path),
@@ -234,9 +256,12 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
         catalog: await catalog(),
         ...caller,
       }),
-    skills: finds.skills,
-    commands: finds.commands,
-    explain: (agent, call = { flags: {} }) => explainFor(agent, call, { outfit, setup, settings }),
+    skills,
+    commands: async () => withoutSecrets(await finds.commands()),
+    explain: async (agent, call = { flags: {} }) => {
+      const explained = await explainFor(agent, call, { outfit, setup, settings });
+      return { ...explained, fields: redactor.knownDeep(explained.fields) };
+    },
     models: async ({ probe } = {}) => {
       const { overviewOf, probedOverview } = await import("./models/registry/overview.ts");
       return probe ? probedOverview(models, probe) : overviewOf(models);

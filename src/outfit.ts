@@ -11,7 +11,8 @@ import type { RequestQuota } from "./core/model/request-quota.ts";
 import { outputText } from "./core/outcome/outcome.ts";
 import { type Permissions, withPermissions } from "./core/policy/permissions.ts";
 import type { RunStore } from "./core/run/run-store.ts";
-import { secretsIn, secretValues } from "./core/secrets/spellings.ts";
+import { secretsIn } from "./core/secrets/secrets-in-settings.ts";
+import { secretValues } from "./core/secrets/spellings.ts";
 import { createRedactor, type Redactor } from "./core/secrets/redact.ts";
 import type { PeerTools } from "./core/task/mcp-tools.ts";
 import type { Runner } from "./core/task/runner.ts";
@@ -144,8 +145,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
   const models = modelsFor(setup, { ...defined({ models: code.models, quota }), random, holds });
   const redactor = createRedactor([
     ...secretValues(env),
-    ...secretsIn(setup.providers),
-    ...secretsIn(setup.mcpServers),
+    ...secretsIn([setup.providers, setup.mcpServers, setup.webSearch, setup.network], env),
     ...(setup.secrets ?? []),
     ...(setup.engine === undefined ? [] : secretsOfUrl(setup.engine)),
   ]);
@@ -154,7 +154,9 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
     ...(setup.webSearch && { search: searchBackend(setup.webSearch, env) }),
     skills: code.skills ?? ((): Promise<readonly Skill[]> => skillsFor(setup)),
     history: openProjectRuns(store, cwd),
-    ...(setup.home !== false && { memory: openMemory({ home: homeOf(setup), project: cwd, clock }) }),
+    ...(setup.home !== false && {
+      memory: openMemory({ home: homeOf(setup), project: cwd, clock, redact: redactor.text }),
+    }),
   };
   const kept = setup.home === false ? undefined : homeOf(setup);
   const pins = openPins(kept);
@@ -197,6 +199,8 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
     random,
     finishCommands: async () => ((await (await access)?.inFlight.recover()) ?? []).map(asideText),
     worldFor: async (roster, runner, before) => {
+      const servers = roster.names().map((name) => roster.find(name)?.mcpServers);
+      redactor.learn(secretsIn(servers, env));
       const all = await allTools();
       const clean = oneByOne(redactor.text);
       const outputs: World["outputs"] = {

@@ -46,12 +46,6 @@ type Look = (context: WebContext, query: WebQuery) => Promise<unknown>;
 /** Handles a POST, which only a browser with the role `full` may send. */
 type Change = (context: WebContext, body: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
-/** For routes that show texts of agent files: known secrets are masked. In other routes, the events of runs already are. */
-const masked =
-  (look: Look): Look =>
-  async (context, query) =>
-    context.crew.masked(await look(context, query));
-
 export const looks: Readonly<Record<string, Look>> = {
   hello: async ({ crew }, { role }): Promise<Hello> => ({ role, version, cwd: crew.cwd }),
   needs: async ({ hub }) => hub.list.needs(),
@@ -74,10 +68,10 @@ export const looks: Readonly<Record<string, Look>> = {
   call: async ({ hub }, { get }) => callDetails(await hub.events(get("run")), get("call")) ?? null,
   compare: async ({ crew }, { get }) => Promise.all([comparedSide(crew, get("a")), comparedSide(crew, get("b"))]),
   cost: async ({ cost }, { get }) => cost(Math.min(365, Math.max(1, countIn(get, "days") ?? 30)), Date.now()),
-  agents: masked(({ crew }) => agentRows(crew)),
-  agent: masked(({ crew }, { get }) => agentPage(crew, get("name"))),
-  lint: masked(({ crew }) => lintReport(crew)),
-  convert: masked(({ crew }, { get }) => conversion(crew, get("name"), get("to"))),
+  agents: async ({ crew }) => agentRows(crew),
+  agent: async ({ crew }, { get }) => agentPage(crew, get("name")),
+  lint: async ({ crew }) => lintReport(crew),
+  convert: async ({ crew }, { get }) => conversion(crew, get("name"), get("to")),
   start: async ({ crew, hub }) =>
     startOptions(crew, [...new Set(hub.list.snapshot().runs.map(({ project }) => project))]),
 };

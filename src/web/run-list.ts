@@ -76,7 +76,7 @@ export async function openRunList(
       const all = await crew.runs();
       if (before !== undefined && !all.includes(before) && !listed.has(before))
         throw badInput(
-          `The list of older runs cannot continue: the run "${before.slice(0, 40)}" no longer exists.`,
+          `"before" names the run "${before.slice(0, 40)}", which does not exist.`,
           "Load the page again.",
         );
       const ids = all.filter((id) => !listed.has(id));

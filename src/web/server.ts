@@ -156,7 +156,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
 
   const answered = async (response: ServerResponse, work: () => Promise<unknown>): Promise<void> => {
     try {
-      sendJson(response, 200, await work());
+      sendJson(response, 200, context.crew.masked(await work()));
     } catch (error) {
       if (!isCrewError(error)) onError(error);
       if (!response.headersSent) sendError(response, error);

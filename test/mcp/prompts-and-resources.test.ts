@@ -64,6 +64,22 @@ test.for(eras)("workflow commands and skills are prompts, over the %s protocol",
   await client.close();
 });
 
+test("no text of a skill or command gives a client a known secret", async () => {
+  const secret = "value-of-key-1";
+  const text = (name: string): string =>
+    `---\nname: ${name}\ndescription: About ${secret}.\nargument-hint: <${secret}-x> more\n---\nUse ${secret}.\n`;
+  const cwd = tempFolder({ ".claude/commands/fix.md": text("fix"), ".claude/skills/audit/SKILL.md": text("audit") });
+  const home = tempFolder();
+  const env = { PATH: "/usr/bin:/bin", WORK_API_KEY: secret };
+  const { client } = await session(createCrew({ cwd, home, userHome: home, env, trusted: true }), eras[0]);
+  const seen = [await client.listPrompts()].concat(
+    await Promise.all(["fix", "audit"].map((name) => client.getPrompt({ name, arguments: {} }) as never)),
+  );
+  expect(JSON.stringify(seen)).not.toContain(secret);
+  expect(JSON.stringify(seen.slice(1))).toContain("Use [redacted].");
+  await client.close();
+});
+
 test.for(eras)("runs and their outputs are resources, over the %s protocol", async (era) => {
   const { client } = await session(crewOf({ scout: ["It is in main.ts."], sage: ["Nowhere."] }), era);
   expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual(["subcrew://runs"]);

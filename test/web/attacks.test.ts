@@ -13,8 +13,6 @@ import { openWeb } from "../../src/web/server.ts";
 import { linkToken, newSecrets } from "../../src/web/sessions.ts";
 
 const secrets = newSecrets();
-/** A secret that the crew knows. */
-const KEY = "kx7Qm2Zr9TulipField4481";
 const home = mkdtempSync(join(tmpdir(), "subcrew-web-"));
 let crew: Crew;
 let server: RunningServer;
@@ -23,9 +21,22 @@ let guest: string;
 /** The commands that the server was asked to run. */
 const commands: string[] = [];
 
+/** A key of the environment, and one that only the file of an agent contains. */
+const KEY = "value-of-key-1";
+const OWN_KEY = "value-of-own-key-1";
+const keeper = `---
+name: keeper
+description: Knows ${KEY}.
+mcpServers: { own: { command: "true", env: { API_KEY: "${OWN_KEY}" } } }
+---
+Use ${KEY}.
+`;
+
 beforeAll(async () => {
   for (const file of ["index.html", "app.js", "app.css", "icon.svg"]) writeFileSync(join(home, file), file);
-  crew = createCrew({ cwd: home, home: join(home, "state"), userHome: home, env: {}, secrets: [KEY] });
+  mkdirSync(join(home, ".agents", "agents"), { recursive: true });
+  writeFileSync(join(home, ".agents", "agents", "keeper.md"), keeper);
+  crew = createCrew({ cwd: home, home: join(home, "state"), userHome: home, env: { WORK_API_KEY: KEY } });
   server = await openWeb(crew, {
     secrets,
     port: 0,
@@ -359,4 +370,21 @@ describe("requests of the page", () => {
     }
     expect(existsSync(join(home, "state", "runs", "control"))).toBe(false);
   });
+});
+
+test("no answer of the page, shared or not, contains a known secret of an agent's definition", async () => {
+  const bodies = await Promise.all(
+    [cookie, guest].flatMap((who) =>
+      [
+        "agents",
+        "agent?name=keeper",
+        "convert?name=keeper&to=claude",
+        "convert?name=keeper&to=gemini",
+        "start",
+        "lint",
+      ].map(async (path) => (await ask(at(`api/${path}`), { headers: { cookie: who } })).body),
+    ),
+  );
+  expect(bodies.filter((body) => body.includes(KEY) || body.includes(OWN_KEY))).toEqual([]);
+  expect(bodies.filter((body) => body.includes("Knows [redacted]"))).toHaveLength(10);
 });

@@ -6,13 +6,15 @@ import { parseJson } from "../../core/text/json.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const DEFAULT_KEEP_DAYS = 30;
+/** A longer time between two checks may be a clock that was set wrong, so nothing is deleted before the next check. */
+const JUMP_MS = 7 * DAY_MS;
 
 /** `state` is the state folder. `say` prints a line for a person; it is absent when no person reads the output. */
 export type RetentionPlace = Readonly<{ state: string; now: number; say?: (line: string) => void }>;
 
 /**
  * Deletes runs that ended long ago, at most once a day. Without a retention setting, the first check only prints a
- * notice. Errors never fail the command.
+ * notice. A check after a jump of the clock, in either direction, deletes nothing. Errors never fail the command.
  */
 export async function expireRuns(
   { kept, settings }: Pick<Crew, "kept" | "settings">,
@@ -23,11 +25,15 @@ export async function expireRuns(
   if (days === 0) return;
   const file = join(state, "retention.json");
   try {
-    const looked = lookedAt(await readRegularText(file).catch(() => undefined));
-    if (looked !== undefined && now - looked < DAY_MS) return;
-    const isTold = looked !== undefined || asked !== undefined;
+    const before = checkedBefore(await readRegularText(file).catch(() => undefined));
+    const passed = before && now - before.looked;
+    if (passed !== undefined && Math.abs(passed) < DAY_MS) return;
+    const isTold = before !== undefined || asked !== undefined;
     if (!isTold && !say) return;
-    await writeAtomic(file, `${JSON.stringify({ version: 1, looked: now })}\n`);
+    const isBack = passed !== undefined && passed < 0;
+    const isJump = passed !== undefined && passed > JUMP_MS && !before?.jumped;
+    await writeAtomic(file, `${JSON.stringify({ version: 1, looked: now, ...(isJump && { jumped: true }) })}\n`);
+    if (isBack || isJump) return;
     if (isTold) await kept.expire(now - days * DAY_MS);
     else
       say?.(
@@ -38,11 +44,16 @@ export async function expireRuns(
   }
 }
 
-/** The time of the last clean-up; `undefined` when there was none or the file is unreadable. */
-function lookedAt(text: string | undefined): number | undefined {
+type Checked = Readonly<{ looked: number; jumped: boolean }>;
+
+/**
+ * The time of the last check, and whether it was so long after the one before it that nothing was deleted; `undefined`
+ * when there was none or the file is unreadable.
+ */
+function checkedBefore(text: string | undefined): Checked | undefined {
   try {
-    const { looked } = parseJson(text ?? "{}") as { looked?: unknown };
-    return typeof looked === "number" ? looked : undefined;
+    const { looked, jumped } = parseJson(text ?? "{}") as { looked?: unknown; jumped?: unknown };
+    return typeof looked === "number" ? { looked, jumped: jumped === true } : undefined;
   } catch {
     return undefined;
   }

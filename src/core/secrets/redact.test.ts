@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
-import { looksSecret, secretsIn, secretValues, spellingsOf } from "./spellings.ts";
+import { secretsIn } from "./secrets-in-settings.ts";
+import { looksSecret, secretValues, spellingsOf } from "./spellings.ts";
 import { createRedactor } from "./redact.ts";
 import { propertyRuns } from "../../../test/support/property-runs.ts";
 
@@ -197,11 +198,31 @@ test("secrets are known by the names of their variables, and by the passwords in
     expect(looksSecret(name), name).toBe(true);
   for (const name of ["MONKEY", "PATH", "HOME", "XAUTHORITY", "TURKEY_DIR", "KEY_FILE", "privateKeyFile"])
     expect(looksSecret(name), name).toBe(false);
-  expect(
-    secretsIn({
-      mine: { apiKey: "key-of-mine", baseUrl: "https://x.example", headers: { Authorization: "Bearer token-of-mine" } },
-    }),
-  ).toEqual(["key-of-mine", "token-of-mine"]);
+});
+
+test("secrets of settings are known by their names, and by the variables and addresses that settings name", () => {
+  const variables = { WORK: "value-of-work", SIDE: "value-of-side", ORG: "value-of-org", SHORT: "abc" };
+  const cases: readonly (readonly [unknown, readonly string[]])[] = [
+    [{ mine: { apiKey: "key-of-mine", baseURL: "https://x.example" } }, ["key-of-mine"]],
+    [{ headers: { Authorization: "Bearer token-of-mine", "X-Title": "title-of-mine" } }, ["token-of-mine"]],
+    [{ mine: { apiKeyEnv: "WORK" } }, ["value-of-work"]],
+    [{ backend: "brave", keyEnv: "SIDE" }, ["value-of-side"]],
+    [{ headers: { Authorization: "Bearer ${WORK}", "X-Org": "${ORG}" } }, ["value-of-work"]],
+    [{ env: { API_KEY: "v1-${env:SIDE}", MODE: "${ORG}" } }, ["v1-value-of-side", "value-of-side"]],
+    [{ env: { API_KEY: "${UNSET:-default-of-key}" } }, ["default-of-key"]],
+    [
+      { oauth: { clientId: "client-of-mine", clientSecret: "$WORK", privateKeyFile: "/keys/of/mine" } },
+      ["value-of-work"],
+    ],
+    [
+      { args: ["--api-key", "${WORK}", "--verbose", "--token=${SIDE}", "other-argument"] },
+      ["value-of-work", "value-of-side"],
+    ],
+    [{ url: "https://x.example/mcp?token=token-0f-url&mode=everything" }, ["token-0f-url"]],
+    [{ proxy: "http://me:p%40ssw0rd-x@proxy.example:8080" }, ["p%40ssw0rd-x", "p@ssw0rd-x"]],
+    [{ env: { API_KEY: "${SHORT}" } }, []],
+  ];
+  for (const [settings, secrets] of cases) expect(secretsIn([settings], variables)).toEqual(secrets);
 });
 
 test("only known values are removed when the text is processed further", () => {

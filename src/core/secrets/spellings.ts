@@ -17,16 +17,6 @@ export function secretValues(env: Readonly<Record<string, string | undefined>>):
   return [...new Set(values)];
 }
 
-/** The secrets in settings: keys and headers of providers, for example. */
-export function secretsIn(settings: unknown, name = ""): string[] {
-  if (typeof settings === "string")
-    return settings.length >= SHORTEST_SECRET && looksSecret(name)
-      ? [settings.replace(/^(?:Bearer|Basic|Token)\s+/i, "")]
-      : [];
-  if (typeof settings !== "object" || settings === null) return [];
-  return Object.entries(settings).flatMap(([key, value]) => secretsIn(value, Array.isArray(settings) ? name : key));
-}
-
 /** True when a variable of this name is likely to hold a secret. */
 export function looksSecret(name: string): boolean {
   const words = wordsOf(name);
@@ -55,7 +45,8 @@ const wordsOf = (name: string): string[] =>
     .split(/[^A-Z0-9]+|(?<=[A-Z])\d+$/)
     .filter((word) => word !== "");
 
-function passwordIn(value: string): string[] {
+/** The password in an address, as written and decoded. */
+export function passwordIn(value: string): string[] {
   const written = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#:@]*:([^\s/?#@]{8,})@/i.exec(value)?.[1];
   return written === undefined ? [] : [written, decoded(written)];
 }

@@ -8,7 +8,8 @@ import { MAX_ENTRY_BYTES, type Memory, type MemoryEntry, openMemory } from "./me
 
 const { signal } = new AbortController();
 const me = { by: "run_a/scout (explore)", project: "/ws" };
-const fresh = (home = tempFolder(), project = "/ws"): Memory => openMemory({ home, project, clock: () => 0 });
+const fresh = (home = tempFolder(), project = "/ws"): Memory =>
+  openMemory({ home, project, clock: () => 0, redact: (text) => text });
 const append = (memory: Memory, key: string, text: string): Promise<MemoryEntry> =>
   memory.change("project", key, (now) => `${now?.text ?? ""}${text}`, me, signal);
 

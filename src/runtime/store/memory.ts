@@ -45,12 +45,16 @@ const MAX_ENTRIES = 500;
 /** Maximum number of authors that are stored with a note. */
 const MAX_ORIGINS = 10;
 
+type MemoryParts = Readonly<{
+  home: string;
+  project: string;
+  clock(): number;
+  /** Masks secrets in the names and texts of notes before they are stored. */
+  redact(text: string): string;
+}>;
+
 /** Opens the notes below a home folder, for a project. */
-export function openMemory({
-  home,
-  project,
-  clock,
-}: Readonly<{ home: string; project: string; clock(): number }>): Memory {
+export function openMemory({ home, project, clock, redact }: MemoryParts): Memory {
   let projectName: Promise<string> | undefined;
   const folderOf = async (scope: MemoryScope): Promise<string> => {
     projectName ??= realpath(project).then(hash, () => hash(project));
@@ -65,10 +69,12 @@ export function openMemory({
       const infos = entries.filter((entry) => entry !== undefined).map(({ text: _text, ...info }) => info);
       return infos.toSorted((a, b) => (a.key < b.key ? -1 : 1));
     },
-    read: async (scope, key) => newest(join(await folderOf(scope), nameFor(key))),
-    change: async (scope, key, change, origin, signal) => {
+    read: async (scope, key) => newest(join(await folderOf(scope), nameFor(redact(key)))),
+    change: async (scope, given, change, origin, signal) => {
+      const key = redact(given);
       const folder = join(await folderOf(scope), nameFor(key));
-      return inTurn(folder, () => exchange({ folder, key, change, origin, clock, signal }));
+      const masked: typeof change = (now) => redact(change(now));
+      return inTurn(folder, () => exchange({ folder, key, change: masked, origin, clock, signal }));
     },
   };
 }

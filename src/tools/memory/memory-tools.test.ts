@@ -12,7 +12,7 @@ const tools = { append: memoryAppend, list: memoryList, patch: memoryPatch, read
 
 /** The memory tools with one shared memory. */
 function notes(): (tool: keyof typeof tools, input: object) => Promise<string> {
-  const parts = { memory: openMemory({ home: tempFolder(), project: "/ws", clock: () => 0 }) };
+  const parts = { memory: openMemory({ home: tempFolder(), project: "/ws", clock: () => 0, redact: (text) => text }) };
   return (tool, input) =>
     callTool(tools[tool](parts), "/ws", input, { run: "run_1", path: "lead/scout", agent: "explore" });
 }

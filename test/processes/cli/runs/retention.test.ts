@@ -46,6 +46,26 @@ test("old runs are deleted at most once a day, and only after one announcement",
   expect(await left()).toEqual([OPEN, YOUNG]);
 });
 
+test("a clock that jumps for a while deletes no runs, and does not stop later checks", async () => {
+  const state = tempFolder();
+  const left = await withRuns(state);
+  const crew = createCrew({ cwd: state, home: state, discover: false, env: {} });
+  const now = Date.now();
+  const look = (days: number): Promise<void> =>
+    expireRuns(crew, { state, now: now + days * DAY, say: () => undefined });
+  for (const days of [0, 400, 400.5, 0.1, -1.5, 9_000, 0.2]) {
+    await look(days);
+    expect(await left()).toEqual([OLD, OPEN, YOUNG]);
+  }
+  await look(1.3);
+  expect(await left()).toEqual([OPEN, YOUNG]);
+  // A machine that was off for a month: the second check deletes.
+  await look(31);
+  expect(await left()).toEqual([OPEN, YOUNG]);
+  await look(62);
+  expect(await left()).toEqual([OPEN]);
+});
+
 test("a person who stops a run with Ctrl-C does not wait until old runs are deleted", async () => {
   const at = place({ "a.json": script({ delayMs: 600_000, text: "never" }) });
   const left = await withRuns(at.env["SUBCREW_HOME"]!);
