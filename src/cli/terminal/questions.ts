@@ -238,10 +238,16 @@ const hintOf = (step: Step, question: Question | undefined): string =>
     ? `${question?.network ? "w with network, " : ""}${answerHints[question?.kind ?? "approval"]}`
     : "Enter sends, Esc goes back";
 
-/** The whole question; an edit is shown as a diff. */
+/**
+ * The whole question; an edit is shown as a diff. Words of an agent are indented: at the left margin they could imitate
+ * another question.
+ */
 export function questionLines({ text, about }: Pick<Question, "text" | "about">, look: Look, cwd = ""): string[] {
   const columns = Math.max(20, (process.stderr.columns || 80) - 1);
-  const lines = text.split("\n").flatMap((line) => markedRows(reveal(line.replaceAll("\t", "    ")), columns));
+  const margin = about ? "" : "  ";
+  const lines = text
+    .split("\n")
+    .flatMap((line) => markedRows(`${margin}${reveal(line.replaceAll("\t", "    "))}`, columns));
   const diff = about && askedDiff(about, cwd);
   if (diff === undefined) return lines;
   const path = isRecord(about?.input) ? about.input["path"] : undefined;

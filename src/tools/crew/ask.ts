@@ -20,7 +20,9 @@ export const ask = defineTool({
   effect: "read",
   does: "none",
   timeoutMs: 30 * 60_000,
-  async run({ question, options = [] }, context) {
+  async run({ question, options: given = [] }, context) {
+    // Each option is one line, so that its text cannot look like another option.
+    const options = given.map((option) => option.replace(/[\s\p{Cc}]+/gu, " "));
     const choices = options.map((option, index) => `${index + 1}. ${option}`);
     const answer = await context.ask?.([question, ...choices].join("\n"), { wants: "words" });
     if (!answer)

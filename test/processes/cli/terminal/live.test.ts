@@ -105,7 +105,7 @@ describe("in a terminal", () => {
     await open.until("thinking");
     open.keys("y", "Enter");
     const asked = await open.until(/^>$/m);
-    expect(asked).toContain("the whole page");
+    expect(asked).toContain("  the whole page");
     open.keys("perhaps", "Enter");
     await open.until("This question does not accept that answer.");
     open.keys("n shorter please", "Enter");
