@@ -72,11 +72,10 @@ test("no text of a skill or command gives a client a known secret", async () => 
   const home = tempFolder();
   const env = { PATH: "/usr/bin:/bin", WORK_API_KEY: secret };
   const { client } = await session(createCrew({ cwd, home, userHome: home, env, trusted: true }), eras[0]);
-  const seen = [await client.listPrompts()].concat(
-    await Promise.all(["fix", "audit"].map((name) => client.getPrompt({ name, arguments: {} }) as never)),
-  );
-  expect(JSON.stringify(seen)).not.toContain(secret);
-  expect(JSON.stringify(seen.slice(1))).toContain("Use [redacted].");
+  const listed = await client.listPrompts();
+  const prompts = await Promise.all(["fix", "audit"].map((name) => client.getPrompt({ name, arguments: {} })));
+  expect(JSON.stringify([listed, prompts])).not.toContain(secret);
+  expect(JSON.stringify(prompts)).toContain("Use [redacted].");
   await client.close();
 });
 

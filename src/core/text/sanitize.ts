@@ -36,10 +36,12 @@ function withInvisible(text: string, shown: (sign: string) => string): string {
 
 /** Anything but characters that are always visible: letters of large alphabets, signs, emoji. Controls count as visible. */
 const UNCOMMON =
+  // oxlint-disable-next-line no-misleading-character-class -- without the flag u, halves of pairs are meant
   /[^\x00-\x9f\xa1-\xac\xae-\u02ff\u0370-\u0482\u048a-\u0590\u2010-\u2027\u2030-\u205e\u2190-\u2bff\u3000-\u3029\u3041-\u3096\u309b-\u3130\u3400-\u9fff\uac00-\ud7a3\ud83c-\ud83e\udc00-\udfff]/;
 
 /** Matches invisible characters, and as group 1 the flags of England, Scotland and Wales, which contain some. */
 const INVISIBLE =
+  // oxlint-disable-next-line no-misleading-character-class -- each of these characters is meant alone
   /(\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f})|[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
 /** Scripts in which a joiner or a non-joiner between two letters changes how a word is written. */
