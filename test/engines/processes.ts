@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import type { KeptEvent } from "../../src/core/run/event.ts";
 import type { RunCommand } from "../../src/core/run/run-command.ts";
 import type { RunStore } from "../../src/core/run/run-store.ts";
+import { isAlive } from "../support/is-alive.ts";
 
 /** A process that coordinates a run. */
 export type Coordinator = Readonly<{
@@ -195,13 +196,4 @@ const moment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve,
 
 async function until(isSo: () => boolean): Promise<void> {
   while (!isSo()) await moment();
-}
-
-/** Linux only, where a zombie counts as dead, too. */
-function isAlive(pid: number): boolean {
-  try {
-    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
-  } catch {
-    return false;
-  }
 }

@@ -1,19 +1,10 @@
 import { fork } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
+import { isAlive } from "../support/is-alive.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { until } from "../support/until.ts";
-
-/** A process that has ended but was not waited for yet counts as gone. */
-const isAlive = (pid: number): boolean => {
-  try {
-    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
-  } catch {
-    return false;
-  }
-};
 
 test.runIf(process.platform === "linux")(
   "when the test runner is killed, its workers end, and so do the processes of their tests",

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -75,7 +75,7 @@ export function terminal(
     started,
   );
   const screen = (): string[] => server("capture-pane", "-p", "-t", "s").trimEnd().split("\n");
-  return {
+  const terminal: Terminal = {
     screen,
     history: () => server("capture-pane", "-p", "-t", "s", "-S", "-"),
     colors: () => server("capture-pane", "-p", "-e", "-t", "s", "-S", "-"),
@@ -91,7 +91,9 @@ export function terminal(
         const lines = screen();
         if (typeof text === "string" ? lines.join("\n").includes(text) : text.test(lines.join("\n"))) return lines;
       }
-      throw new Error(`the terminal never showed ${String(text)}:\n${screen().join("\n")}`);
+      throw new Error(
+        `the terminal never showed ${String(text)}:\n${screen().join("\n")}\n${processesAt(terminal.about("#{pane_tty}"))}`,
+      );
     },
     close: () => {
       try {
@@ -101,4 +103,11 @@ export function terminal(
       }
     },
   };
+  return terminal;
+}
+
+/** The processes of a terminal and its keyboard settings, for the report of a failure. */
+function processesAt(tty: string): string {
+  const { stdout } = spawnSync("sh", ["-c", `ps -o pid,ppid,pgid,tpgid,stat,wchan,args -t ${tty}; stty -a <${tty}`]);
+  return String(stdout);
 }

@@ -5,6 +5,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, test } from "vitest";
 import { command, type Place, place, script } from "../../command.ts";
+import { isAlive } from "../../../support/is-alive.ts";
 
 const SERVER = fileURLToPath(new URL("../../tools/mcp/fixture-server.mjs", import.meta.url));
 const message = (id: number, method: string, params: object = {}): string =>
@@ -236,12 +237,3 @@ describe.concurrent("MCP servers of other tools", () => {
     for (const pid of pids) await own.poll(() => isAlive(pid), { timeout: 60_000 }).toBe(false);
   });
 });
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
-  } catch {
-    return false;
-  }
-}

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { claim, ownerOf } from "../../../../src/runtime/store/run-claim.ts";
 import { type Need, needs } from "../../../needs.ts";
+import { isAlive } from "../../../support/is-alive.ts";
 import { anyCommand, type Ended, type Place, place, script } from "../../command.ts";
 import { type Terminal, terminal } from "../../terminal.ts";
 
@@ -197,7 +198,9 @@ describe.concurrent("--bg", () => {
     expect(json<unknown[]>(await there.run(["ps", "--json"]))).toHaveLength(2);
     expect(readdirSync(runsOf(there))).toHaveLength(2);
     // A process that was killed while it started a run does not count.
-    for (const pid of processesOf(there)) killed(pid);
+    const pids = processesOf(there);
+    for (const pid of pids) killed(pid);
+    await until(async () => !pids.some(isAlive));
     for (const id of readdirSync(runsOf(there)))
       writeFileSync(join(runsOf(there), id, "starting.json"), JSON.stringify({ pid: 1, started: "0" }));
     await background(there, args.slice(0, -1));
