@@ -76,6 +76,12 @@ export const explained = [
     why: "It only frees memory: the schedule never cancels a node that has ended, and a node that starts again replaces the entry.",
   },
   {
+    file: "src/runtime/store/journal-records.ts",
+    code: "const MOST_HEAD = 64;",
+    change: "64 -> 65",
+    why: "More bytes than the longest beginning of a record has: it only bounds what is searched.",
+  },
+  {
     file: "src/runtime/store/journal-line.ts",
     code: "export const MOST_RECORD_BYTES = 2 ** 28;",
     change: "2 -> 3",

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { homedir } from "node:os";
+import { existsSync, mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Need } from "../needs.ts";
@@ -49,6 +49,9 @@ export async function realTool(tool: string): Promise<Need> {
   symlinkSync(program, join(bin, tool));
   return { path: bin };
 }
+
+/** True for a path below the temporary folder of the system. */
+export const isTemporary = (path: string): boolean => `${realpathSync(path)}/`.startsWith(`${realpathSync(tmpdir())}/`);
 
 /** A home folder next to the commands: some of them refuse to work below a temporary folder. */
 export function toolHome(tool: string, files: Readonly<Record<string, string>>): string {
