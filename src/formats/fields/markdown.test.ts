@@ -199,6 +199,30 @@ test.each(["$()", "x()", "(a)", "bash(rm *)", "rm *"])(
   },
 );
 
+test.each([
+  ["behind a list on one line", "tools: read_file, write_file\n *", ["read_file", "write_file"]],
+  ["behind an item", "tools:\n  - read_file\n  - write_file\n    *", ["read_file", "write_file"]],
+  ["between words", "tools: read_file * write_file", ["read_file", "write_file"]],
+])("a stray * %s does not give every tool, and is reported", (_where, lines, expected) => {
+  const { agents, problems } = ownDialect.read(`---\ndescription: d\n${lines}\n---\nBody`, place);
+  expect(agents.map(({ agent }) => agent.tools)).toEqual([expected]);
+  expect(problems).toMatchObject([{ code: "bad-value", message: expect.stringContaining("every tool") as string }]);
+});
+
+test.each(["!", "  !", "  -", "  *", "*", "!x", "  ^"])(
+  "in a broken list of tools, the stray line %j does not turn the names below it into denied ones",
+  (stray) => {
+    const text = `---\nname: a\ndescription: d\ntools: [\n${stray}\n  read_file,\nx: {\n  y,\n]\n---\nBody`;
+    for (const dialect of [ownDialect, claudeDialect]) {
+      const { agents, problems } = dialect.read(text, place);
+      expect(problems.map(({ code }) => code)).toContain("recovered");
+      expect(agents.map(({ agent }) => ({ tools: agent.tools, denied: agent.disallowedTools }))).toEqual([
+        { tools: ["read_file"], denied: undefined },
+      ]);
+    }
+  },
+);
+
 describe("in a file with broken YAML, every tool that a line denies stays denied:", () => {
   test.each([
     ["a list that a stray line divides", "disallowedTools:\n  - write_file\nx: @y\n  - bash"],

@@ -126,7 +126,7 @@ export function canonical(draft: Draft, written: readonly string[], { key, group
     spellDelegation(draft, withoutRule(one));
     const known = toolsNamed(one, groups);
     if (known.length > 0) return known.forEach(add);
-    for (const entry of spaced(one, groups)) {
+    for (const entry of spaced(draft, one, { key, groups })) {
       const limited = limitedTool(entry, groups);
       if (limited?.length === 0) unreadable(draft, entry, key);
       if (limited !== undefined) limited.forEach(add);
@@ -235,9 +235,17 @@ function noTools(draft: Draft, key: string): void {
   });
 }
 
-/** Splits `Read Grep` without a comma into two entries, if each word is the name of a tool. */
-function spaced(entry: string, groups: ToolGroups | undefined): readonly string[] {
+/**
+ * Splits `Read Grep` without a comma into two entries, if each word is the name of a tool. A word for every tool among
+ * them is left out: the `*` in `write_file *` may be a stray line below a list.
+ */
+function spaced(draft: Draft, entry: string, { key, groups }: Written): readonly string[] {
   if (!/\s/.test(entry) || entry.includes("(")) return [entry];
   const parts = entry.split(/\s+/).filter((part) => !/^(?:and|or|plus|[&+])$/i.test(part));
-  return parts.every((part) => toolsNamed(part, groups).length > 0) ? parts : [entry];
+  if (!parts.every((part) => toolsNamed(part, groups).length > 0)) return [entry];
+  const single = parts.filter((part) => !toolsNamed(part, groups).includes(ALL_TOOLS));
+  if (single.length === 0 || single.length === parts.length) return parts;
+  const message = `"${entry}" of "${key}" names single tools and every tool; only the single ones are used.`;
+  addProblem(draft, "bad-value", message, { field: key, hint: `Write "${key}: '*'" to allow every tool.` });
+  return single;
 }

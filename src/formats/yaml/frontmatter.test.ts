@@ -74,7 +74,7 @@ describe("a flow collection may stand at any indentation, as other parsers read 
     expect({ ...data, recovered }).toEqual({
       name: "x",
       description: "one two",
-      tools: "[ 'read', 'grep' ]",
+      tools: "[\n'read',\n'grep'",
       recovered: "lossy",
     });
   });

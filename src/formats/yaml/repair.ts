@@ -96,12 +96,22 @@ function mended(key: string, value: string, more: readonly string[]): string[] {
   if (content.length === 0) return isSafe(value) ? whole : [`${key}: ${quoted(value)}`];
   if (/^[[{]/.test(value) && /[\]}]\s*,?$/.test(content.at(-1)!.trim())) return whole;
   if (/^["']/.test(value) && content.at(-1)!.trim().endsWith(value[0]!)) return whole;
-  // An unindented line is not part of a value that grants permissions, so that an allow-list cannot grow by accident.
-  const own = grants(key) ? content.filter(isIndented) : content;
-  return [`${key}: ${quoted([unquoted(value), ...own.map((line) => line.trim())].join(" "))}`];
+  const lines = [unquoted(value), ...trimmed(partsOf(key, content))];
+  return [`${key}: ${grants(key) ? JSON.stringify(entriesIn(lines)) : quoted(lines.join(" "))}`];
 }
 
-const isIndented = (line: string): boolean => /^\s/.test(line);
+/**
+ * The lines of a value. Of a value that grants permissions, an unindented line and one without a word are no part, so
+ * that an allow-list cannot grow by accident.
+ */
+const partsOf = (key: string, lines: readonly string[]): readonly string[] =>
+  grants(key) ? lines.filter((line) => /^\s/.test(line) && /[\p{L}\p{N}]/u.test(line)) : lines;
+
+const trimmed = (lines: readonly string[]): string[] => lines.map((line) => line.trim());
+
+/** The lines of a list as one text in which a line does not change the entry below it; a rule in parentheses stays on one line. */
+const entriesIn = (lines: readonly string[]): string =>
+  lines.reduce((text, line) => `${text}${text.lastIndexOf("(") > text.lastIndexOf(")") ? " " : "\n"}${line}`);
 
 /** True for a key whose value grants permissions. */
 function grants(key: string): boolean {
@@ -124,9 +134,11 @@ const unquoted = (value: string): string => (isSafe(value) ? (/^(["'])(.*)\1$/.e
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
 function lineValue(value: string, more: readonly string[], folded: string): unknown {
-  if (/^[|>][-+\d]*$/.test(value)) return blockText(value, grants(folded) ? more.filter(isIndented) : more);
+  const own = partsOf(folded, more);
+  if (/^[|>][-+\d]*$/.test(value)) return blockText(value, own);
   const bare = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
-  if (/^[[{]/.test(bare) && !/[\]}]$/.test(bare)) return [bare, ...more.map((line) => line.trim())].join(" ");
+  if (/^[[{]/.test(bare) && !/[\]}]$/.test(bare))
+    return grants(folded) ? entriesIn([bare, ...trimmed(own)]) : [bare, ...trimmed(own)].join(" ");
   if (bare !== "") {
     const numbers = /^-?\d+(?:\.\d+)?$/.test(bare);
     return numbers ? Number(bare) : bare === "true" ? true : bare === "false" ? false : bare;
