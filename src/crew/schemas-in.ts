@@ -1,7 +1,7 @@
 import type { Agent } from "../core/agent/agent.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { isStandardSchema, sourceOf, type StandardSchema } from "../core/schema/standard-schema.ts";
-import { isRecord } from "../core/text/json.ts";
+import { isRecord, scalarText } from "../core/text/json.ts";
 import type { PartSchemas } from "../runtime/run/typed-data.ts";
 import type { RunInput } from "./run-input.ts";
 
@@ -20,7 +20,7 @@ export function schemasIn(
   if (Array.isArray(tasks)) return partSchemas(tasks);
   if (isRecord(team) && Array.isArray(team["tasks"])) {
     const parts = partSchemas(team["tasks"]);
-    return parts && { ...parts, names: team["tasks"].map((each) => String(each?.id)) };
+    return parts && { ...parts, names: team["tasks"].map((each) => scalarText(each?.id)) };
   }
   const asked = isRecord(race) ? race["schema"] : Array.isArray(chain) ? chain.at(-1)?.schema : undefined;
   if (isStandardSchema(asked)) return asked;

@@ -1,6 +1,6 @@
 import { faultsOf } from "../core/schema/parse.ts";
 import { defined } from "../core/text/defined.ts";
-import { isRecord } from "../core/text/json.ts";
+import { isRecord, scalarText } from "../core/text/json.ts";
 import { type McpServer, mcpServers, serverProblem } from "../core/vocabulary/mcp-server.ts";
 import { readJson } from "./yaml/json.ts";
 import { readToml } from "./yaml/toml.ts";
@@ -109,7 +109,7 @@ const variablesIn = (text: string): string =>
 
 function textsIn(raw: Raw, ...keys: readonly string[]): Record<string, string> {
   const found = keys.map((key) => raw[key]).find(isRecord) ?? {};
-  return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, variablesIn(String(value))]));
+  return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, variablesIn(scalarText(value))]));
 }
 
 function headersFromVariables(raw: Raw): Record<string, string> {
@@ -117,7 +117,7 @@ function headersFromVariables(raw: Raw): Record<string, string> {
   const named = isRecord(raw["env_http_headers"]) ? Object.entries(raw["env_http_headers"]) : [];
   return {
     ...(typeof bearer === "string" && { authorization: `Bearer \${${bearer}}` }),
-    ...Object.fromEntries(named.map(([name, variable]) => [name, `\${${String(variable)}}`])),
+    ...Object.fromEntries(named.map(([name, variable]) => [name, `\${${scalarText(variable)}}`])),
   };
 }
 

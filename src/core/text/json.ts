@@ -80,3 +80,12 @@ export class JsonDepthError extends SyntaxError {
     this.name = "JsonDepthError";
   }
 }
+
+/**
+ * A value of a file as text, also in lists. A map has no text, so that it equals no expected word; JavaScript throws for
+ * a map without a prototype, which readers of files return.
+ */
+export function scalarText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(scalarText).join(",");
+  return typeof value === "object" && value !== null ? "" : String(value);
+}

@@ -1,6 +1,6 @@
 import { isAbsolute, normalize, sep } from "node:path";
 import type { FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, scalarText } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { addProblem, type Draft, type Fields } from "../fields/draft.ts";
 import { failedReading, joinReadings, readRecord } from "../fields/records.ts";
@@ -47,6 +47,6 @@ function roleFile(path: unknown, { include }: FilePlace): TomlResult {
   const outside = isAbsolute(way) || way === ".." || way.startsWith(`..${sep}`);
   const source = outside ? undefined : include?.(way);
   if (source !== undefined) return readToml(source);
-  const message = `The file "${String(path)}" cannot be read, or is outside of the settings folder.`;
+  const message = `The file "${scalarText(path)}" cannot be read, or is outside of the settings folder.`;
   return { problem: problem("bad-definition", message) };
 }

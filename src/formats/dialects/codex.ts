@@ -1,5 +1,5 @@
 import type { Dialect, ParsedFile } from "../../core/agent/dialect.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, scalarText } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { addProblem, type Draft, defineFields, type KeyReader } from "../fields/draft.ts";
 import { stemOf } from "../fields/finish.ts";
@@ -65,7 +65,7 @@ const switches: KeyReader = (draft, value, key) => {
  * subcrew.
  */
 const profile: KeyReader = (draft, value, key) =>
-  /^:?read[-_]?only$/.test(String(value))
+  /^:?read[-_]?only$/.test(scalarText(value))
     ? readPermission(draft, "read-only", "sandbox_mode")
     : kept("grants no permissions in subcrew; only the user's settings do")(draft, value, key);
 

@@ -1,5 +1,5 @@
 import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, scalarText } from "../../core/text/json.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import { defineFields, type KeyReader } from "../fields/draft.ts";
@@ -25,7 +25,7 @@ const DELEGATION =
 const card =
   (field: "cardUrl" | "cardJson"): KeyReader =>
   (draft, value, key) => {
-    draft.agent.remote = { ...draft.agent.remote, [field]: String(value) };
+    draft.agent.remote = { ...draft.agent.remote, [field]: scalarText(value) };
     draft.from["remote"] ??= key;
   };
 

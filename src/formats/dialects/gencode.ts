@@ -1,3 +1,4 @@
+import { scalarText } from "../../core/text/json.ts";
 import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { foldName } from "../../core/vocabulary/tool-names.ts";
@@ -40,7 +41,7 @@ const permissionMode: KeyReader = (draft, value, key) => {
 
 /** Reads the number of turns. As in GenCode, zero or less makes the file invalid. */
 const maxTurns: KeyReader = (draft, value, key) => {
-  if (Number(value) > 0) return limit("maxTurns")(draft, value, key);
+  if (Number(scalarText(value)) > 0) return limit("maxTurns")(draft, value, key);
   addProblem(draft, "bad-definition", `"${key}" has to be a number above zero.`, { field: key });
 };
 

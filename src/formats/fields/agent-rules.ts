@@ -1,3 +1,4 @@
+import { scalarText } from "../../core/text/json.ts";
 import { type AgentRules, parseAgentRule } from "../../core/rules/agent-rule.ts";
 import { isKnownTool } from "../../core/vocabulary/tool-names.ts";
 import { addProblem, type Draft, type KeyReader } from "./draft.ts";
@@ -27,7 +28,7 @@ function readList(draft: Draft, list: unknown, key: string): AgentRules {
   return texts.flatMap((text) => {
     const read = typeof text === "string" ? parseAgentRule(text) : undefined;
     if (read === undefined) {
-      const message = `"${String(text)}" of "${key}" is not a valid rule; every call needs approval instead.`;
+      const message = `"${scalarText(text)}" of "${key}" is not a valid rule; every call needs approval instead.`;
       addProblem(draft, "bad-value", message, { field: key, hint: 'A rule looks like "ask bash(git push *)".' });
     }
     for (const { tool } of read ?? []) if (!isKnownTool(tool)) unknownTool(draft, tool, key);

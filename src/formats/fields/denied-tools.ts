@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, scalarText } from "../../core/text/json.ts";
 import { isOfServer } from "../../core/vocabulary/server-patterns.ts";
 import {
   ALL_TOOLS,
@@ -35,7 +35,9 @@ export const disallowedTools =
 
 /** Reads a deny-list that is a map: entries that are true or have no value are removed from the agent's tools. */
 function deniedIn(value: Readonly<Record<string, unknown>>): ToolEntries {
-  const kept = Object.entries(value).filter(([, state]) => flagOf(state) !== false && !/^allow/i.test(String(state)));
+  const kept = Object.entries(value).filter(
+    ([, state]) => flagOf(state) !== false && !/^allow/i.test(scalarText(state)),
+  );
   return {
     named: kept.flatMap(([name, state]) =>
       Array.isArray(state) && state.every((each) => typeof each === "string")

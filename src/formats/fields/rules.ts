@@ -1,7 +1,7 @@
 import type { Agent, PermissionMode } from "../../core/agent/agent.ts";
 import { decimalIn } from "../../core/schema/decimal.ts";
 import { parseDuration } from "../../core/text/duration.ts";
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, scalarText } from "../../core/text/json.ts";
 import { limitsIn } from "../../core/vocabulary/limits.ts";
 import { parseRunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
 import { SAMPLING } from "../../core/vocabulary/sampling.ts";
@@ -84,7 +84,7 @@ export const switchedOff =
 export const choice =
   <K extends keyof Agent>(field: K, words: Readonly<Record<string, NonNullable<Agent[K]> | undefined>>): KeyReader =>
   (draft, value, key) => {
-    const written = String(value);
+    const written = scalarText(value);
     if (!Object.hasOwn(words, written)) return bad(draft, key, `one of ${Object.keys(words).join(", ")}`);
     const meant = words[written];
     if (meant !== undefined) put(draft, field, meant, key);
@@ -204,7 +204,7 @@ const LADDER: readonly PermissionMode[] = ["plan", "dontAsk", "default", "accept
 
 /** Reads the permission mode. A file can only restrict its agent, so modes that would allow more are reported. */
 export const readPermission: KeyReader = (draft, value, key) => {
-  const written = String(value);
+  const written = scalarText(value);
   if (isCommandSandbox(key, written)) return readOnlySandbox(draft, key);
   const known = Object.keys(PERMISSIONS).find((word) => foldName(word) === foldName(written));
   if (known === undefined) {

@@ -236,16 +236,16 @@ function noTools(draft: Draft, key: string): void {
 }
 
 /**
- * Splits `Read Grep` without a comma into two entries, if each word is the name of a tool. A word for every tool among
- * them is left out: the `*` in `write_file *` may be a stray line below a list.
+ * Splits `Read Grep` without a comma into two entries, if each word is the name of a tool. A pattern among them is left
+ * out: the `*` in `write_file *` may be a stray line below a list.
  */
 function spaced(draft: Draft, entry: string, { key, groups }: Written): readonly string[] {
   if (!/\s/.test(entry) || entry.includes("(")) return [entry];
   const parts = entry.split(/\s+/).filter((part) => !/^(?:and|or|plus|[&+])$/i.test(part));
   if (!parts.every((part) => toolsNamed(part, groups).length > 0)) return [entry];
-  const single = parts.filter((part) => !toolsNamed(part, groups).includes(ALL_TOOLS));
-  if (single.length === 0 || single.length === parts.length) return parts;
-  const message = `"${entry}" of "${key}" names single tools and every tool; only the single ones are used.`;
-  addProblem(draft, "bad-value", message, { field: key, hint: `Write "${key}: '*'" to allow every tool.` });
-  return single;
+  const names = parts.filter((part) => !part.includes("*"));
+  if (names.length === 0 || names.length === parts.length) return parts;
+  const message = `"${entry}" of "${key}" contains names of tools and a pattern; only the names are used.`;
+  addProblem(draft, "bad-value", message, { field: key, hint: "Separate a pattern from the names by a comma." });
+  return names;
 }

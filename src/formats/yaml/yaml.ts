@@ -1,3 +1,4 @@
+import { scalarText } from "../../core/text/json.ts";
 import {
   CORE_SCHEMA,
   constructFromEvents,
@@ -85,9 +86,9 @@ const plainMap = defineMappingTag<Record<string, unknown>>("tag:yaml.org,2002:ma
     map[String(key)] = value;
     return "";
   },
-  has: (map, key) => String(key) in map,
+  has: (map, key) => scalarText(key) in map,
   keys: (map) => Object.keys(map),
-  get: (map, key) => map[String(key)],
+  get: (map, key) => map[scalarText(key)],
   identify: () => false,
 });
 const SCHEMA = CORE_SCHEMA.withTags(plainMap, mergeTag);
