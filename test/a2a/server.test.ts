@@ -332,7 +332,7 @@ describe("push notifications", () => {
     const hook = await webServer({ "/hook": "ok" });
     const ask = { calls: [{ name: "ask", input: { question: "Which one?" } }] };
     const crew = workerCrew([ask, "done"]);
-    // The first read of the task stores the address: it takes until the question is open.
+    // The first read of the task stores the address, and does not return before the question is open.
     let looks = 0;
     const look = async (id: string): ReturnType<typeof crew.kept.look> => {
       looks += 1;

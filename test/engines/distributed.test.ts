@@ -66,7 +66,7 @@ afterAll(async () => {
   await Promise.all([workerSide, ...opened].map(({ database }) => database.close()));
 }, 60_000);
 
-/** Another coordinator whose calls this performer carries out, on the worker. */
+/** An engine of another coordinator: the worker carries out its calls with the function `perform`. */
 function engine(perform: Perform, priority?: number): Engine {
   const name = `engine ${performers.size + 1}`;
   performers.set(name, perform);
@@ -279,7 +279,7 @@ describe("takeovers of a task by another worker", () => {
     await Promise.all([journal.close(), newer.close()]);
   }, 60_000);
 
-  test("a delay continues with its remaining time when another process takes the run over", async () => {
+  test("a delay continues with its remaining time when another process takes over the run", async () => {
     const [one, other] = [
       engine(async () => ({ status: "ok", output: "" })),
       engine(async () => ({ status: "ok", output: "" })),
@@ -370,7 +370,8 @@ describe("the order in which workers get tasks", () => {
     const began: string[] = [];
     const it = engine(async ({ run, path }) => {
       began.push(path);
-      // It does not answer until the queue has assigned the call, so the run puts the call into the queue.
+      // The worker does not answer the offer until the queue has assigned the call, so the run puts the call into the
+      // queue.
       const given = "select 1 from dbos.workflow_status where workflow_uuid like $1 and status <> 'ENQUEUED'";
       const look = (): Promise<unknown[]> => workerSide.database.query(given, [`${run}/${path}#1:%`]);
       await expect.poll(look, { timeout: 40_000, interval: 10 }).toHaveLength(1);

@@ -219,6 +219,6 @@ function attempt(act: () => void): void {
   try {
     act();
   } catch {
-    // It failed, and no process is left to handle the error.
+    // The write failed, and no process is left to handle the error.
   }
 }

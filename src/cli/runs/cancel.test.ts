@@ -34,12 +34,12 @@ function withTakeOver(crew: Crew): Crew {
   return { ...crew, kept: { ...crew.kept, owner } };
 }
 
-test("a run that a process takes over while it is cancelled is cancelled by that process", async () => {
+test("when another process takes over a run during its cancellation, that process cancels the run", async () => {
   const { crew, id } = await pausedRun();
   expect(await cancelRun(withTakeOver(crew), { id, reason, signal })).toBe("cancelled");
 });
 
-test("a task of a run that a process takes over meanwhile is cancelled by that process", async () => {
+test("when another process takes over a run while one of its tasks is being cancelled, that process cancels the task", async () => {
   const { crew, id } = await pausedRun();
   const receipt = await cancelTask(withTakeOver(crew), { id, path: "task_1", reason, signal });
   expect(receipt).toMatchObject({ done: true });

@@ -110,7 +110,7 @@ test("access to files is limited by a lease, by the user's rules and by the rule
   expect(limited.map(limitsFiles)).toEqual([true, true, true, true, true]);
 });
 
-test("a tool is unavailable when the last rule about all its calls denies them and no later rule allows any", () => {
+test("a tool is unavailable when the last rule for all of its calls is a denial and no later rule allows some of them", () => {
   const all = (says: AgentRule["says"]): AgentRule => ({ tool: "bash", says });
   const some = (says: AgentRule["says"]): AgentRule => ({ tool: "bash", pattern: "git *", says });
   expect([[all("deny")], [all("allow"), all("deny")], [all("deny"), some("deny")]].map(isShut)).toEqual([

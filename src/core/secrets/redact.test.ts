@@ -225,7 +225,7 @@ test("secrets of settings are known by their names, and by the variables and add
   for (const [settings, secrets] of cases) expect(secretsIn([settings], variables)).toEqual(secrets);
 });
 
-test("only known values are removed when the text is processed further", () => {
+test("for text that is processed further, only known secrets are removed, not text that looks like a secret", () => {
   expect(known(`${CANARY} https://u:p@host/`)).toEqual("[redacted] https://u:p@host/");
 });
 

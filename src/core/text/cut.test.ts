@@ -60,7 +60,7 @@ describe("cutTail", () => {
     const [large, huge] = [100_000, 8_000_000].map((lines) => Buffer.alloc(13 * lines, "line of text\n").toString());
     expect(cutTail(huge!).cut).toBe(true);
     const cost = growth({ small: () => cutTail(large!), large: () => cutTail(huge!), pieces: 1 });
-    expect(cost).toBeLessThan(15); // it would be 80 if the whole text were read
+    expect(cost).toBeLessThan(15); // the ratio would be 80 if the whole text were read
   });
 });
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { createScriptReader } from "./scripted-file.ts";
 
-test("a script file that appears later is read then, so that a worker does not fail every later task", async () => {
+test("a script file that is created after a failed attempt is read at the next attempt, so that a worker does not keep failing", async () => {
   const folder = tempFolder();
   const read = createScriptReader(folder);
   await expect(read("turns.json")).rejects.toMatchObject({ code: "BAD_FILE" });

@@ -223,7 +223,8 @@ function wordsOf(error: unknown): string {
 export function isProtocolError(error: unknown): boolean {
   if (protocolCode(error) !== undefined) return true;
   for (let at: unknown = error; at instanceof Error; at = Object.getPrototypeOf(at))
-    if (/^_?A2AError$/.test(at.constructor.name)) return true; // the class name in the source, or in the bundle
+    // the name of the class in the source of the SDK, or in a bundle
+    if (/^_?A2AError$/.test(at.constructor.name)) return true;
   return false;
 }
 

@@ -321,7 +321,7 @@ describe("a winner's place in a race", () => {
     expect(names(seen, "node.won")).toEqual(["a", "b"]);
   });
 
-  test("does not keep a failed task waiting", async () => {
+  test("is not awaited by a task that has failed", async () => {
     const seen = await observe({
       plan: body,
       act: ({ path }) => (path === "a" ? ok(path, { claims: 4 }) : bad("boom", { moments: 2 })),

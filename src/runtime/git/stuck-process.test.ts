@@ -44,7 +44,7 @@ test.skipIf(!existsSync("/proc/self/wchan"))(
       reportOn("sh", "-c", "sleep 8; true"),
     ]);
     expect(reports).toEqual(["pipe", "pipe", "ended by itself", "ended by itself"]);
-    await expect.poll(() => processesWith(pipe)).toEqual([]); // also the child of a killed program
+    await expect.poll(() => processesWith(pipe)).toEqual([]); // the child of a killed program has ended, too
   },
   40_000,
 );

@@ -374,7 +374,7 @@ describe("a result", () => {
     expect(ended.status).toBe("failed");
   });
 
-  test("with a file may be read from there, and a short one is shown whole", async () => {
+  test("that was saved to a file may be read from that file, and is shown whole if it is short", async () => {
     const { answer, ended } = await resultOf({ text: "the end", file: "/outputs/x.md" });
     expect(answer.text).toBe("the end");
     expect(ended.files).toEqual(["/outputs/x.md"]);
@@ -383,7 +383,7 @@ describe("a result", () => {
     expect(long.answer.text).toMatch(/^\[the beginning was cut; the full output is in \/outputs\/x\.md\]\n/);
   });
 
-  test("that is short without its secrets is shown whole if all of it could be searched", async () => {
+  test("that is short once its secrets are masked is shown whole, if all of it was searched for secrets", async () => {
     const secret = "s3cret-".repeat(147).slice(0, 1_023);
     const redactor = createRedactor([secret]);
     const searched = `${secret}\n`.repeat(200);
@@ -568,7 +568,7 @@ test("a tool that delegates may read the outputs of the agents that it waited fo
   expect(facts.at(-1)).toMatchObject({ type: "tool.ended", files: ["/outputs/run_test/worker/help.md"] });
 });
 
-test("a tool that delegates and then fails may read those outputs, too", async () => {
+test("a tool that delegates and then fails may still read the outputs of the agents that it waited for", async () => {
   const { context, facts } = contextOf({ background: startsWith("/outputs/help.md") });
   const allowed: (readonly string[])[] = [];
   const failing = look({

@@ -71,7 +71,7 @@ test("each request contains the whole conversation, and costs add up", async () 
   });
 });
 
-test("in the last turn only the finish tool is offered, and a call of another one is refused", async () => {
+test("in the last turn only the finish tool is offered, and calls of other tools are refused", async () => {
   const opened = await open([look("a"), ""], { output });
   expect(await take(opened, { last: true })).toEqual({ is: "more" });
   expect(opened.model.requests[0]).toMatchObject({ toolChoice: "required", tools: [{ name: "complete_task" }] });

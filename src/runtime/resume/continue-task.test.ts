@@ -181,7 +181,7 @@ test("a task that has not ended, and one of a run that still runs, are refused",
 });
 
 const DAY = 24 * 60 * 60 * 1_000;
-const whole = [started({ a: task() }, "a"), began("a"), ended("a"), over]; // the task ends at 3
+const whole = [started({ a: task() }, "a"), began("a"), ended("a"), over]; // task `a` ends at the time 3
 
 test("a task can be continued for seven days and five times, or as the settings say", async () => {
   const expired = { code: "NOT_RESUMABLE", message: "Session expired (>7 days old)." };

@@ -35,7 +35,7 @@ async function record(
   if (!owned) await journal.close();
 }
 
-test("the runs of a project are listed newest first, up to a limit, with their tasks, and those of others are not", async () => {
+test("the runs of a project are listed newest first, up to a limit, with their tasks; runs of other projects are not listed", async () => {
   const store = createMemoryStore();
   await record(store, idOf("a"), "/here");
   await record(store, idOf("b"), "/elsewhere");

@@ -162,7 +162,7 @@ describe("prompt", () => {
     expect(await next({ permissions: {} })).not.toContain(prompts.planMode.trim());
   });
 
-  test("the prompts of an agent are written once for all its tasks that get the same", async () => {
+  test("the prompts of an agent are built once for all of its tasks with the same prompts", async () => {
     const worker = { ...worldOf().roster.find("worker")! };
     let reads = 0;
     Object.defineProperty(worker, "instructions", { enumerable: true, get: () => ((reads += 1), "Work.") });

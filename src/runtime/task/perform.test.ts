@@ -356,7 +356,7 @@ test("an answer whose acceptance check is stopped with its task is cancelled, no
 });
 
 test.each([{ continues: "run_test/first" }, { fork: "run_test/first" }])(
-  "a conversation is read when the events before it are stored: %o",
+  "a conversation is read only after the events before it are stored: %o",
   async (task) => {
     const order: string[] = [];
     const durable = async (): Promise<void> => {

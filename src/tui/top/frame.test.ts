@@ -167,7 +167,7 @@ test("the keys of the selected row are shown at every size, and help and quit al
   const failed = draw(oneRun, viewOf(oneRun, { selected: "run_1/test" }), 160).at(-1);
   expect(failed).toContain("r retry");
   expect(failed).not.toContain("y allow");
-  expect(failed).not.toContain("everywhere"); // one run belongs to one project
+  expect(failed).not.toContain("everywhere"); // in the view of a single run there is no rule for the whole project
 });
 
 const key = (name: string) => ({ name, ...(name.length === 1 && { text: name }) });
@@ -203,7 +203,7 @@ test("cancelling a task in top lists the other tasks that end, and asks for a se
   expect(draw(oneRun, asked.view, 160).at(-1)).toBe(
     'Cancel "build"? Also 1 helper will end; skipped as a result: notes, ask. [y] yes, any other key: no',
   );
-  // The keys are shown at any width.
+  // The two keys are shown at any width.
   expect(draw(oneRun, asked.view, 80).slice(-2)).toEqual([
     'Cancel "build"? Also 1 helper will end; skipped as a result: notes, ask.',
     "[y] yes, any other key: no",

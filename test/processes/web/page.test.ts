@@ -136,7 +136,7 @@ test("a call that needs permission is shown as a diff, and a denial reaches the 
   const tops = await card
     .locator("pre.diff span")
     .evaluateAll((lines) => lines.map((line) => line.getBoundingClientRect().top));
-  expect(tops).toEqual([...new Set(tops)].toSorted((a, b) => a - b)); // each line below the previous one
+  expect(tops).toEqual([...new Set(tops)].toSorted((a, b) => a - b)); // each line is shown below the previous one
   await card.getByLabel("Your words, if any").fill("Not there.");
   await card.getByRole("button", { name: "Deny" }).click();
   await page.getByText("Nothing waits for you").waitFor();
@@ -423,7 +423,8 @@ test("no page has a serious accessibility fault, at full width and on a phone, l
     [390, true],
   ] as const) {
     const tab = await served.tab({ width, dark, height: 844 });
-    if (width === 390) await tab.page.getByRole("heading", { name: "Needs you" }).waitFor(); // a phone begins with it
+    // on a phone, this heading is the first one
+    if (width === 390) await tab.page.getByRole("heading", { name: "Needs you" }).waitFor();
     const run = `#/run/${first!.id}`;
     const always = ["#/runs", "#/start/team", "#/cost", `${run}/${first!.tasks[0]!}`];
     for (const hash of dark

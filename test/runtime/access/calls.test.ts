@@ -253,7 +253,7 @@ test("four refusals without effect: a forbidden tool, an unknown one, a forbidde
   const events: Event[] = [];
   for await (const event of run) events.push(event);
   expect(await run).toMatchObject({ status: "ok", output: "done" });
-  expect(model.requests[1]!.tools.map(({ name }) => name)).toEqual(["read_file"]); // the tools that it is shown
+  expect(model.requests[1]!.tools.map(({ name }) => name)).toEqual(["read_file"]); // the tools that the model is shown
   const denied = events.filter((event) => event.type === "tool.denied");
   expect(denied.map(({ tool, rule }) => [tool, rule])).toEqual([
     ["delete_file", "tools of helper"],

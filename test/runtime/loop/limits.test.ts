@@ -171,7 +171,7 @@ test("LIM-05: of a hundred tasks eight run at once, never nine, and all of them 
   const model: Model = async function* () {
     peak = Math.max(peak, (active += 1));
     if (active === 8) full.resolve();
-    await full.promise; // with fewer than eight at once no task would continue
+    await full.promise; // with fewer than eight calls at once, none of them would continue
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
     active -= 1;
     yield { type: "text", text: "done" };

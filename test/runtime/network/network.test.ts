@@ -512,7 +512,7 @@ describe("NET-09: a proxy is used when the user configures one", () => {
     for await (const event of run) if (event.type === "tool.ended") texts.push(event.text);
     expect(texts.join()).toContain("secret");
     const beforeRemote = asked.length;
-    expect(beforeRemote).toBeGreaterThan(1); // the MCP server got a request, too
+    expect(beforeRemote).toBeGreaterThan(1); // a request to the MCP server went through the proxy, too
     await crew.run({ mode: "single", agent: "far", task: "x" });
     expect(asked.length).toBeGreaterThan(beforeRemote);
     expect(new Set(asked)).toEqual(new Set(["CONNECT secure.test:443"]));

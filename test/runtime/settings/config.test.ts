@@ -158,5 +158,5 @@ test("limits for all agents apply in a run", async () => {
   const { crew } = crewWith({ [user]: "limits: { maxTurns: 2 }\n" }, {}, { home: false, models: { mine: model } });
   const result = await crew.run({ mode: "single", agent: "explore", task: "x" });
   expect(result.status).toBe("failed");
-  expect(model.requests.length).toBeLessThanOrEqual(3); // two turns, and one to return a result
+  expect(model.requests.length).toBeLessThanOrEqual(3); // two turns, and one more to return a result
 });

@@ -74,7 +74,7 @@ test.each([
   ["a, b", ["lead", "a", "b"]],
   ["[b]", ["lead", "b"]],
   ['""', ["lead"]],
-  [undefined, ["lead", "a", "b"]], // listing the task tool is enough
+  [undefined, ["lead", "a", "b"]], // an agent that lists the task tool may start all agents without `spawns`
 ])("with spawns %s an agent starts %j", async (spawns, started) => {
   const files = {
     ...omp("lead", `tools: task\n${spawns === undefined ? "" : `spawns: ${spawns}\n`}`),
@@ -279,7 +279,8 @@ test("a Gemini file runs with the prompt, model, temperature, tools and turns of
   expect(system).not.toContain("Notes for people.");
   expect(temperature).toBe(0.25);
   expect(toolsOf(asked("own")).toSorted()).toEqual(["complete_task", "read_file"]);
-  expect(requests("own").map(toolsOf)[1]).toEqual(["complete_task"]); // after one turn it can only return its result
+  // after one turn the agent can only return its result
+  expect(requests("own").map(toolsOf)[1]).toEqual(["complete_task"]);
 });
 
 test("a Gemini file that lists the delegation tool is refused, and the others are found", async () => {

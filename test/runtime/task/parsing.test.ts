@@ -47,7 +47,7 @@ describe("PARSE-09 arguments of a model", () => {
       { tools: [echo], agent: { tools: ["echo"] } },
     );
     expect(outcome).toMatchObject({ status: "ok" });
-    expect(seen).toHaveLength(2); // the lone surrogate, and the deep value within the limit
+    expect(seen).toHaveLength(2); // the text with a lone surrogate, and the value whose depth is within the limit
     expect(ended.filter(({ error }) => !error)).toHaveLength(2);
   });
 });

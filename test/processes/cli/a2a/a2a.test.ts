@@ -31,7 +31,7 @@ const message = (text: string): object => ({
   message: { kind: "message", messageId: "m", role: "user", parts: [{ kind: "text", text }] },
 });
 
-test("subcrew a2a serves agents; a task that ran when it was killed continues with the next server", async () => {
+test("subcrew a2a serves agents; a task that was running when the server was killed continues with the next server", async () => {
   const there = place({
     ".subcrew/agents/worker.md": worker,
     "turns.json": JSON.stringify([{ text: "never", delayMs: 600_000 }]),

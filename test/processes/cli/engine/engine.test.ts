@@ -106,7 +106,7 @@ describe("subcrew --engine", () => {
 
   test("a data folder that the user of the server cannot reach is named", async ({ skip }) => {
     if (process.getuid?.() !== 0) return skip("only root starts the server as another user");
-    const closed = mkdtempSync(join(tmpdir(), "subcrew-closed-")); // only its owner may enter it
+    const closed = mkdtempSync(join(tmpdir(), "subcrew-closed-")); // only the owner of the folder may enter it
     const { code, stderr } = await there!.run(["engine", "dev", "--data", join(closed, "data")]);
     rmSync(closed, { recursive: true });
     expect([code, stderr]).toEqual([1, expect.stringContaining(`who may not enter the folder ${closed}.\n`)]);
@@ -220,7 +220,7 @@ describe("subcrew worker", () => {
     const first = await taker(began);
     first.child.kill("SIGKILL");
     await first.ended;
-    writeFileSync(inWork("go"), ""); // ends the command that the dead worker left behind
+    writeFileSync(inWork("go"), ""); // the file `go` ends the command that the dead worker left behind
     const { code, stdout, stderr } = await began.ended;
     expect([code, stdout], stderr).toEqual([0, expect.stringContaining("shows no sign of life")]);
     expect([turnsIn(eventsIn(stdout)), endsIn(eventsIn(stdout))]).toEqual([[1, 2, 3], 1]);
@@ -388,7 +388,7 @@ test("a helper on another worker begins with the uncommitted files of its parent
   expect(existsSync(join(near.workspace, "fresh.txt"))).toBe(false);
   const homeOf = (file: string): number => far.findIndex(({ home }) => made(file).startsWith(home));
   const homesOf = [homeOf("boss-place.txt"), homeOf("aide-place.txt")];
-  expect(homesOf).toEqual(homesOf[0] === 0 ? [0, 1] : [1, 0]); // on two workers
+  expect(homesOf).toEqual(homesOf[0] === 0 ? [0, 1] : [1, 0]); // the two tasks ran on two workers
   for (const { child, ended } of ours) {
     child.kill("SIGTERM");
     await ended;

@@ -162,7 +162,7 @@ describe("several tasks", () => {
       "x",
     ]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "good work\n" });
-    expect(ms).toBeLessThan(200_000); // the command does not wait for the slow one
+    expect(ms).toBeLessThan(200_000); // the command does not wait for the slow loser
   });
 
   test("with more than thirty tasks the summary counts them and lists the failed ones", async () => {

@@ -61,7 +61,7 @@ function allOf({ home }: Place): number[] {
       try {
         return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`HOME=${home}`);
       } catch {
-        return false; // it has ended, or belongs to another user
+        return false; // the process has ended, or belongs to another user
       }
     })
     .map(Number);
@@ -84,7 +84,7 @@ function killed(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // it has ended by itself
+    // the process has ended by itself
   }
 }
 
@@ -259,7 +259,7 @@ describe.concurrent("a background process that is gone", () => {
     const work = ["team", "--input", "team.json", "--model", "scripted:turns.json", "--bg", "--name", "site"];
     const shell = opened(terminal(tmux.path, there, work, { columns: 200 }));
     const id = idIn((await shell.until("[exit 0]")).join("\n"));
-    shell.close(); // the terminal is closed with all its processes
+    shell.close(); // closing the terminal ends all its processes
     await until(async () => json<{ status: string }>(await there.run(["status", id, "--json"])).status === "waiting");
 
     for (const pid of [...processesOf(there), ...allOf(there)]) killed(pid);

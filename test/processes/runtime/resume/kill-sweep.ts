@@ -312,7 +312,7 @@ export async function sweep(
   };
 }
 
-/** This many of the numbers from one to `of`, evenly spread. */
+/** A number of evenly spread integers from one to `of`. */
 function sample(of: number, count: number): number[] {
   if (of <= count) return Array.from({ length: of }, (_, at) => at + 1);
   return Array.from({ length: count }, (_, at) => 1 + Math.round((at * (of - 1)) / (count - 1)));
