@@ -75,7 +75,7 @@ export const facts = {
     task: task.partial().optional().describe("the options of a task that an agent started"),
   }),
   "node.reused": fact("The result of an earlier task is used.", {
-    from: text.describe("that task, as run/path"),
+    from: text.describe("the earlier task, as run/path"),
     endedAt: z.number().describe("when the earlier task ended"),
     saved: z
       .strictObject({ usage: usageSchema, cost: costSchema })
@@ -184,7 +184,7 @@ export const facts = {
     },
   ),
   "conversation.forked": fact("A task begins with the conversation of another task.", {
-    from: text.describe("that task, as run/path"),
+    from: text.describe("the other task, as run/path"),
     turn: count,
   }),
   "rights.reduced": fact("An agent has fewer tools than its file lists.", {

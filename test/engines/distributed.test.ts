@@ -124,7 +124,9 @@ const contextOf = (emit: (fact: Fact) => void = () => {}): PerformContext =>
     tell: () => {},
     past: () => Promise.resolve([]),
   }) as unknown as PerformContext;
-/** Makes the worker of a call look dead as soon as it has accepted the placement with this number. */
+/**
+ * Makes the worker of a call look dead as soon as the call with this epoch (the number of its placement) was accepted.
+ */
 const bury = async (path: string, epoch: number): Promise<void> => {
   await expect
     .poll(

@@ -22,7 +22,7 @@ async function pausedRun(): Promise<{ crew: Crew; id: string }> {
   return { crew, id: run.id };
 }
 
-/** The crew with an old answer to the question who owns a run: another process takes the run over right after it. */
+/** The crew, whose first look at the owner of a run is outdated: another process takes over the run right after it. */
 function withTakeOver(crew: Crew): Crew {
   let asked = 0;
   const owner = async (id: string): ReturnType<Crew["kept"]["owner"]> => {

@@ -97,7 +97,7 @@ test("a repository whose data is in a secret place is not used, unless its files
     change(join(folder, ".git"));
     return folder;
   };
-  const refused = "its data is in a secret place (.password-store), but its files are elsewhere";
+  const refused = "its data is in a secret place (.password-store), but its work tree is not";
   const changes: Readonly<Record<string, (git: string) => void>> = {
     "a file .git": (git) => {
       rmSync(git, { recursive: true });

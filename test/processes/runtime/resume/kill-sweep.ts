@@ -9,7 +9,7 @@ import { ownerOf } from "../../../../src/runtime/store/run-claim.ts";
 import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
 import { type Ended, type Place, place, script, type Started } from "../../command.ts";
 
-/** A way to run something with the real command: its arguments, and the files it needs. */
+/** A scenario of these tests: the arguments of the real command, and the files it needs. */
 type Mode = Readonly<{
   args: readonly string[];
   files: Readonly<Record<string, string>>;
