@@ -77,7 +77,7 @@ type AskOptions = Readonly<{
 const marks = ({ system }: Asked): string[] =>
   [...system.matchAll(/\b(?:user|root|pkg|imported)-\w+|in-code/g)].map(([mark]) => mark);
 
-test("each agent gets the instruction files that its own program would read, and none of other families", async () => {
+test("each agent gets the instruction files that its own program would read, and no files of other families", async () => {
   const { project, home } = place();
   const told: Record<string, string> = {};
   const model = scripted(

@@ -295,7 +295,7 @@ describe("resuming a run", () => {
     expect(model.prompts).toEqual(["two after 1"]);
   });
 
-  test("of two concurrent resumes one succeeds, and the other is told who owns the run", async () => {
+  test("of two concurrent resumes one succeeds, and the error of the other names the owner of the run", async () => {
     const home = tempFolder();
     const stuck = crewOf({ home, models: { model: never } }).run(steps);
     for await (const event of stuck) if (event.type === "node.started") stuck.pause();

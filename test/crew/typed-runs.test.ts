@@ -133,7 +133,7 @@ const even = {
   },
 } as const satisfies StandardSchema;
 
-test("an output schema of another library works as one of zod does", async () => {
+test("an output schema of another library works like a schema of zod", async () => {
   const run = createCrew(answers(3, 4)).run({ task: "Give an even number.", schema: even });
   expect(await run).toMatchObject({ status: "ok", data: { half: 2 }, usage: { turns: 2 } });
 });

@@ -54,7 +54,7 @@ test("discoverAgents takes a home directory, a scope or options", async () => {
   expect([getAgent(untrusted.agents, "p"), untrusted.untrusted.map(({ name }) => name)]).toEqual([undefined, ["p"]]);
 });
 
-test("loadAgentsFromDir reads a directory in the dialect of its path, and a missing one as empty", () => {
+test("loadAgentsFromDir reads a directory in the dialect of its path; a missing directory is empty", () => {
   const root = tempFolder({
     ".pi/agents/a.md": agentFile("a", "tools: read\n"),
     ".pi/agents/b.md": "no agent",

@@ -183,7 +183,7 @@ describe("takeovers of a task by another worker", () => {
     expect(await outcome).toEqual({ status: "ok", output: "real" });
   });
 
-  test("a call fails as crashed after four takeovers without a new recorded fact, and not if each of them recorded one", async () => {
+  test("a call fails as crashed after four takeovers without a new recorded fact, but not if each takeover recorded a fact", async () => {
     const turn = { type: "turn.ended", turn: 1, text: "", calls: [] } as unknown as Fact;
     const never = (signal: AbortSignal): Promise<Outcome> =>
       new Promise((resolve) =>
@@ -310,7 +310,7 @@ describe("the order in which workers get tasks", () => {
     return { open: new Promise<void>((resolve) => (release = resolve)), release };
   };
 
-  test("runs with a lower number come first, and a run with many tasks does not keep a small one waiting", async () => {
+  test("runs with a lower number come first, and a run with many tasks does not delay a small run", async () => {
     const [all, last] = [gate(), gate()];
     const taken: string[] = [];
     const busy = engine(async ({ path }) => {

@@ -113,7 +113,7 @@ describe("a database: many processes", () => {
     await journal.close();
   });
 
-  test("a patch that one machine shares is identical, byte for byte, on another", async () => {
+  test("a patch that one machine shares is identical, byte for byte, on another machine", async () => {
     const [here, there] = [storeOf(), storeOf()];
     const patch = Buffer.from([0x2d, 0x63, 0x61, 0x66, 0xe9, 0x00, 0x0a, 0x2b]); // no UTF-8, and no line end
     writeFileSync((await here.file(RUN, "a", { kind: "patch" }))!, patch);
@@ -192,7 +192,7 @@ describe("a database: many processes", () => {
     }
   });
 
-  test("a run whose process died after it confirmed `cancel` is cancelled by the next process, and not again when it is resumed", async () => {
+  test("a run whose process died after it confirmed `cancel` is cancelled by the next process, but not again when it is resumed", async () => {
     const [dying, next, person] = [storeOf(), storeOf(), storeOf()];
     const command = { do: "cancel" as const, reason: "enough" };
     const served = async (store: PostgresStore, isOver: boolean): Promise<readonly unknown[]> => {

@@ -127,7 +127,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
       expect(scene.notes()).toEqual(status === "ok" ? ["after"] : []);
     });
 
-    test("of two coordinators that claim one run, one gets it, and the other gets an error", async () => {
+    test("of two coordinators that claim one run, one gets the run, and the other gets an error", async () => {
       const scene = await on([calls("hang_once"), calls("note", { line: "once" }), "Done."]);
       const first = scene.site.coordinate(RUN);
       await scene.file("hung");

@@ -96,7 +96,7 @@ describe("signing in", () => {
     expect(secrets.prefix).toMatch(/^[\w-]{22}$/);
   });
 
-  test("a link works once; a link of an earlier server start, with another key or an invented one does not work", async () => {
+  test("a link works once; a link of an earlier server start, a link with another key, and an invented link do not work", async () => {
     const token = linkToken(secrets, "full");
     expect((await ask(at(`enter?token=${token}`))).status).toBe(200);
     expect((await ask(at(`enter?token=${token}`))).status).toBe(401);

@@ -9,7 +9,7 @@ test("an agent that lists no tools may use every tool except delegation", () => 
   expect(permit({ name: "a" }, "task").rule).toBe("a lists no tools, so all but delegation are allowed");
 });
 
-test("a tool list allows the tools that it names and those that its patterns cover; an empty list allows none", () => {
+test("a tool list allows the tools that it names and those that its patterns cover; an empty list allows no tool", () => {
   const rights = { name: "a", tools: ["read_file", "github__*"] };
   expect(allowed(rights, "read_file", "github__search", "gitlab__search", "write_file")).toEqual([
     true,

@@ -115,7 +115,7 @@ test("a race for two winners waits for the second winner, and records the order 
   expect(["b", "a", "c", "end"].map((id) => all.entries.get(id)?.rank)).toEqual([0, 1, 2, 3]);
 });
 
-test("cancelling ends waiting nodes and stops running ones; a join keeps its gathered outputs", () => {
+test("cancelling the plan cancels waiting nodes and stops running nodes; a join keeps its gathered outputs", () => {
   const { all } = begun({ a: task(), b: task(), c: task("b"), end: join("settled", "a", "c") });
   settle(all, "a", ok("done"));
   expect(cancelAll(all, "why")).toEqual({ start: [], settled: ["c", "end"], cancel: ["b"] });

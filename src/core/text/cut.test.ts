@@ -76,7 +76,7 @@ describe("cutHead", () => {
     expect(cutHead("a😀b", 3)).toEqual({ text: "a😀", cut: true });
   });
 
-  test("keeps nothing of a length below one", () => {
+  test("keeps nothing when the allowed length is below one", () => {
     expect(cutHead("a", 0)).toEqual({ text: "", cut: true });
     expect(cutHead("a", -5)).toEqual({ text: "", cut: true });
   });
@@ -95,7 +95,7 @@ describe("a summary that is cut at a natural end", () => {
     expect(cutSummary(text, chars, "smart")).toEqual({ text: kept, cut: true });
   });
 
-  test("a short text stays whole, and a simple cut counts characters", () => {
+  test("a short text stays whole, and the simple way of cutting counts characters", () => {
     expect(cutSummary("Short.", 10, "smart")).toEqual({ text: "Short.", cut: false });
     expect(cutSummary("One two. Three", 10)).toEqual({ text: "One two. T", cut: true });
   });

@@ -33,7 +33,7 @@ async function read({ body }: ProviderAnswer): Promise<{ url: string; headers: R
   return JSON.parse(text) as Awaited<ReturnType<typeof read>>;
 }
 
-test("headers in the settings replace the usual ones in any spelling, and the length is that of the body in bytes", async () => {
+test("headers in the settings replace the default headers in any spelling, and the content length is that of the body in bytes", async () => {
   const { url } = await provider();
   const connection = connectProvider(`http://${url}/v1/`);
   const headers = { "User-Agent": "mine", ACCEPT: "*/*", "Content-Length": "7", "x-key": "k" };
@@ -107,7 +107,7 @@ async function textOf({ body }: ProviderAnswer): Promise<string> {
   return text;
 }
 
-test("a request on a connection that the provider closes at that moment is sent again on a new one", async () => {
+test("a request on a connection that the provider closes at that moment is sent again on a new connection", async () => {
   const { url, opened } = await rawServer((socket, connection) => {
     let requests = 0;
     socket.on("data", () => {
@@ -150,7 +150,7 @@ test("a connection on which bytes arrive without a request is closed", async () 
   expect(opened()).toBe(2);
 });
 
-test("a long answer that is not read does not block the next one on its connection", async () => {
+test("a long answer that is not read does not block the next answer on its connection", async () => {
   const long = "x".repeat(2 ** 20 + 1); // reading pauses exactly at the last byte
   const { url, opened } = await rawServer((socket) => {
     let requests = 0;

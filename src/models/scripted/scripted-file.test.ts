@@ -12,7 +12,7 @@ test("a script file that is created after a failed attempt is read at the next a
   expect(await read("turns.json")).toBeTypeOf("function");
 });
 
-test("the calls of a resumed conversation keep their own ids, or get those of their turn in the file", async () => {
+test("the calls of a resumed conversation keep their own ids, or get the ids of their turn in the script file", async () => {
   const folder = tempFolder();
   const call = { name: "read_file", input: { path: "a" } };
   const turns = ["hello", { calls: [call, { ...call, id: "mine" }, call] }];

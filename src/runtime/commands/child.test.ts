@@ -185,7 +185,7 @@ function childrenOf(parent: number): string[] {
 }
 
 test.runIf(process.platform === "linux")(
-  "parallel programs share one watchdog, and a later one gets another",
+  "parallel programs share one watchdog; a program that starts later gets a new watchdog",
   async () => {
     const before = new Set(childrenOf(process.pid));
     const dogs = (): string[] =>

@@ -337,7 +337,7 @@ describe("a command that is interrupted", () => {
     expect([existsSync(join(mine, "HEAD")), existsSync(changed)]).toEqual([true, false]);
   });
 
-  test("files of one command do not count as existing for a parallel one", async () => {
+  test("files of one command do not count as existing before a parallel command", async () => {
     const place = room();
     const [one, other] = [host(place), host(place)];
     const shell = await one.commands.start("mkdir -p x/.git; touch made; sleep 1000");

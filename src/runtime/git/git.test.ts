@@ -71,7 +71,7 @@ test.skipIf(!existsSync("/proc/self/task"))(
   30_000,
 );
 
-test("an endless file in place of one of git is refused at once", async () => {
+test("an endless file in place of one of git's files is refused at once", async () => {
   const zero = (name: string): string => {
     const folder = repository();
     rmSync(join(folder, ".git", name), { force: true });

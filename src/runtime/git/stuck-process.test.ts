@@ -33,7 +33,7 @@ function processesWith(word: string): string[] {
 }
 
 test.skipIf(!existsSync("/proc/self/wchan"))(
-  "a program that opens a pipe counts as stuck after some seconds; one that waits for a slow disk does not",
+  "a program that opens a pipe counts as stuck after some seconds; a program that waits for a slow disk does not",
   async () => {
     const pipe = join(tempFolder(), "pipe");
     execFileSync("mkfifo", [pipe]);

@@ -188,7 +188,7 @@ test("a long conversation is summarised before the next turn when the provider r
   expect(last).toBeLessThan(17);
 });
 
-test("an agent that repeats a call, and one whose calls are all denied, are stopped; their text is kept", async () => {
+test("an agent that repeats a call, and an agent whose calls are all denied, are stopped; their text is kept", async () => {
   const stuck = await play(Array.from({ length: 8 }, () => look("a", "Again.")));
   expect(stuck.outcome).toMatchObject({ status: "failed", fault: { code: "STUCK" }, output: "Again." });
   const others = Array.from({ length: 20 }, (_, n) => look(`${n}`, "Please."));

@@ -172,7 +172,7 @@ test.each([
     });
 });
 
-test("a task that has not ended, and one of a run that still runs, are refused", async () => {
+test("a task that has not ended, and a task of a run that is still running, are refused", async () => {
   const open = { code: "NOT_RESUMABLE", message: `"${RUN}/a" has not ended, so it cannot be continued yet.` };
   const begin = [started({ a: task(), b: task() }, "a"), began("a")];
   await expect(continuing(begin)).rejects.toMatchObject(open);

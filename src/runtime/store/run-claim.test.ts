@@ -54,7 +54,7 @@ describe("a run has only one owner", () => {
 });
 
 describe("a dead owner", () => {
-  test("is replaced by the next one", async () => {
+  test("is replaced by the next owner", async () => {
     const folder = tempFolder();
     const { pid } = spawnSync(process.execPath, ["-e", ""]);
     writeFileSync(join(folder, "owner.7.json"), JSON.stringify({ pid, started: "1" }));

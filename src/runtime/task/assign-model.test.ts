@@ -61,7 +61,7 @@ test("a resumed task runs on the model that it began on, or fails", async () => 
   );
 });
 
-test("a model that the settings require is not replaced; one that an agent names for its helper is replaced with a warning", async () => {
+test("a model that the settings require is not replaced; a model that an agent names for its helper is replaced with a warning", async () => {
   expect(await refusalOf({ models, agent: { model: "fourth", modelRequired: true } })).toMatch(
     /^MODEL_UNKNOWN: .*fourth/,
   );

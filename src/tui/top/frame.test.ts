@@ -125,7 +125,7 @@ test("top shows groups in reading order, and names rows by their task", () => {
   ]);
 });
 
-test("a wide terminal shows every column, and a narrow one drops columns from the last one on", () => {
+test("a wide terminal shows every column, and a narrow terminal drops columns, the last column first", () => {
   const headings = (columns: number): string => draw(oneRun, viewOf(oneRun), columns)[1]!.trim().replace(/\s+/g, " ");
   expect(headings(200)).toBe("NAME AGENT MODEL DOING TURNS CTX TOKENS PRICE DIFF AGE");
   expect(headings(90)).toBe("NAME AGENT MODEL DOING TURNS CTX");
@@ -240,7 +240,7 @@ test("in top, no key acts on another row when the selected row is gone", () => {
   expect(press(rows, view, key("down"), 10).view.selected).toBe("run_1/build");
 });
 
-test("in the list of all runs, an ended run is one row, and a running one has its tasks below it", () => {
+test("in the list of all runs, an ended run is one row, and a running run has its tasks below it", () => {
   const ended = runOf("run_2", { output: "b", nodes: { a: task("One"), b: task("Two", ["a"]) } }, [], "ok");
   const all: TopState = { title: "top", runs: [release, ended], one: false, hidden: [] };
   const { rows } = listedRows(all, firstView);

@@ -43,7 +43,7 @@ async function events(run: AsyncIterable<Event>): Promise<Event[]> {
   return seen;
 }
 
-test("without any key the offline model is used, and with keys the first provider that has one", async () => {
+test("without any key the offline model is used; with keys, the first provider that has a key is used", async () => {
   const server = await provider(() => "hello");
   const ran = async (options: CrewOptions) => {
     const run = createCrew({ ...base, ...options }).run({ mode: "single", agent: "a", task: "hi" });

@@ -236,7 +236,7 @@ test("the page continues without a gap or a duplicate after sleep and after the 
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test("a message reaches a running task, a failed task is retried, and an ended one is continued", async (context) => {
+test("a message reaches a running task, a failed task is retried, and an ended task is continued", async (context) => {
   if (missing !== undefined) context.skip(missing);
   const id = await background("run", "bash", "Wait.", ...model("hears"), ...freely, "--name", "Hears");
   await at(`#/run/${id}`);

@@ -216,7 +216,7 @@ test("SBX-12: an agent cannot start another one in a folder outside", async () =
   expect(JSON.stringify(events)).toContain("is outside of the folders this run may use");
 });
 
-test("four refusals without effect: a forbidden tool, an unknown one, a forbidden one under an alias, and one that the parent lacks", async () => {
+test("four refusals without effect: a forbidden tool, an unknown tool, a forbidden tool under an alias, and a tool that the parent lacks", async () => {
   const cwd = tempFolder();
   const model = scripted(
     call("start", { agent: "helper" }),

@@ -204,7 +204,7 @@ const byName = [
   ".UNKNOWN/Wallet.dat",
 ] as const;
 
-test("reading secrets: files of unknown programs are recognised by their names, and ordinary ones stay open", async () => {
+test("reading secrets: files of unknown programs are recognised by their names, and ordinary files stay open", async () => {
   const home = outsideOfTmp();
   plant(home, byName);
   const open = [

@@ -88,7 +88,7 @@ test("a call that writes before the plan is approved is denied", async () => {
   expect(existsSync(join(cwd, "a.txt"))).toBe(false);
 });
 
-test("a plan that is rejected with a reason is revised, and a rejection without one ends the task", async () => {
+test("a plan that is rejected with a reason is revised; a rejection without a reason ends the task", async () => {
   const again = await approve(
     ["Plan A.", "Plan B.", write("b\n"), "Did B."],
     [{ approve: false, text: "smaller" }, { approve: true }],

@@ -84,7 +84,7 @@ test("LIM-01: an agent that never stops calling tools is stopped after its seven
   expect(server.requests).toHaveLength(8);
 });
 
-test("the limits of a task are 100 turns and 30 minutes; the first turn states them, and a later one warns when they are near", async () => {
+test("the limits of a task are 100 turns and 30 minutes; the first turn states the limits, and a later turn warns when they are near", async () => {
   const calls = { calls: [{ name: "look", input: {} }] };
   const turns: Script[] = Array.from({ length: 9 }, (_, n) => ({ calls: [{ name: "look", input: { n } }] }));
   const look = defineTool({

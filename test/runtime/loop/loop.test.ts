@@ -62,7 +62,7 @@ test.each(["complete_task", "submit_result", "yield"])("the finish tool can be c
   });
 });
 
-test("an invalid result is sent back with the reason, and a second one fails", async () => {
+test("an invalid result is sent back with the reason, and a second invalid result fails the task", async () => {
   const mended = await play([finish({ n: "four" }), finish({ n: 4 })], { more: { output: schema } });
   expect(mended.result.status).toBe("ok");
   const told = mended.requests[1]?.messages.at(-1);

@@ -33,7 +33,7 @@ const resultsIn = (model: Scripted, request: number): string[] =>
 const agent = (name: string, more: object = {}) =>
   defineAgent({ name, description: name, instructions: name, tools: [], ...more });
 
-test("the full output of a task is a file; a caller reads 2,000 characters of it, without splitting one, and the path", async () => {
+test("the full output of a task is a file; a caller reads the path and 2,000 characters of it, without a split character", async () => {
   const long = `${"x".repeat(1_999)}😀${"y".repeat(3_000)}`;
   const lead = scripted(
     { calls: [{ name: "task", input: { agent: "worker", tasks: [{ id: "Part", assignment: "go" }] } }] },

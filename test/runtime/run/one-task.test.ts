@@ -179,7 +179,7 @@ test("a parent waits for its paused helper, and both continue when the run is re
   expect(JSON.stringify(second.models["lead"]?.requests[0]?.messages)).toContain("ok: helped");
 });
 
-test("a paused contender is no longer needed once another one has won", async () => {
+test("a paused contender is no longer needed once another contender has won", async () => {
   const { crew } = stage(tempFolder(), { a: [hang], b: [{ text: "b wins", delayMs: 50 }] });
   const contest = team(["a"], ["b"]);
   const run = crew.run({
@@ -257,7 +257,7 @@ test("a task of an idle run is cancelled for good, and its dependants are skippe
   expect(nodes["b"]).toMatchObject({ status: "ok" });
 });
 
-test("the answer to a command lists the tasks that wait for a paused task, are skipped with a cancelled one, or continue", async () => {
+test("the answer to a command lists the tasks that wait for a paused task, are skipped with a cancelled task, or continue", async () => {
   const { crew } = stage(tempFolder(), { a: [hang, "a is done"], b: [hang], c: ["c is done"], d: ["never"] });
   const run = crew.run(team(["a"], ["b"], ["c", "a"], ["d", "b"]));
   const signal = new AbortController().signal;

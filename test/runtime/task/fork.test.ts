@@ -120,7 +120,7 @@ describe.each(["anthropic/claude-haiku-4-5", "openai-chat/gpt-4o", "openai/gpt-5
   });
 });
 
-test("the tasks of a delegated team fork with the same beginning, also those that wait for others", async () => {
+test("the tasks of a delegated team fork with the same beginning, also tasks that wait for other tasks", async () => {
   const tasks = [
     { id: "doors", task: "Count the doors.", assignee: "dev", fork: true },
     { id: "windows", task: "Count the windows.", assignee: "dev", depends: ["doors"], fork: true },

@@ -92,7 +92,7 @@ describe("PARSE-11 PARSE-12 untrusted schemas", () => {
     expect(asked).toBe(0);
   });
 
-  test("a schema that refers to itself works, and one that is nested endlessly is refused", async () => {
+  test("a schema that refers to itself works, and a schema that is nested endlessly is refused", async () => {
     const list = { type: "object", properties: { next: { $ref: "#" } }, required: ["next"] };
     expect(await check(list, { next: {} })).toContain("next");
     let nested: Record<string, unknown> = { type: "string" };

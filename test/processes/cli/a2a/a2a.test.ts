@@ -78,7 +78,7 @@ test.each([
   expect(stderr).toContain(words);
 });
 
-test("a remote agent in a file is listed as one, and explained without its secret", async () => {
+test("a remote agent in a file is listed as remote, and explained without its secret", async () => {
   const there = place();
   const remote =
     "---\nkind: remote\nname: far\ndescription: far away\nagent_card_url: https://example.com/card.json\nauth:\n  type: apiKey\n  key: do-not-show-this-key\n---\n";

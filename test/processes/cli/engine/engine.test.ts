@@ -60,7 +60,7 @@ async function firstLine({ child, until }: Started): Promise<string> {
 const addressIn = (line: string): string => (JSON.parse(line) as { url: string }).url;
 
 describe("subcrew --engine", () => {
-  test("a run in the database is visible from another machine's home folder, and is not in this one's", async () => {
+  test("a run in the database is visible from another machine's home folder, and is not stored in the home folder of this machine", async () => {
     const ran = await here!.run(["run", "--engine", url, "explore", "Which files are here?"]);
     expect(ran.code, ran.stderr).toBe(0);
     const [, id = ""] = /(run_[a-z0-9]{12})/.exec(ran.stderr) ?? [];
@@ -202,7 +202,7 @@ describe("subcrew worker", () => {
     expect((await ask("--reuse")).stderr).not.toContain("reused: explore");
   }, 120_000);
 
-  test("a worker that is told to end returns its task after the grace period, and another one continues it", async () => {
+  test("a worker that is told to end returns its task after the grace period, and another worker continues the task", async () => {
     const began = begin();
     const first = await taker(began);
     first.child.kill("SIGTERM");
@@ -215,7 +215,7 @@ describe("subcrew worker", () => {
     await startWorker(here!);
   }, 120_000);
 
-  test("the task of a killed worker continues on another one from its recorded turns, and ends once", async () => {
+  test("the task of a killed worker continues on another worker from its recorded turns, and ends once", async () => {
     const began = begin();
     const first = await taker(began);
     first.child.kill("SIGKILL");

@@ -494,7 +494,7 @@ describe.concurrent("watching a run", () => {
 });
 
 describe.concurrent("deleting runs", () => {
-  test("rm refuses a run that is running, and asks before it deletes a paused one", async () => {
+  test("rm refuses a run that is running, and asks before it deletes a paused run", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     const refused = await there.run(["rm", id]);

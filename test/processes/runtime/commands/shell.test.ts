@@ -333,7 +333,7 @@ describe("race with an acceptance command", () => {
     return { status, output: output ?? "", events };
   };
 
-  test("the answer is passed on standard input, and only an accepted one wins", async () => {
+  test("the answer is passed on standard input, and only an accepted answer wins", async () => {
     expect(await race("grep -qf words.txt", { permissions: { allow: ["bash(=grep -qf words.txt)"] } })).toMatchObject({
       status: "ok",
       output: "blue",

@@ -346,7 +346,7 @@ describe("several tasks in worktrees", () => {
     }
   });
 
-  test("a task whose changes conflict with the workspace loses the race, and the next one wins", async () => {
+  test("a task whose changes conflict with the workspace loses the race, and the next contender wins", async () => {
     const cwd = project();
     let lose: () => void = () => {};
     const lost = new Promise<void>((resolve) => (lose = resolve));

@@ -239,7 +239,7 @@ describe.concurrent("MCP servers", () => {
     expect(seen).toMatchObject({ STAGE: "test", HOMELY: "nowhere" });
   });
 
-  test("MCPC-02: a server that ends is started again, one that hangs is given up, and the agent continues", async () => {
+  test("MCPC-02: a server that ends is started again, a server that hangs is given up, and the agent continues", async () => {
     await patiently(async (times) => {
       const { server, starts } = fixture();
       const { texts, status } = await play(
