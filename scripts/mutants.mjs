@@ -167,7 +167,7 @@ function textOf(node, text, byNode) {
   };
   const [first, ...others] = byNode.get(node) ?? [];
   if (first === undefined) return plain(node);
-  // Several changes of one node are written around each other: the outer one sees the inner ones as its text.
+  // Several changes of one node are written around each other: the outer change sees the inner changes as its text.
   const rest = new Map(byNode).set(node, others);
   const [id, place] = first;
   return place.write(id, (inner) => textOf(inner, text, rest));

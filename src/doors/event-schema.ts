@@ -196,7 +196,10 @@ export const facts = {
     question: text,
     call: text.optional().describe("the tool call that the question is about; absent for a gate of the plan"),
     wants: z.literal("words").optional().describe("the question is answered in words; absent: with yes or no"),
-    offersNetwork: z.literal(true).optional().describe("the command needs the network, and the answer may add it"),
+    offersNetwork: z
+      .literal(true)
+      .optional()
+      .describe("the command needs the network, and the answer may grant network access"),
   }),
   "gate.answered": fact("A question was answered.", { answer, call: text.optional() }),
   "remote.joined": fact("A remote agent took a task.", {

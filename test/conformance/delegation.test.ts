@@ -190,7 +190,7 @@ area<{ parent_spawns: unknown; agent?: string }, Resolved | { allowed: boolean; 
   },
 );
 
-/** The agent of a call that names none, and whether it may be started. */
+/** The agent of a call that names no agent, and whether it may be started. */
 async function startedByDefault(spawns: Spawns): Promise<{ agent: string | undefined; enabled: boolean }> {
   const plans: Plan[] = [];
   const catalog = catalogOf(["task", "scout", "reviewer"].map((name) => card(name)));

@@ -199,7 +199,10 @@ function readCommand(reader: Reader): void {
   reader.commands.push({ words: found, sets, redirects, ...(input.length > 0 && { input }) });
 }
 
-/** The assignment that a word contains, as in `NAME=value`; `undefined`: the word is none, or that is not known. */
+/**
+ * The assignment that a word contains, as in `NAME=value`; `undefined`: the word is no assignment, or that is not
+ * known.
+ */
 export function settingIn({ text, begins }: ShellWord): VariableSetting | undefined {
   const [whole, name, appends] = /^([^=]*?)(\+?)=/.exec(text ?? begins ?? "") ?? [];
   if (whole === undefined || name === undefined || name === "") return undefined;

@@ -78,7 +78,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Widths of short texts: a screen measures the same ones in every frame. */
+/** Widths of short texts: a screen measures the same texts in every frame. */
 const measured = new Map<string, number>();
 const MOST_MEASURED = 2_000;
 const LONGEST_MEASURED = 400;

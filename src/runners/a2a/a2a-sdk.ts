@@ -148,7 +148,7 @@ class UnusableAnswer extends Error {
 
 export const isUnusableAnswer = (error: unknown): boolean => error instanceof Error && error.name === "UnusableAnswer";
 
-/** The A2A library checks only some fields of an answer. Without this check, the others could be of any type. */
+/** The A2A library checks only some fields of an answer. Without this check, the other fields could be of any type. */
 const id = z
   .string()
   .max(1_000)

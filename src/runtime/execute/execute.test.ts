@@ -472,7 +472,7 @@ describe("a resumed plan", () => {
   const again = (body: Body, past: readonly KeptEvent[]) =>
     observe({ plan: body, past, act: ({ path }) => ok(`again ${path}`) });
 
-  test("ends nodes that were being stopped, with the recorded reason or as no longer needed, and does not start them again", async () => {
+  test("ends nodes that were being stopped, with the recorded reason or as no longer needed, and does not start these nodes again", async () => {
     const { journal } = await raced();
     const cut = journal.findIndex(({ type, path }) => type === "node.ended" && path === "a") + 1;
     const after = await again(race, journal.slice(0, cut));

@@ -144,7 +144,7 @@ function slowDisk(folder: string, done: string[]): Disk {
 }
 
 describe("each step of opening a journal waits for the step before it", () => {
-  test("in a new folder, whose sync ends before the first record is reported", async () => {
+  test("in a new folder: its sync ends before the first record is reported", async () => {
     const folder = join(tempFolder(), "new");
     const done: string[] = [];
     const listener = { kept: () => void done.push("kept"), lost: () => {} };
@@ -164,7 +164,7 @@ describe("each step of opening a journal waits for the step before it", () => {
     expect(statSync(join(folder, JOURNAL_FILE)).mode & 0o777).toBe(0o600);
   });
 
-  test("in a journal with an incomplete end whose claims are lost: it is released, closed, and claimed again", async () => {
+  test("in a journal with an incomplete end and lost claim files: the journal is released, closed, and claimed again", async () => {
     const folder = tempFolder({
       [JOURNAL_FILE]: `${encodeLine(note(1), 1)}{`,
       "outputs/.0123456789abcdef.tmp": "half",
@@ -184,7 +184,7 @@ describe("each step of opening a journal waits for the step before it", () => {
     await journal.close();
   });
 
-  test("in a damaged journal, which is closed and released", async () => {
+  test("in a damaged journal: the journal is closed and released", async () => {
     const folder = tempFolder({ [JOURNAL_FILE]: `x\n${encodeLine(note(1), 1)}` });
     const done: string[] = [];
     const opening = openJournal(folder, ignoring, { disk: slowDisk(folder, done) });

@@ -117,7 +117,7 @@ describe("delegation tools", () => {
   const catalog: Catalog = { agents: [{ name: "scout", description: "scouts", readOnly: true }], disabled: [] };
   type Asked = Readonly<{ spellings: readonly string[]; caller: Caller }>;
 
-  /** A world whose delegation tools have the requested names, unless others are given. */
+  /** A world whose delegation tools have the requested names, unless other tools are given. */
   function worldWithDelegation(parts: WorldParts = {}, made?: readonly Tool[]): { world: World; asked: Asked[] } {
     const asked: Asked[] = [];
     const plain = worldOf({ tools, agent: { tools: ["look", "task"], spawns: ["scout"] }, ...parts });

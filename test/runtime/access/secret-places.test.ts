@@ -31,7 +31,7 @@ const PATH = "/usr/local/bin:/usr/bin:/bin";
 /** One file in every secret place of a home folder. */
 const everyPlace: readonly string[] = [...secretHomeFolders.map((folder) => `${folder}/file`), ...secretHomeFiles];
 
-/** The best known of these places, and every sixth of the others: each is tried with every reader. */
+/** The best known of these places, and every sixth of the other places: each is tried with every reader. */
 const places = everyPlace.filter((place, at) => at % 6 === 0 || /^\.(?:ssh|aws|netrc|kube|config\/gh)\b/.test(place));
 
 /** A folder that commands in the sandbox can see: the folder for temporary files is empty for them. */

@@ -40,7 +40,7 @@ const elsewhere = {
   ],
 } as const;
 
-test.each(Object.entries(elsewhere))("%s is tested in another file", (_, [file, title]) => {
+test.each(Object.entries(elsewhere))("the case %s is tested in another file", (_, [file, title]) => {
   expect(readFileSync(join(import.meta.dirname, "../../..", file), "utf8")).toContain(title);
 });
 

@@ -196,7 +196,7 @@ async function tellFrozen(at: Place, command: "stop" | "cancel", { child, ended 
   } else process.kill(frozen, "SIGCONT");
 }
 
-/** Lists every process that works for this place. Processes that were seen to belong to others are not read again. */
+/** Lists every process that works for this place. Processes that belong to other places are not read again. */
 function processesOf({ home }: Place, starter: number): () => number[] {
   const others = new Set<number>();
   const isOurs = (pid: number): boolean => {
