@@ -15,7 +15,7 @@ export type RunFeed = Readonly<{
 }>;
 
 export type FeedOptions = Readonly<{
-  /** Shows only this run. */
+  /** If set, only this run is shown. */
   only?: string | undefined;
   signal: AbortSignal;
   changed(): void;

@@ -231,7 +231,7 @@ describe("tools of MCP servers", () => {
     });
   });
 
-  test("tools that the agent file or a rule of the user removes are explained with that line", async () => {
+  test("tools that the agent file or a rule of the user removes are explained with the line that removes them", async () => {
     const rows = await explained(["disallowedTools: mcp__tickets"], ["permissions:", "  deny: [mcp__github__*]"]);
     expect(rows.slice(0, 2)).toEqual([
       {

@@ -368,7 +368,7 @@ describe("the order in which workers get tasks", () => {
     await expect.poll(throughQueue, { timeout: 50_000, interval: 10 }).toBeLessThan(5);
   }, 60_000);
 
-  test("a worker that accepts an offered call and also gets it from the queue carries it out once", async () => {
+  test("a worker that accepts an offered call and also gets it from the queue executes the call once", async () => {
     const began: string[] = [];
     const it = engine(async ({ run, path }) => {
       began.push(path);

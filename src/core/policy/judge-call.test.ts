@@ -23,7 +23,7 @@ const free = (rules: Readonly<{ allow?: string[]; ask?: string[]; deny?: string[
 const withFile = (policy: Policy, name: string, ...rules: AgentRule[]): Policy =>
   narrow(policy, { name, rules: [rules] });
 
-test("when several agent files apply, a denial in one of them decides, and a mode that denies wins over a file that asks", () => {
+test("when several agent files apply, a denial in any of them wins; a permission mode that denies wins over a file that asks", () => {
   const asking = withFile(free(), "outer", { tool: "write_file", says: "ask" });
   const denying = withFile(asking, "inner", { tool: "write_file", says: "deny" });
   expect(judgeCall(denying, write("a"))).toMatchObject({ decision: "deny", rule: "rules of inner" });

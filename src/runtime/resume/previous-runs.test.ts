@@ -167,7 +167,7 @@ describe("the conversation of a task", () => {
     expect(Object.keys(continued!.messages[2]!)).not.toContain("shared");
   });
 
-  test("follows the task of the same run that it resumes: its conversation, or its prompt and result", async () => {
+  test("follows the task of the same run that this task resumes: its conversation, or its prompt and result", async () => {
     const again = began("a", "And now?", { resumes: "b" });
     const nodes = { b: task(), a: task({ preface: "You look." }) };
     const talked = [started(nodes), began("b", "Find."), ...turn("b", 1, "Found."), ended("b", "Found."), again];

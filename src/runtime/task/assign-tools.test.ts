@@ -152,7 +152,7 @@ describe("delegation tools", () => {
     ]);
   });
 
-  test("the delegation tools get no schema if the agent has none, and its other limits stay", async () => {
+  test("the delegation tools get no output schema if the agent has none, and the other limits of the agent stay", async () => {
     const { world, asked } = worldWithDelegation({ agent: { tools: ["*", "task"], disallowedTools: ["change"] } });
     const { assigned } = await reportedIn(world, {}, { depth: 1, maxDepth: 2, ceiling: ["look", "task"] });
     expect(namesOf(assigned)).toEqual(["look", "task"]);

@@ -129,7 +129,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       await (await store.open(RUN, quiet)).close();
     });
 
-    test("a journal that is opened with records that were read before continues after them", async () => {
+    test("a journal that is opened with records that were already read continues after these records", async () => {
       const store = make();
       await record(store, [fact(1)]);
       const known = await store.readWhole(RUN);

@@ -104,7 +104,7 @@ describe("subcrew --engine", () => {
     ]);
   });
 
-  test("a data folder that the user of the server cannot reach is named", async ({ skip }) => {
+  test("a data folder that the user who runs the server cannot reach is named in the error", async ({ skip }) => {
     if (process.getuid?.() !== 0) return skip("only root starts the server as another user");
     const closed = mkdtempSync(join(tmpdir(), "subcrew-closed-")); // only the owner of the folder may enter it
     const { code, stderr } = await there!.run(["engine", "dev", "--data", join(closed, "data")]);

@@ -323,7 +323,7 @@ describe.concurrent("the inbox", () => {
     expect(answers.filter((line) => line.includes('"path":"page.1/approval"'))).toHaveLength(1);
   });
 
-  test("a rejection fails the run, and a prefix of the run id is enough", async () => {
+  test("a rejection fails the run, and the beginning of the run's id is enough to name it", async () => {
     const there = asking();
     const run = there.start([...args, "--bg"]);
     await run.ended;
