@@ -86,7 +86,7 @@ const post = (more: Readonly<Record<string, string>> = {}, body = "{}"): Promise
   ask(at("api/plan"), { method: "POST", headers: { ...ours(), ...more }, body });
 
 describe("signing in", () => {
-  test("the cookie is HttpOnly, SameSite=Strict and only for the random prefix", async () => {
+  test("the cookie is HttpOnly, SameSite=Strict and limited to the path with the random prefix", async () => {
     const { headers, status, body } = await ask(at(`enter?token=${linkToken(secrets, "full")}`));
     expect(status).toBe(200);
     expect(String(headers["set-cookie"])).toMatch(

@@ -144,7 +144,8 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
     drain: (ms) =>
       new Promise((resolve) => {
         if (open.size === 0 || forgotten) return resolve();
-        // Timers fire before reads: after a long pause the pipes must be read once more.
+        // Node fires timers before it reads pipes: after a long pause, the pipes must be read once more before the wait
+        // ends.
         const timer = setTimeout(() => setImmediate(resolve), ms);
         allEnded = () => {
           clearTimeout(timer);

@@ -216,7 +216,7 @@ describe("a task that is paused alone", () => {
     expect(seen.left).toEqual({ stoppable: 0, listeners: 0 });
   });
 
-  test("and then cancelled while it stops, ends with the reason of the cancelling", async () => {
+  test("ends with the reason of the cancelling when it is cancelled while it stops", async () => {
     const seen = await observe({
       plan: body,
       act: ({ path }) => ok(path, { moments: 4, slowToStop: true }),

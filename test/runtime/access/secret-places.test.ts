@@ -232,7 +232,7 @@ test("reading secrets: files of unknown programs are recognised by their names, 
   expect(seen(named)).toContain(CANARY);
 });
 
-test("reading secrets: a workspace above the home folder, and the home folders of others, are covered", async () => {
+test("reading secrets: secret places are also protected in a workspace above the home folder, and in the home folders of other users", async () => {
   const top = outsideOfTmp();
   const home = join(top, "home/me");
   plant(home, places);

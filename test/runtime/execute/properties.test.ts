@@ -357,7 +357,7 @@ describe("a run that is resumed after any prefix of its events", () => {
     );
   });
 
-  test("a cancelled run continues to the result that it would have had", async () => {
+  test("a cancelled run that is resumed reaches the result that it would have had without the cancelling", async () => {
     await fc.assert(
       fc.asyncProperty(worlds({ races: false }), fc.nat(20), async (world, when) => {
         const flavour = { delegation: false };
