@@ -188,7 +188,7 @@ async function watcher({ subcrew, parallel, between, now, pause, tasks, unasked,
   const statementsPerSecond = Math.max((rate(followed) - rate(alone)) / WATCHERS, 0);
   const busy = await between(async () => {
     const id = idOf(await parallel("six.json", "--bg", "--json"));
-    await Promise.all(watch(id)); // they end with the run
+    await Promise.all(watch(id)); // the watchers end with the run
   });
   const polls = (rate(idle) * (busy.at - six.at) + statementsPerSecond * WATCHERS * busy.at) / 1_000;
   const more = busy.statements - six.statements - polls;

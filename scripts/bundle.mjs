@@ -266,8 +266,8 @@ const plainZod = {
 };
 
 /**
- * Makes `string-width` compile its expression for all emoji, and load the data for segmenting, when a text needs them:
- * that takes 30 ms of processor time, and most processes measure only plain texts.
+ * Makes `string-width` compile its regular expression for emoji, and load its data about characters, only when a text
+ * needs them: that takes 30 ms of processor time, and most processes measure only plain texts.
  *
  * @type {import("rolldown").Plugin}
  */

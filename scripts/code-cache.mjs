@@ -32,7 +32,7 @@ export function cacheCode(dir) {
 
 /** @param {string} filename @param {string} cacheFile */
 function isAccepted(filename, cacheFile) {
-  setFlagsFromString("--no-flush-bytecode"); // as in the generated module
+  setFlagsFromString("--no-flush-bytecode"); // the same flag as in the generated module
   const cachedData = readFileSync(cacheFile).subarray(4);
   return new Script(readFileSync(filename, "latin1"), { filename, cachedData }).cachedDataRejected === false;
 }

@@ -40,7 +40,7 @@ function sourcesOf(cell, read) {
   const found = entriesOf(cell).flatMap(({ file, title }) => {
     if (!file.startsWith("test/")) return [file.replace(/\.test\.ts$/, ".ts")];
     const folder = posix.dirname(file);
-    if (folder === "test/processes/docs") return ["scripts/docs/"]; // the pages are written by scripts
+    if (folder === "test/processes/docs") return ["scripts/docs/"]; // scripts write the pages of the documentation
     if (!shared.test(folder) && folder !== "test") return [`${folder.replace(/^test\/(processes\/)?/, "src/")}/`];
     return usedBy(read(file), title, folder);
   });

@@ -61,7 +61,7 @@ export function mutantsOf(text) {
   };
 }
 
-/** A change on one line, shortened. @param {Mutant} mutant */
+/** The text of a change, on one line and shortened. @param {Mutant} mutant */
 export function changeOf({ was, to }) {
   const short = (/** @type {string} */ code) => code.replace(/\s+/g, " ").slice(0, 100);
   return `${short(was)} -> ${short(to)}`;
@@ -78,7 +78,7 @@ function placesOf(node, parent, text) {
     case "WhileStatement":
     case "ConditionalExpression": {
       const { test } = node;
-      // Another operator would be the same change.
+      // A mutation of the operator would make the same change.
       if (/^[!=]==$/.test(test.operator)) return [];
       return [{ node: test, to: `!(${said(test)})`, write: (id, inner) => `(${isOn(id)} !== !!(${inner(test)}))` }];
     }
@@ -118,7 +118,7 @@ function placesOf(node, parent, text) {
     }
     case "ReturnStatement": {
       const { argument } = node;
-      // A boolean literal has its own change, and callers often treat undefined like false.
+      // A boolean literal already has a change of its own, and callers often treat undefined like false.
       if (!argument || /^(undefined|true|false)$/.test(said(argument))) return [];
       const write = (/** @type {number} */ id, /** @type {Text} */ inner) =>
         `return (${isOn(id)} ? undefined : (${inner(argument)})) as never;`;
@@ -167,7 +167,7 @@ function textOf(node, text, byNode) {
   };
   const [first, ...others] = byNode.get(node) ?? [];
   if (first === undefined) return plain(node);
-  // Several changes of one node are written around each other: the outer one sees the inner ones as its text.
+  // Several changes of one node are written around each other: the outer change sees the inner changes as its text.
   const rest = new Map(byNode).set(node, others);
   const [id, place] = first;
   return place.write(id, (inner) => textOf(inner, text, rest));

@@ -109,7 +109,8 @@ async function mutate(file, tests) {
   const isExplained = (/** @type {Mutant} */ one) =>
     explained.some((known) => known.file === file && covers(known, one));
   for (const paths of tests) {
-    // Loading tests takes long: the later ones are loaded only for changes that the earlier ones have not noticed.
+    // Loading tests takes long: the later test files are loaded only for changes that the earlier files have not
+    // noticed.
     for (const one of chosen) if (decided.get(one.id) === null && !isExplained(one)) decided.delete(one.id);
     for (;;) {
       const ids = chosen.filter((one) => !one.atLoad && !decided.has(one.id)).map(({ id }) => id);

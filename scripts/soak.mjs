@@ -65,7 +65,7 @@ function wanted() {
     if (values.seed !== undefined && !/^\d+$/.test(values.seed))
       return `--seed takes a whole number, not ${values.seed}.\n${usage}`;
     const shared = Object.values(rows).reduce((sum, row) => sum + (row.share ? row.minutes : 0), 0);
-    // Only the random tests are scaled; the duration of the others is fixed.
+    // Only the random tests are scaled; the duration of the other files is fixed.
     const scale = Math.max(0.02, (minutes - (WHOLE - shared)) / shared);
     return { names: positionals, scale, seed: values.seed };
   } catch (error) {

@@ -84,7 +84,7 @@ export async function findAgents(where: Omit<DiscoverOptions, "dialects" | "bund
 /** The bundled agents are read once, because they never change. */
 let bundled: readonly ReadAgent[] | undefined;
 
-/** Skills or workflow commands: the usable ones, and the complete result of the search. */
+/** Skills or workflow commands: the usable ones, and the complete search result including those that cannot be used. */
 export type Workflows<T> = Readonly<{ all: readonly T[]; discovery: Discovery }>;
 
 /** Where skills and commands are searched; settings about agents do not apply to them. */

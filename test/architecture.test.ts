@@ -44,7 +44,7 @@ test("the delegation tools only delegate: they use no module of Node, no other t
   const others = [...new Set(used)].filter((name) => !/^src\/(?:core|modes|facades)\//.test(name));
   expect(others.toSorted()).toEqual([
     "src/runtime/async/long-timer.ts",
-    "src/runtime/git/context.ts", // what `parallel` shows of the repository
+    "src/runtime/git/context.ts", // for the state of the repository that `parallel` shows
     "zod",
   ]);
 });

@@ -337,7 +337,8 @@ const sharedWords: Readonly<Record<string, readonly string[]>> = {
     "src/crew/engine/serve-jobs.ts",
     "src/runtime/background/stored-runs.ts",
   ],
-  outputs: ["src/outfit.ts", "src/runtime/access/access.ts", "src/engines/postgres/store.ts"], // in the last file it is a table
+  // in the store of the engine, `outputs` is a database table
+  outputs: ["src/outfit.ts", "src/runtime/access/access.ts", "src/engines/postgres/store.ts"],
 };
 
 function layoutRule(file: string, { strings, imports }: Source, say: Say): void {

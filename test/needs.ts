@@ -169,7 +169,7 @@ function ownerLives(lock: string): boolean {
     if (Date.now() - statSync(lock).mtimeMs > 2 * needsTimeout) return false;
     const pid = Number(readFileSync(lock, "utf8"));
     if (pid > 0) process.kill(pid, 0);
-    return true; // also while the owner has not yet written its pid
+    return true; // a lock without a pid yet (0) also counts as held
   } catch {
     return false;
   }

@@ -24,7 +24,7 @@ export const contenders = {
   },
   "gray-matter": async () => {
     const matter = createRequire(import.meta.url)("gray-matter");
-    // without options this library caches every text, and would parse each file only once in all rounds
+    // without this argument the library caches every text, and would parse each file only once in all rounds
     return (corpus) => each(corpus, (text) => Object.keys(matter(text, {}).data).length > 0);
   },
   subcrew: async () => {

@@ -14,7 +14,10 @@ const ROUNDS = 7;
 const WARM_UP = 2;
 /** The largest allowed ratio of the cost per node in the largest plan to that in the smallest. */
 const LIMIT = 1.5;
-/** The same limit for the work before a run: it takes a few µs, and its growth is mostly due to cache misses. */
+/**
+ * The limit of growth for the work before a run: this work takes only a few µs, and its growth is mostly due to cache
+ * misses.
+ */
 const PLAN_LIMIT = 4;
 
 const shapes = [randomGraph, wideGraph, chainGraph];

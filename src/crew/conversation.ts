@@ -26,7 +26,7 @@ export type ChatConversation = Readonly<{
   say(text: string, images?: readonly AttachedImage[]): Promise<Readonly<{ run: Run }>>;
   /** To be called when a run has ended or was stopped: adds its cost to that of the conversation. */
   ended(run: Run): void;
-  /** Continues an answer that was stopped, including its subagents; `undefined`: none was stopped. */
+  /** Continues an answer that was stopped, including its subagents; `undefined`: no answer was stopped. */
   goOn(): Readonly<{ run: Run }> | undefined;
   /** Starts a new conversation that begins with a summary of this one. */
   compactTo(summary: string): void;

@@ -15,7 +15,7 @@ export type DetachedHelpers = (
 
 /**
  * The subagents of a crew that continue after the end of their run: one set for all its runs, so that a later run finds
- * those of earlier ones.
+ * the subagents of earlier runs.
  */
 export function detachedHelpers(
   run: (plan: Plan, options: RunOptions) => Run,

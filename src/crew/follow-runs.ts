@@ -15,7 +15,7 @@ export type RunFeed = Readonly<{
 }>;
 
 export type FeedOptions = Readonly<{
-  /** Shows only this run. */
+  /** If set, only this run is shown. */
   only?: string | undefined;
   signal: AbortSignal;
   changed(): void;
@@ -165,7 +165,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
   };
 }
 
-/** Returns a function that selects some elements of a list, different ones at each call. */
+/** Returns a function that selects some elements of a list, different elements at each call. */
 function rotation<T>(most: number): (all: readonly T[]) => readonly T[] {
   let next = 0;
   return (all) => {

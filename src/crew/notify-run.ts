@@ -108,7 +108,7 @@ async function tell(notice: Notice, { notify, network, env, log }: NotifyOptions
       .then(() => appendRegularSync(log, line))
       .catch(() => {}); // a full disk must not end a run
   };
-  // All channels at once: if they were awaited one after the other, an early failure of a later one would end the
+  // All channels at once: if they were awaited one after the other, an early failure of a later channel would end the
   // process.
   await Promise.all(ways.map(([how, done]) => done.catch((error: unknown) => failed(how, error))));
 }

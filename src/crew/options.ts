@@ -13,7 +13,7 @@ export type CrewOptions<Agents extends readonly Agent[] = readonly Agent[]> = Pa
   Readonly<{
     /** Agents in addition to those found in files; these take precedence. */
     agents?: Agents;
-    /** False: only `agents` and the bundled ones exist. */
+    /** False: only `agents` and the bundled agents exist. */
     discover?: boolean;
     /**
      * Settings for options that the caller does not pass. `true`: those of the user's file, of a trusted project's file

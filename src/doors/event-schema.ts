@@ -75,7 +75,7 @@ export const facts = {
     task: task.partial().optional().describe("the options of a task that an agent started"),
   }),
   "node.reused": fact("The result of an earlier task is used.", {
-    from: text.describe("that task, as run/path"),
+    from: text.describe("the earlier task, as run/path"),
     endedAt: z.number().describe("when the earlier task ended"),
     saved: z
       .strictObject({ usage: usageSchema, cost: costSchema })
@@ -184,7 +184,7 @@ export const facts = {
     },
   ),
   "conversation.forked": fact("A task begins with the conversation of another task.", {
-    from: text.describe("that task, as run/path"),
+    from: text.describe("the other task, as run/path"),
     turn: count,
   }),
   "rights.reduced": fact("An agent has fewer tools than its file lists.", {
@@ -196,7 +196,10 @@ export const facts = {
     question: text,
     call: text.optional().describe("the tool call that the question is about; absent for a gate of the plan"),
     wants: z.literal("words").optional().describe("the question is answered in words; absent: with yes or no"),
-    offersNetwork: z.literal(true).optional().describe("the command needs the network, and the answer may add it"),
+    offersNetwork: z
+      .literal(true)
+      .optional()
+      .describe("the command needs the network, and the answer may grant network access"),
   }),
   "gate.answered": fact("A question was answered.", { answer, call: text.optional() }),
   "remote.joined": fact("A remote agent took a task.", {

@@ -16,7 +16,7 @@ export const usageSchema = z.strictObject({
 
 export const costSchema = z.strictObject({
   usd: z.number().describe("dollars"),
-  unpriced: count.describe("turns whose price is unknown; they are never taken for free"),
+  unpriced: count.describe("turns whose price is unknown; they do not count as free"),
   estimated: z.number().optional().describe("estimated dollars of turns that were cut off, counted apart"),
   saved: z.number().optional().describe("dollars that caches of providers saved"),
 });
@@ -60,7 +60,12 @@ const spending = {
     .number()
     .optional()
     .describe("how many characters of the output the agent that started the task reads"),
-  summaryCut: z.enum(["simple", "smart"]).optional().describe("where that excerpt ends"),
+  summaryCut: z
+    .enum(["simple", "smart"])
+    .optional()
+    .describe(
+      "how the excerpt for that agent is cut: after exactly that many characters (simple), or after a paragraph or sentence (smart)",
+    ),
   limit: reachedLimitSchema.optional().describe("the limit that ended the task early"),
   changes: changes.optional().describe("changes in a worktree"),
   approved: z.boolean().optional().describe("false: the work was accepted without approval"),

@@ -87,7 +87,7 @@ async function find(id: string, { desk, parts }: Around): Promise<TaskRecord | u
   return record === undefined ? recorded : { ...record, ...defined({ progress: recorded?.progress }) };
 }
 
-/** Waits until a task has ended, and tells of it. */
+/** Waits until a task has ended, and returns the text about its end. */
 async function afterWaiting(
   { taskId, timeout = DEFAULT_WAIT_MS }: Asked,
   around: Around,

@@ -33,7 +33,8 @@ export function delegated(
     const served = runs.adopt(run);
     own.set(run.id, served);
     served.listen((event, state) => {
-      if (event.type === "gate.answered") putOff.delete(keyOf(event)); // no longer postponed: the gate may ask another question later
+      // the answered question is no longer postponed, so a later question of the same gate is asked
+      if (event.type === "gate.answered") putOff.delete(keyOf(event));
       for (const listener of listeners) listener(event, state);
     });
   };

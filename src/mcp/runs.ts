@@ -121,7 +121,8 @@ function serve(run: Run): McpRun {
     try {
       for await (const event of run) {
         changedAt = event.at;
-        if (event.type === "gate.answered") putOff.delete(keyOf(event)); // no longer postponed: the gate may ask another question later
+        // the answered question is no longer postponed, so a later question of the same gate is asked
+        if (event.type === "gate.answered") putOff.delete(keyOf(event));
         for (const listener of heard) listener(event, run.state);
       }
       await run;

@@ -24,7 +24,7 @@ test.each<[RunStatus, string, string[]]>([
   expect(Object.keys(shown).filter((key) => ["inputRequests", "error", "result"].includes(key))).toEqual(fields);
 });
 
-test("the MCP task of a stopped run states the reason, and its last change is not before its start", () => {
+test("the MCP task of a stopped run states the reason, and its time of change is not earlier than its start", () => {
   expect(task("paused")).toMatchObject({
     statusMessage: "the run is paused; its owner can resume it",
     error: { message: "the run is paused; its owner can resume it" },

@@ -24,7 +24,8 @@ export async function writeJsonLines(
 export async function writeLine(out: Writable, value: unknown): Promise<void> {
   if (out.destroyed || out.writableEnded) return;
   if (out.write(`${jsonText(value)}\n`)) return;
-  const heard = new AbortController(); // removes the other listener after the first of the two events
+  // after the first of the two events, this removes the listener of the other event
+  const heard = new AbortController();
   const { signal } = heard;
   await Promise.race([once(out, "drain", { signal }), once(out, "close", { signal })]).catch(() => {});
   heard.abort();

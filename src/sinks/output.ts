@@ -16,7 +16,7 @@ export function outputOfRun(state: State): string {
 }
 
 /**
- * True when the output is a failed join: its text already has every part under a heading, including the failed ones.
+ * True when the output is a failed join: its text already has every part under a heading, including the failed parts.
  */
 function hasParts(state: State): boolean {
   const output = state.plan && state.nodes.get(state.plan.output);

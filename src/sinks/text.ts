@@ -86,7 +86,7 @@ export function createTextSink({ out, err, look, quiet, since, tell }: TextOptio
   };
 }
 
-/** Events whose log lines are printed even if `tell` replaces the others. */
+/** Events whose log lines are printed even if `tell` replaces the lines of other events. */
 const BESIDE: ReadonlySet<string> = new Set([
   "node.retried",
   "turn.started",

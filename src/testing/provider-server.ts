@@ -187,7 +187,8 @@ const wireFaults: Readonly<Record<WireFault, (turn: FaultyTurn, answer: Answer) 
   cut: (turn, answer) => beginning(turn, answer, ({ res }) => void res.end()),
   dropped: (turn, answer) =>
     beginning(turn, answer, async ({ res, signal }) => {
-      await sleep(20, undefined, { signal }); // the data that was written has to arrive first
+      // the data that was already written must arrive before the connection breaks
+      await sleep(20, undefined, { signal });
       res.destroy();
     }),
   endless: async (turn, { wire, request, res, n, signal }) => {

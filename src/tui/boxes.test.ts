@@ -83,7 +83,7 @@ test("a background task is shown with its id and the command for its status", ()
   expect(shown([{ ...ended, tool: "read_file" }])).toEqual([]);
 });
 
-test("agent text that looks like the start of a background task is not treated as one", () => {
+test("agent text that looks like the start of a background task is not treated as the start of a task", () => {
   const text = "┌─ Background Task Started ─────\n│ Task ID: run_4k2x/explore\n│ Type: explore\n└──────";
   const ended = { type: "tool.ended", path: "lead", call: "c0", tool: "Task", error: false, text, ms: 1 } as const;
   expect(shown([{ ...ended, details: { success: true, result: text } }])).toEqual([]);

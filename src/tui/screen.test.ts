@@ -69,7 +69,7 @@ test("live rows: printed lines appear above the rows, also beyond the height of 
   expect(await cursor()).toEqual({ row: 9, column: 3 });
 });
 
-test("printed lines are wrapped between words and aligned below the text after a gap; a long word stays whole", async () => {
+test("printed lines are wrapped between words, and their later rows are aligned below the text after a gap; a long word stays whole", async () => {
   const { screen, lines } = virtual(20, 12);
   screen.frame({
     print: ["one two three four five", "/cmd  what the command does", `\u001b[31m${"x".repeat(24)}\u001b[39m end`],

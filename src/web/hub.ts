@@ -133,7 +133,8 @@ export async function openHub(crew: Crew): Promise<Hub> {
         stream: openEventStream(response, {
           caughtUp: () => {
             if (tab.opening) {
-              tab.lateList = true; // the list can be long, and the pieces of the run come first
+              // this tab is still being opened: the state of its run is sent before the list of runs, which can be long
+              tab.lateList = true;
               return;
             }
             tab.stream.send("runs", list.snapshot());

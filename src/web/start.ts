@@ -13,7 +13,7 @@ import { inputOf, type Mode, modeNames, modeOf, unchecked } from "../modes/compi
 import type { FormSchema, PlannedNode, PlanPreview, StartOptions } from "./client/wire.ts";
 import { badInput } from "./responses.ts";
 
-/** The run options that the form for a new run shows; the others are for programs only. */
+/** The run options that the form for a new run shows; the other options are for programs only. */
 const offered = runParameters.pick({
   name: true,
   maxTimeMs: true,

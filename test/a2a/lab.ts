@@ -17,7 +17,7 @@ import { tempFolder } from "../support/temp-folder.ts";
 
 type RemotePlace = NonNullable<Agent["remote"]>;
 
-/** A remote agent. */
+/** Defines a remote agent with this name, whose card is at this place. */
 export const remoteAgent = (name: string, remote: RemotePlace, more: Partial<Agent> = {}): Agent =>
   defineAgent({ name, description: `${name}, elsewhere`, instructions: "", remote, ...more });
 

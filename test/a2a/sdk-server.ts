@@ -105,7 +105,7 @@ async function answer(rpc: JsonRpcTransportHandler, body: string, response: Serv
   try {
     for await (const event of got) response.write(`data: ${JSON.stringify(event)}\n\n`);
   } catch {
-    // The task has already ended: a stream about it ends before it begins.
+    // The task has already ended, so its stream ends before it begins.
   }
   response.end();
 }

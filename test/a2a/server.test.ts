@@ -240,7 +240,7 @@ test("the next message of a conversation continues its history", async () => {
   expect({ totalSize, shown: tasks.map(textOf) }).toEqual({ totalSize: 2, shown: ["you are Bo"] });
 });
 
-test("a task survives a restart of the server: ended tasks keep their result, and interrupted ones are resumed", async () => {
+test("a task survives a restart of the server: ended tasks keep their result, and interrupted tasks are resumed", async () => {
   const home = tempFolder();
   const tokens = { me: "0123456789abcdef0123456789abcdef" };
   const first = workerCrew(["done early"], { home });
@@ -266,7 +266,7 @@ test("a task survives a restart of the server: ended tasks keep their result, an
   );
 });
 
-test("a task that the owner paused is reported as paused, and one that the owner resumed ends for its caller", async () => {
+test("a task that the owner paused is reported as paused, and a task that the owner resumed ends for its caller", async () => {
   const home = tempFolder();
   const crew = workerCrew([], { home, models: { m: never } });
   const server = await ourServer(crew);
@@ -332,7 +332,7 @@ describe("push notifications", () => {
     const hook = await webServer({ "/hook": "ok" });
     const ask = { calls: [{ name: "ask", input: { question: "Which one?" } }] };
     const crew = workerCrew([ask, "done"]);
-    // The first read of the task stores the address: it takes until the question is open.
+    // The first read of the task stores the address, and does not return before the question is open.
     let looks = 0;
     const look = async (id: string): ReturnType<typeof crew.kept.look> => {
       looks += 1;

@@ -127,7 +127,7 @@ describe("push deliveries", () => {
     expect([paths(), errors]).toEqual([["/push", "/push", "/push"], []]);
   });
 
-  test("that are refused are not retried, and others are given up after six tries", async () => {
+  test("that are refused are not retried, and other failed deliveries are given up after six tries", async () => {
     const refused = await pushing([403]);
     await refused.push.tell("run", refused.update);
     expect([refused.paths(), refused.errors]).toEqual([["/push"], [new Error("a push address answered with 403")]]);
@@ -137,7 +137,7 @@ describe("push deliveries", () => {
     expect(broken.errors).toHaveLength(1);
   });
 
-  test("to one address do not wait for those to another, and closing the server ends them", async () => {
+  test("to one address do not wait for deliveries to another address, and closing the server ends all of them", async () => {
     const { push, update, errors, paths, other } = await pushing(Array<number>(20).fill(503), 60_000);
     await push.set("run", { url: other, version: "1.0", id: "b" });
     const told = push.tell("run", update);

@@ -105,7 +105,7 @@ describe("resume-validation", () => {
   });
 });
 
-/** The message that a model gets which resumes an agent that does not exist. */
+/** The message that a model gets when it resumes an agent that does not exist. */
 async function refusalOfTask(): Promise<string | undefined> {
   const input = { description: "d", prompt: "more", subagent_type: "Explore", resume: "run_nothere00000/Explore" };
   const { read } = await stage({

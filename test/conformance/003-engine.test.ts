@@ -103,7 +103,7 @@ const scripts: Readonly<Record<string, (id: string) => Partial<TaskResult>>> = {
 
 type Decision = Readonly<{ approved: boolean; feedback?: string }>;
 
-/** The person who decides about drafts. */
+/** The decisions about drafts, by the person that a case describes. */
 const approvals: Readonly<Record<string, () => () => Promise<Decision>>> = {
   "always {approved:true}": () => () => Promise.resolve({ approved: true }),
   "first {approved:false,feedback}, then {approved:true}": () => {

@@ -62,7 +62,7 @@ area<{ index: number; name: string }, string>("task-id", ({ input, want }) => {
 area<{ agents: ListedAgent[]; max: number }, { text: string; remaining: number }>(
   "agent-list-format",
   ({ input, want }) => {
-    // SPEC C29: the number in the document is added to the value that the code returns.
+    // SPEC C29: the case contains text and remaining number; subcrew also returns the number of listed agents.
     expect(formatAgentList(input.agents, input.max)).toEqual({ ...want, count: input.agents.length - want.remaining });
   },
 );

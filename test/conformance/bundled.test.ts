@@ -80,7 +80,7 @@ test.each(cases<object, BuiltIn | null>("004-gemini", "built-in"))("built-in: $n
   }).toEqual({ ...want, tools: canonical(want.tools) });
 });
 
-/** `RelevantLocations[FilePath,...]` for a list of objects. */
+/** Describes the fields of a schema in short form: `RelevantLocations[FilePath,...]` is a list of objects. */
 function fieldsOf(schema: unknown): string[] {
   const properties = isRecord(schema) && isRecord(schema["properties"]) ? schema["properties"] : {};
   return Object.entries(properties).map(([key, inner]) => {

@@ -190,7 +190,7 @@ area<{ parent_spawns: unknown; agent?: string }, Resolved | { allowed: boolean; 
   },
 );
 
-/** The agent of a call that names none, and whether it may be started. */
+/** The agent of a call that names no agent, and whether it may be started. */
 async function startedByDefault(spawns: Spawns): Promise<{ agent: string | undefined; enabled: boolean }> {
   const plans: Plan[] = [];
   const catalog = catalogOf(["task", "scout", "reviewer"].map((name) => card(name)));
@@ -226,7 +226,7 @@ area<Partial<Gate>, Gated | number>("000-omp", "depth-gate", async ({ input, wan
   expect(deepest).toBe(want.at_max);
   // A run of that depth shows what the model of the child gets to see.
   const { shown, path } = await chainOf(agent, depth, maxRecursionDepth);
-  // With a maximum of 0 no child can be started, so its depth is only a number.
+  // With a maximum of 0 no child is started, so the depth of the child is not observed.
   expect(maxRecursionDepth === 0 ? depth : path.split("/").length - 1).toBe(want.child_depth);
   expect(shown.includes("task")).toBe(want.task_tool_visible);
   const policy = deepest || delegationToolsOf(agent).length === 0 ? [] : (agent.spawns ?? []);
@@ -400,7 +400,8 @@ describe("000-omp limits", () => {
         const { models } = await stage({
           lead: { limits: { maxTurns: input.budget }, says: [look, look, look, look, "done"] },
         });
-        const read = JSON.stringify(models["lead"]!.requests.at(-2)!.messages); // the last one is the grace turn
+        // the last request is that of the grace turn
+        const read = JSON.stringify(models["lead"]!.requests.at(-2)!.messages);
         return expect({ steer_notices: read.match(/budget notice/gi)?.length ?? 0 }).toEqual(want);
       }
       expect({
@@ -815,7 +816,7 @@ type ToolMode = {
   prompts_sent: { id: string; task: string; model: string | null; tools: string[] | null }[];
 };
 
-/** The turns of the agents of a case, by their prompts; any other value is their failure. */
+/** The turns of the agents of a case, by their prompts. A value that is no turn makes the agent fail. */
 const scripts: Readonly<Record<string, Readonly<Record<string, readonly ScriptedTurn[]>>>> = {
   // Eight turns, one of which is empty and is requested again.
   "parallel: mixed success": {
@@ -877,7 +878,7 @@ area<{ params: object; files: Record<string, string> }, ToolMode>(
       env: { PATH: "/usr/bin:/bin" },
       models,
       permissions: { mode: "bypass", sandbox: "off" },
-      concurrency: 1, // one after the other, in the order of the tasks
+      concurrency: 1, // one slot: the tasks run one after the other, in their order
     });
     const found = (await crew.catalog()).agents.filter(({ source }) => source !== "bundled");
     const caller = { catalog: catalogOf(found) };

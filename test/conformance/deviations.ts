@@ -5,7 +5,7 @@ import type { CaseFile } from "./harness.ts";
  */
 export type Deviation = Readonly<{ file: CaseFile; area: string; name: string; why: string; ours?: unknown }>;
 
-/** All deviations. */
+/** All cases in which subcrew deviates from the recorded behaviour. */
 export const deviations: readonly Deviation[] = [
   {
     file: "004-gemini",

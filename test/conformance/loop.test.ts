@@ -111,7 +111,7 @@ async function play({ output, turns = [], max_turns, timeout_mins }: LoopInput, 
     description: "d",
     instructions: "i",
     completion: "tool",
-    // Cases without an output name were taken from tests with this one.
+    // Cases without an output name come from tests in which the name is `finalResult`.
     ...(JSON.stringify(turns).includes("finalResult") && { outputName: "finalResult" }),
     ...(output && { output: { type: output.schema }, outputName: output.outputName }),
     limits: {

@@ -19,8 +19,8 @@ describe("model-resolve", () => {
   test("a model is created once, when it is first needed", () => {
     const registry = createModelRegistry({ providers: { openai: { apiKey: "k" } }, default: "openai/gpt-4o" });
     expect(registry.resolve("openai/gpt-4o")).toBe(registry.getDefault());
-    expect(registry.resolve("fast")).toBe(registry.getDefault()); // a tier without a setting is the default
-    expect(registry.resolve("turbo")).toBe(registry.getDefault()); // an unknown word is the default, too
+    expect(registry.resolve("fast")).toBe(registry.getDefault()); // a tier without a setting gives the default model
+    expect(registry.resolve("turbo")).toBe(registry.getDefault()); // an unknown name gives the default model, too
   });
 
   test("a tier may be an object, with the context window of its models", async () => {

@@ -411,7 +411,8 @@ test("PATH-04, PATH-08: a folder is not moved if that would bring a forbidden fi
   expect(played.denied.map(({ tool }) => tool)).toEqual(Array.from({ length: 6 }, () => "move_file"));
   expect(readdirSync(ws).toSorted()).toEqual(["a.txt", "home", "keys", "single", "source", "x", "y", "z"]);
   expect(played.ended.at(-1)!.text).toContain("does not exist");
-  expect(JSON.stringify(played.ended)).not.toContain("key-of-x"); // the name is not revealed either
+  // the answer does not reveal the name of the file either
+  expect(JSON.stringify(played.ended)).not.toContain("key-of-x");
 });
 
 test("PATH-09: odd paths are taken literally or refused with a message; nothing is expanded or read as an option", async () => {

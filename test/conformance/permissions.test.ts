@@ -153,7 +153,7 @@ test.each(cases<{ type: string }, string>("002-mycode", "permission-mode"))(
   },
 );
 
-test("general-purpose asks where its parent's rules ask, and not where they allow", async () => {
+test("general-purpose asks where its parent's rules ask, but not where they allow", async () => {
   const run = call("bash", { command: "npm test" });
   expect(await questionsOf("general-purpose", [run])).toHaveLength(1);
   expect(await questionsOf("general-purpose", [run], { allow: ["bash(npm test)"] })).toEqual([]);

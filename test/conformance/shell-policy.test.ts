@@ -39,7 +39,7 @@ const allowed = (rules: Rules, commands: readonly string[]): void => {
   for (const command of commands) expect([command, decide(command, rules)]).toEqual([command, "allow"]);
 };
 
-test("SH-01: every command of a compound one has to be allowed", () => {
+test("SH-01: every command of a compound command has to be allowed", () => {
   const rules = { allow: ["bash(git log *)"] };
   allowed(rules, [
     "git log",

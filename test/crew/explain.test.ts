@@ -54,7 +54,7 @@ function place(): { crew: Crew; root: string } {
 const kidOf = async (crew: Crew): Promise<FoundAgent> =>
   (await crew.agents()).agents.find(({ name }) => name === "kid")!;
 
-test("an agent that extends another, with overrides by settings and by the call: every explained line is correct", async () => {
+test("explain names the right line for each value of an agent that extends another, with overrides in settings and in the call", async () => {
   const { crew, root } = place();
   const call = {
     model: "offline",
@@ -112,7 +112,7 @@ test("an agent that extends another, with overrides by settings and by the call:
   expect(model.candidates[0]).toMatchObject({ name: "offline", why: "the call asks for offline" });
 });
 
-test("without a call, a value from the base is shown with its line there, tool by tool", async () => {
+test("explain without a call shows an inherited value with its line in the base agent's file, tool by tool", async () => {
   const { crew, root } = place();
   const { fields, limits, tools, model } = await crew.explain(await kidOf(crew));
   const short = (text: string): string => text.replaceAll(root, "");
@@ -135,7 +135,7 @@ test("without a call, a value from the base is shown with its line there, tool b
   expect(model.candidates[0]?.name).toBe("offline");
 });
 
-test("a tool of the file that does not exist is listed as missing", async () => {
+test("explain lists a tool of the agent file that does not exist as missing", async () => {
   const root = tempFolder({
     "home/.agents/agents/x.md": "---\nname: x\ndescription: d\ntools: [read_file, task_replay, brew_tea]\n---\nX\n",
   });
@@ -146,7 +146,7 @@ test("a tool of the file that does not exist is listed as missing", async () => 
   expect(tools.find(({ name }) => name === "brew_tea")).toMatchObject({ allowed: true, missing: true });
 });
 
-test("tools that the user's permissions deny are explained by these permissions", async () => {
+test("explain names the user's permissions for tools that they deny", async () => {
   const root = tempFolder({ "home/.subcrew/config.yaml": "concurrency: 2\npermissions:\n  deny: [bash]\n" });
   const crew = createCrew({ cwd: root, env: { HOME: join(root, "home") }, config: true });
   const found = (await crew.agents()).agents.find(({ name }) => name === "code")!;
@@ -222,7 +222,7 @@ describe("tools of MCP servers", () => {
     ]);
   });
 
-  test("an agent that names its servers gets no tools of others", async () => {
+  test("an agent that names its servers gets no tools of other servers", async () => {
     const file = "home/.agents/agents/kid.md";
     const rows = await explained(["mcpServers: [tickets]"], [], file);
     expect(rows).toContainEqual({
@@ -231,7 +231,7 @@ describe("tools of MCP servers", () => {
     });
   });
 
-  test("tools that the agent file or a rule of the user removes are explained with that line", async () => {
+  test("tools that the agent file or a rule of the user removes are explained with the line that removes them", async () => {
     const rows = await explained(["disallowedTools: mcp__tickets"], ["permissions:", "  deny: [mcp__github__*]"]);
     expect(rows.slice(0, 2)).toEqual([
       {

@@ -86,7 +86,7 @@ test("a question of a paused run needs a person until an answer to it is stored"
   over.abort();
 });
 
-test("an ended run that is deleted is no longer shown, also where it is the only one", async () => {
+test("an ended run that is deleted is no longer shown, also if it was the only run", async () => {
   const home = tempFolder();
   const run = crewOf(home).run({ agent: "general", task: "one" });
   await run;

@@ -57,7 +57,7 @@ test("a webhook that is refused while the command still runs does not end the pr
   expect(readFileSync(join(home, "notify.log"), "utf8").match(/webhook: /g)).toHaveLength(2);
 });
 
-test("notices arrive in the order of their events, also when the first one takes longer", async () => {
+test("notifications arrive in the order of their events, also when the first notification takes longer", async () => {
   const out = join(tempFolder(), "notices");
   const slowly = `read notice; if [ "$SUBCREW_EVENT" = needs-you ]; then sleep 0.5; fi; echo "$SUBCREW_EVENT" >> '${out}'`;
   await runWith({ command: slowly });

@@ -73,11 +73,11 @@ type AskOptions = Readonly<{
   env?: Readonly<Record<string, string>>;
 }>;
 
-/** The marked texts that are present, in their order. */
+/** The marks in the system prompt, one for each included text, in their order. */
 const marks = ({ system }: Asked): string[] =>
   [...system.matchAll(/\b(?:user|root|pkg|imported)-\w+|in-code/g)].map(([mark]) => mark);
 
-test("each agent gets the instruction files that its own program would read, and none of other families", async () => {
+test("each agent gets the instruction files that its own program would read, and no files of other families", async () => {
   const { project, home } = place();
   const told: Record<string, string> = {};
   const model = scripted(
@@ -199,7 +199,7 @@ test("each file is imported once, also in a cycle; folders are not imported, and
   ]);
 });
 
-/** With the finish tool if the agent has one. */
+/** Ends the task: with the finish tool if the agent has one, otherwise with text. */
 const finish = ({ tools }: ModelRequest) =>
   tools.some(({ name }) => name === "complete_task")
     ? { calls: [{ name: "complete_task", input: { result: "done" } }] }

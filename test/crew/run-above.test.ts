@@ -51,7 +51,7 @@ test.runIf(process.platform === "linux")(
   () => {
     const file = new URL("../../dist/runtime/commands/ancestor-variable.js", import.meta.url).href;
     const look = `import(${JSON.stringify(file)}).then(({ ancestorVariable }) => console.log(ancestorVariable("OF_ABOVE")))`;
-    // The shell waits for the second one, so that it stays in between.
+    // The shell does not become the second program but waits for it, so it stays between the two processes.
     const { stdout } = spawnSync("/bin/sh", ["-c", `env -i "$NODE" -e "$LOOK"; exit 0`], {
       encoding: "utf8",
       env: { NODE: process.execPath, LOOK: look, OF_ABOVE: "0/1 run_a/lead" },
@@ -94,7 +94,7 @@ async function nested(
     name: "start",
     description: "Starts a subcrew.",
     input: z.object({}),
-    effect: "write", // like a command, so that everything before it is on the disk
+    effect: "write", // a tool that writes starts only after all earlier records are on the disk, like a command
     run: async (_, { env }) => {
       const inners = Array.from({ length: atOnce }, async () => {
         const inner = crew({ env, agents: [agent], models: { m: scripted(...below) }, tools: [look] });

@@ -86,7 +86,7 @@ describe("modes", () => {
     const asksC = deferred<void>();
     const model = speaker(async (prompt) => {
       if (prompt === "c") asksC.resolve();
-      if (prompt === "a") await asksC.promise; // hangs if c waited for a
+      if (prompt === "a") await asksC.promise; // this would hang if c waited for a
       return `<${prompt}>`;
     });
     const result = await crewOf({ models: { model } }).run({
@@ -192,7 +192,8 @@ describe("a run's end", () => {
     for await (const event of run) {
       events.push(event);
       if (event.type === "node.ended" && event.path === "a") await vi.advanceTimersByTimeAsync(5_000);
-      if (event.type === "limit.reached" && event.path === "b") await vi.advanceTimersByTimeAsync(60_000); // its last turn
+      // ends the last turn of the task
+      if (event.type === "limit.reached" && event.path === "b") await vi.advanceTimersByTimeAsync(60_000);
     }
     expect(await run).toMatchObject({
       status: "failed",
@@ -294,7 +295,7 @@ describe("resuming a run", () => {
     expect(model.prompts).toEqual(["two after 1"]);
   });
 
-  test("of two concurrent resumes one succeeds, and the other is told who owns the run", async () => {
+  test("of two concurrent resumes one succeeds, and the error of the other names the owner of the run", async () => {
     const home = tempFolder();
     const stuck = crewOf({ home, models: { model: never } }).run(steps);
     for await (const event of stuck) if (event.type === "node.started") stuck.pause();
@@ -324,7 +325,7 @@ describe("resuming a run", () => {
     expect(events.flatMap((event) => (event.type === "warning" ? [event.text] : []))).toEqual([
       expect.stringContaining("incomplete after a crash"),
     ]);
-    // The journal is complete again: it can be read to its end.
+    // The journal is complete again and can be read to its end.
     expect(await crewOf({ home, models: { model } }).resume(run.id)).toMatchObject({ status: "ok" });
   });
 

@@ -91,7 +91,7 @@ test("an agent that lists skills starts with their text; a missing skill is repo
   expect(told).toEqual(['The agent "a" lists the skill "missing", which does not exist.']);
 });
 
-test("an agent of a trusted project that replaces another one is reported in one line", async () => {
+test("an agent of a trusted project that replaces another agent is reported in one line", async () => {
   const cwd = tempFolder({
     ".git/HEAD": "",
     ".agents/agents/explore.md": "---\nname: explore\ndescription: d\n---\nMine.\n",

@@ -37,7 +37,7 @@ test("`data` of a result has the type and the value that the schema of the task 
 });
 
 test("`data` of a result has the type that the output schema of the agent gives, by the agent's name", async () => {
-  const both = answers({ from: 1, to: 4 }, { from: 1, to: 4 }); // the other agent also works
+  const both = answers({ from: 1, to: 4 }, { from: 1, to: 4 }); // this script also fits the other agent
   const crew = createCrew({ ...both, agents: [counter, speaker] });
   const run = crew.run({ agent: "counter", task: "Count." });
   expectTypeOf(run).toEqualTypeOf<Run<{ from: number; to: number; unit: string }>>();
@@ -133,7 +133,7 @@ const even = {
   },
 } as const satisfies StandardSchema;
 
-test("an output schema of another library works as one of zod does", async () => {
+test("an output schema of another library works like a schema of zod", async () => {
   const run = createCrew(answers(3, 4)).run({ task: "Give an even number.", schema: even });
   expect(await run).toMatchObject({ status: "ok", data: { half: 2 }, usage: { turns: 2 } });
 });

@@ -54,7 +54,7 @@ test("discoverAgents takes a home directory, a scope or options", async () => {
   expect([getAgent(untrusted.agents, "p"), untrusted.untrusted.map(({ name }) => name)]).toEqual([undefined, ["p"]]);
 });
 
-test("loadAgentsFromDir reads a directory in the dialect of its path, and a missing one as empty", () => {
+test("loadAgentsFromDir reads a directory in the dialect of its path; a missing directory is empty", () => {
   const root = tempFolder({
     ".pi/agents/a.md": agentFile("a", "tools: read\n"),
     ".pi/agents/b.md": "no agent",
@@ -81,12 +81,16 @@ test("each part that oh-my-pi names exists: its agents, helpers, commands, promp
     ".omp/agent/commands/tidy.md": "---\ndescription: d\n---\nTidy $ARGUMENTS.\n",
   });
   const cwd = tempFolder();
-  const scout = getAgent((await discoverAgents(cwd, { home, preset: "omp" })).agents, "scout"); // discovery, types
+  // the parts "discovery" and "types" of oh-my-pi
+  const scout = getAgent((await discoverAgents(cwd, { home, preset: "omp" })).agents, "scout");
   expect(scout).toMatchObject({ name: "scout", source: "user", systemPrompt: "Body" });
-  expect(parseAgentFields({ name: "a", description: "d", tools: "read" })?.tools).toEqual(["read", "submit_result"]); // helpers
-  expect(families.flat().map(({ family }) => family)).toContain("omp"); // the list of places
+  // the part "helpers"
+  expect(parseAgentFields({ name: "a", description: "d", tools: "read" })?.tools).toEqual(["read", "submit_result"]);
+  // the part with the list of places to search
+  expect(families.flat().map(({ family }) => family)).toContain("omp");
   expect(getCommand(await discoverCommands(cwd, home), "tidy")?.name).toBe("tidy");
-  const task = loadBundledAgents().find(({ agent }) => agent.name === "task")?.agent; // agents, and the prompt of tasks
+  // the part with the agents, and the prompt of their tasks
+  const task = loadBundledAgents().find(({ agent }) => agent.name === "task")?.agent;
   expect(task?.instructions).toMatch(/\w{3}/);
   const model = scripted(
     { calls: [{ name: "task", input: { agent: "task", tasks: [{ id: "A", assignment: "go" }] } }] },
@@ -96,11 +100,13 @@ test("each part that oh-my-pi names exists: its agents, helpers, commands, promp
   const lead = { name: "lead", description: "d", instructions: "i", tools: ["task"] };
   const config = { preset: "omp", maxDepth: 1 } as const;
   const crew = createCrew({ cwd, env: { HOME: home, PATH: "" }, config, agents: [lead], models: { model } });
-  expect(crew.settings.config).toMatchObject({ preset: "omp", maxDepth: 1, concurrency: 32 }); // configuration
+  // the part with the configuration
+  expect(crew.settings.config).toMatchObject({ preset: "omp", maxDepth: 1, concurrency: 32 });
   expect(await crew.run({ mode: "single", agent: "lead", task: "x" })).toMatchObject({ status: "ok", output: "done" });
   const [first, second, third] = model.requests;
-  expect(first?.tools[0]?.description).toMatch(/^Starts agents [^]*- scout: scout of a file/); // the tool and its prompt
-  expect(second?.system).toContain(task!.instructions.slice(0, 200)); // the executor
+  // the part with the tool and its prompt
+  expect(first?.tools[0]?.description).toMatch(/^Starts agents [^]*- scout: scout of a file/);
+  expect(second?.system).toContain(task!.instructions.slice(0, 200)); // the part "executor"
   expect(JSON.stringify(third?.messages)).toContain("done by task");
 });
 

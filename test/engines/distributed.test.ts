@@ -66,7 +66,7 @@ afterAll(async () => {
   await Promise.all([workerSide, ...opened].map(({ database }) => database.close()));
 }, 60_000);
 
-/** Another coordinator whose calls this performer carries out, on the worker. */
+/** An engine of another coordinator: the worker carries out its calls with the function `perform`. */
 function engine(perform: Perform, priority?: number): Engine {
   const name = `engine ${performers.size + 1}`;
   performers.set(name, perform);
@@ -124,7 +124,9 @@ const contextOf = (emit: (fact: Fact) => void = () => {}): PerformContext =>
     tell: () => {},
     past: () => Promise.resolve([]),
   }) as unknown as PerformContext;
-/** Makes the worker of a call look dead as soon as it has accepted the placement with this number. */
+/**
+ * Makes the worker of a call look dead as soon as the call with this epoch (the number of its placement) was accepted.
+ */
 const bury = async (path: string, epoch: number): Promise<void> => {
   await expect
     .poll(
@@ -181,7 +183,7 @@ describe("takeovers of a task by another worker", () => {
     expect(await outcome).toEqual({ status: "ok", output: "real" });
   });
 
-  test("a call fails as crashed after four takeovers without a new recorded fact, and not if each of them recorded one", async () => {
+  test("a call fails as crashed after four takeovers without a new recorded fact, but not if each takeover recorded a fact", async () => {
     const turn = { type: "turn.ended", turn: 1, text: "", calls: [] } as unknown as Fact;
     const never = (signal: AbortSignal): Promise<Outcome> =>
       new Promise((resolve) =>
@@ -279,7 +281,7 @@ describe("takeovers of a task by another worker", () => {
     await Promise.all([journal.close(), newer.close()]);
   }, 60_000);
 
-  test("a delay continues with its remaining time when another process takes the run over", async () => {
+  test("a delay continues with its remaining time when another process takes over the run", async () => {
     const [one, other] = [
       engine(async () => ({ status: "ok", output: "" })),
       engine(async () => ({ status: "ok", output: "" })),
@@ -308,7 +310,7 @@ describe("the order in which workers get tasks", () => {
     return { open: new Promise<void>((resolve) => (release = resolve)), release };
   };
 
-  test("runs with a lower number come first, and a run with many tasks does not keep a small one waiting", async () => {
+  test("runs with a lower number come first, and a run with many tasks does not delay a small run", async () => {
     const [all, last] = [gate(), gate()];
     const taken: string[] = [];
     const busy = engine(async ({ path }) => {
@@ -366,11 +368,12 @@ describe("the order in which workers get tasks", () => {
     await expect.poll(throughQueue, { timeout: 50_000, interval: 10 }).toBeLessThan(5);
   }, 60_000);
 
-  test("a worker that accepts an offered call and also gets it from the queue carries it out once", async () => {
+  test("a worker that accepts an offered call and also gets it from the queue executes the call once", async () => {
     const began: string[] = [];
     const it = engine(async ({ run, path }) => {
       began.push(path);
-      // It does not answer until the queue has assigned the call, so the run puts the call into the queue.
+      // The worker does not answer the offer until the queue has assigned the call, so the run puts the call into the
+      // queue.
       const given = "select 1 from dbos.workflow_status where workflow_uuid like $1 and status <> 'ENQUEUED'";
       const look = (): Promise<unknown[]> => workerSide.database.query(given, [`${run}/${path}#1:%`]);
       await expect.poll(look, { timeout: 40_000, interval: 10 }).toHaveLength(1);

@@ -44,7 +44,7 @@ function promote(): void {
   process.kill(Number(readFileSync(data("postmaster.pid"), "utf8").split("\n")[0]), "SIGUSR1");
 }
 
-test("every process waits for a database that is starting, also one that never reached it", async () => {
+test("every process waits for a database that is starting, also a process that never reached the database", async () => {
   const known = open();
   await known.query("alter system set hot_standby = off");
   await standBy();

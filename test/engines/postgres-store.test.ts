@@ -61,7 +61,7 @@ const fact = (seq: number, text = `fact ${seq}`): KeptEvent => ({
 });
 
 describe("a database: many processes", () => {
-  test("a run of another process can be listed, followed and commanded like an own one", async () => {
+  test("a run of another process can be listed, followed and commanded like a run of this process", async () => {
     const [here, there] = [storeOf(), storeOf()];
     const journal = await here.open(RUN, quiet);
     journal.append(fact(1));
@@ -88,7 +88,7 @@ describe("a database: many processes", () => {
     const over = new AbortController();
     const followed = storeOf().follow(RUN, { until: async () => false, signal: over.signal });
     const stuck = followed[Symbol.asyncIterator]();
-    await stuck.next(); // and never a second time
+    await stuck.next(); // this watcher reads one event and then stops reading
     const lags: number[] = [];
     const watch = async (store: PostgresStore): Promise<number[]> => {
       const seen: number[] = [];
@@ -113,7 +113,7 @@ describe("a database: many processes", () => {
     await journal.close();
   });
 
-  test("a patch that one machine shares is identical, byte for byte, on another", async () => {
+  test("a patch that one machine shares is identical, byte for byte, on another machine", async () => {
     const [here, there] = [storeOf(), storeOf()];
     const patch = Buffer.from([0x2d, 0x63, 0x61, 0x66, 0xe9, 0x00, 0x0a, 0x2b]); // no UTF-8, and no line end
     writeFileSync((await here.file(RUN, "a", { kind: "patch" }))!, patch);
@@ -136,7 +136,7 @@ describe("a database: many processes", () => {
     expect(readdirSync(dirname(file))).toEqual(["output.md"]);
     await working.remove(RUN);
     expect(existsSync(dirname(file))).toBe(false);
-    await working.remove(RUN); // without files of this machine
+    await working.remove(RUN); // the removal needs no files on this machine
   });
 
   test.each([
@@ -157,7 +157,7 @@ describe("a database: many processes", () => {
     expect(await database().query("select owner from subcrew.runs where run = $1", [RUN])).toEqual([{ owner }]);
     // For four seconds after its start, the database considers no process dead.
     if (owner !== null) await expect.poll(() => orphanedRuns(database(), []), { timeout: 20_000 }).toEqual([RUN]);
-    await (await next.open(RUN, quiet)).close(); // a living owner would refuse this
+    await (await next.open(RUN, quiet)).close(); // a living owner would refuse the new owner
   });
 
   test("a person can kill a run at any moment of a takeover: its process is notified without a database write, and no process resumes the run by itself", async () => {
@@ -170,11 +170,12 @@ describe("a database: many processes", () => {
     journal.append(fact(1));
     leaving.handOver(RUN);
     await journal.close();
-    expect(await person.disown!(RUN)).toBe(true); // between two processes
+    // the run is killed after one process has released it and before the next one takes it over
+    expect(await person.disown!(RUN)).toBe(true);
     expect(await person.disown!(RUN)).toBe(false);
-    next.takeOver(RUN); // it saw the run before the kill
+    next.takeOver(RUN); // this process saw the run before the kill
     await expect(open(next)).rejects.toMatchObject({ code: "RUN_BUSY" });
-    await open(next); // a person resumes the run
+    await open(next); // the person resumes the run, which needs no takeover
     expect(await person.disown!(RUN)).toBe(true);
     await expect.poll(() => lost).toEqual([`"${RUN}" was killed.`]);
     expect(await database().query("select owner from subcrew.runs")).toEqual([{ owner: null }]);
@@ -191,7 +192,7 @@ describe("a database: many processes", () => {
     }
   });
 
-  test("a run whose process died after it confirmed `cancel` is cancelled by the next process, and not again when it is resumed", async () => {
+  test("a run whose process died after it confirmed `cancel` is cancelled by the next process, but not again when it is resumed", async () => {
     const [dying, next, person] = [storeOf(), storeOf(), storeOf()];
     const command = { do: "cancel" as const, reason: "enough" };
     const served = async (store: PostgresStore, isOver: boolean): Promise<readonly unknown[]> => {
@@ -283,7 +284,7 @@ describe("a database: many processes", () => {
     await journal.close();
   });
 
-  test("the store notices whether announcements arrive or a pooler drops them", async () => {
+  test("the store notices whether notifications of the database arrive or a connection pooler drops them", async () => {
     const real = database();
     expect(await announcementsArrive(real)).toBe(true);
     const dropping = {

@@ -127,7 +127,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
       expect(scene.notes()).toEqual(status === "ok" ? ["after"] : []);
     });
 
-    test("of two coordinators that claim one run, one gets it, and the other gets an error", async () => {
+    test("of two coordinators that claim one run, one gets the run, and the other gets an error", async () => {
       const scene = await on([calls("hang_once"), calls("note", { line: "once" }), "Done."]);
       const first = scene.site.coordinate(RUN);
       await scene.file("hung");
@@ -136,7 +136,7 @@ export function engineProcessSuite(name: string, make: () => Promise<EngineSite>
       await first.ended;
       const both = [scene.site.coordinate(RUN, true), scene.site.coordinate(RUN, true)];
       const said = await Promise.all(both.map(({ ended }) => ended));
-      // The second one may also come when the first one is done: then it gets the result.
+      // The second process may also come after the first one is done; then it gets the result.
       expect(said.every((word) => word === "ok" || word === "RUN_BUSY") && said.includes("ok")).toBe(true);
       expect(scene.notes()).toEqual(["once"]);
       expect((await scene.events()).filter(({ type }) => type === "run.ended")).toHaveLength(1);

@@ -120,9 +120,10 @@ describe("roles for the kinds of processes", () => {
     ["worker", "insert into subcrew.events values ('other', 1, 9, 'a', '{}')"],
     ["worker", "update subcrew.calls set epoch = 99"],
     ["worker", "update subcrew.calls set worker = 'w2' where call = 'r/a#1'"],
-    ["worker", "update subcrew.calls set state = 'done' where call = 'r/b#1'"], // no worker has it
+    ["worker", "update subcrew.calls set state = 'done' where call = 'r/b#1'"], // no worker has this call
     ["worker", "insert into subcrew.facts values ('r/a#1', 2, 0, '[]')"],
-    ["worker", "insert into subcrew.facts values ('r/c#1', 1, 9, '[]')"], // of another login's worker, in the same class
+    // a call of a worker with another login, in the same class
+    ["worker", "insert into subcrew.facts values ('r/c#1', 1, 9, '[]')"],
     ["worker", "insert into subcrew.answers values ('other/gate', '{}')"],
     ["worker", "insert into subcrew.leases (id, process, entry) values ('x', 'w1', '{}')"],
     ["worker", "insert into subcrew.timers values ('r/a#1', now())"],
@@ -158,7 +159,7 @@ describe("roles for the kinds of processes", () => {
     ).toEqual([{ call: "r/b#1" }]);
   });
 
-  test("content that does not match its hash is refused, whoever stores it", async () => {
+  test("content that does not match its hash is refused, whichever role stores it", async () => {
     const forged = "insert into subcrew.artifacts (hash, bytes, body) values ($1, 1, 'x')";
     for (const kind of ["worker", "coordinator"])
       await expect(logins[kind]!.query(forged, [artifactOf("a result").hash])).rejects.toThrow("artifacts_match");

@@ -26,7 +26,7 @@ export function sharedLimitsSuite(process: () => Database): void {
     quota.enter(request(tokens), { signal, waits: () => {} });
 
   describe("shared limits on model requests", () => {
-    test("concurrent requests: the requests of two processes stay within the limit, and the end of one admits the next", async () => {
+    test("concurrent requests: the requests of two processes stay within the limit, and the end of one request admits the next", async () => {
       const admin = process();
       await limitTable(admin).set("lab", { concurrency: 3 });
       const countOpen = async () => (await admin.query("select 1 from subcrew.model_requests where not ended")).length;
@@ -47,7 +47,8 @@ export function sharedLimitsSuite(process: () => Database): void {
     test("the requests of a dead process stop counting against the limit", async () => {
       const admin = process();
       await limitTable(admin).set("lab", { concurrency: 1 });
-      expect(await enter(quotaOf())).toBeDefined(); // never leaves
+      // this request stays within the limit until its process counts as dead
+      expect(await enter(quotaOf())).toBeDefined();
       await admin.query("update subcrew.processes set beat = beat - interval '11 seconds'");
       const entry = await enter(quotaOf());
       expect(entry).toBeDefined();

@@ -56,7 +56,7 @@ test.each<[preset: "pi-parallel" | "unified", scope: string | undefined, who: re
   expect(await answered(["scout", "mine", "ours"], scope, { config: { preset } })).toEqual(who);
 });
 
-test("agentScope adds no agents of an untrusted project, and none that the user's own setting leaves out", async () => {
+test("agentScope adds no agents of an untrusted project, and no agents that the user's own setting leaves out", async () => {
   const preset = "pi-parallel";
   expect(await answered(["scout", "ours"], "both", { config: { preset }, trusted: false })).toEqual([
     "the user's scout",

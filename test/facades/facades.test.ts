@@ -239,7 +239,7 @@ test("parallel starts only agents that its caller may start, also for tasks with
   expect(read("lead")).toEqual(["Cannot spawn 'general'. Allowed: scout", "Cannot spawn 'sage'. Allowed: scout"]);
 });
 
-test("parallel checks its parameters by a schema and starts nothing if one is wrong", async () => {
+test("parallel checks its parameters by a schema, and starts nothing if one parameter is wrong", async () => {
   const wrong = [
     { task: 5 },
     { tasks: "first" },
@@ -324,7 +324,7 @@ test("delegate_to_agent checks inputs, fills them in, and reports how the agent 
   expect(models["analyst"]!.requests[0]!.system).toContain("Analyse auth.");
 });
 
-test("parallel answers a call for an unknown agent with ten existing agents, and the number of the others", async () => {
+test("parallel answers a call for an unknown agent with ten existing agents, and the number of the other agents", async () => {
   const others = Object.fromEntries(Array.from({ length: 12 }, (_, at) => [`agent${at}`, { says: [] }]));
   const { read } = await stage({
     lead: { ...as("parallel"), says: [call("parallel", { agent: "ghost", task: "x" }), "done"] },

@@ -83,6 +83,7 @@ test("Explore and Plan, started in parallel by one message, search and plan in t
     });
     const plan = nodes["lead.2/Plan"] ?? nodes["lead/Plan"];
     expect(plan).toMatchObject({ status: "ok", output: expect.stringContaining("src/") });
-    expect(lead.requests[1]!.messages).toHaveLength(3); // the question, the calls, their two summaries
+    // the question, the message with both calls, and the message with both summaries
+    expect(lead.requests[1]!.messages).toHaveLength(3);
   });
 }, 180_000);

@@ -16,7 +16,7 @@ test("several Task calls of one turn run at the same time", async () => {
   const both = (): Promise<string> => {
     together += 1;
     if (together === 2) met.resolve("found");
-    return met.promise; // one after the other they would never end
+    return met.promise; // if the calls ran one after the other, they would never end
   };
   const { result, read, shown } = await stage({
     lead: { ...lead, says: [calls(ask("scout"), ask("sage")), "done"] },

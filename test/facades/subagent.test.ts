@@ -40,7 +40,7 @@ test("the configuration of a Subagent limits tools and turns and sets the prompt
   await finder.run("x");
   expect(model.requests[0]!.tools.map(({ name }) => name)).not.toContain("read_file");
   expect(model.requests[0]!.system).toContain("Find well.");
-  expect(model.requests).toHaveLength(2); // one turn, and the last one in which the agent hands in what it has
+  expect(model.requests).toHaveLength(2); // one turn, and the last turn in which the agent returns what it has
 });
 
 test("a Subagent reports the calls that it has made", async () => {

@@ -87,7 +87,7 @@ test("agents that a lead may not start are not offered, and refused when request
   expect(description).not.toContain("- sage");
 });
 
-test("the agent that the environment names is refused", async () => {
+test("an agent that an environment variable blocks cannot be started", async () => {
   const { read } = await stage(
     { lead: { ...lead, says: [batch("scout", "A"), "ok"] }, scout: { says: [] } },
     { env: { PATH: "/bin", PI_BLOCKED_AGENT: "scout" } },

@@ -6,7 +6,7 @@ import { parseRules } from "../../src/core/rules/rule.ts";
 import { firstThatChanges, type TrialPlace } from "./commands.ts";
 import type { Tries } from "./mutate.ts";
 
-/** Commands that a rule ending in `*` allows for reading; none of these programs normally writes. */
+/** Commands that a rule ending in `*` allows for reading; none of these programs writes without a special option. */
 const READERS = [
   ...["git", "git log", "git diff", "git show", "git blame", "git grep", "git branch", "git tag", "git stash"],
   ...["git remote", "git reflog", "git status", "git ls-files", "git rev-list", "git shortlog", "git -C sub"],

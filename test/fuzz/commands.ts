@@ -350,7 +350,7 @@ export function readersOnlyRead(commands: readonly string[], at: Parameters<type
 /** Where commands are tried: each in a new folder, for a number of seconds (1 if none is given). */
 export type TrialPlace = Readonly<{ folder: () => string; bwrap: string; seconds?: number }>;
 
-/** The first of these commands that changes a file when it runs; `undefined` if none does. */
+/** The first of these commands that changes a file when it runs; `undefined` if no command does. */
 export function firstThatChanges(
   commands: readonly string[],
   { folder, bwrap, seconds = 1 }: TrialPlace,

@@ -275,7 +275,8 @@ export function restrictionsAreKept(tries: Tries): void {
     fc.property(file, fc.constantFrom(...MARKDOWN_DIALECTS), (text, id) => {
       const place = { file: "/x/careful/SUBAGENT.md", relative: "careful/SUBAGENT.md" };
       const { agents, problems } = dialects[id]!.read(text, place);
-      if (!problems.some(({ code }) => code === "repaired" || code === "recovered")) return; // the YAML is valid
+      // nothing was repaired, so the YAML is valid
+      if (!problems.some(({ code }) => code === "repaired" || code === "recovered")) return;
       for (const { agent } of agents)
         expect(
           ["bash", "write_file"].filter((tool) => mayUse(agent, tool)),

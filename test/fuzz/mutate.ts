@@ -120,7 +120,7 @@ function applied(text: string, { at, cut, put, copy }: Edit): string {
   return text.slice(0, from) + put + again + text.slice(from + cut);
 }
 
-/** A text in pieces. */
+/** Cuts a text into pieces at these positions. */
 export function inPieces(cuts: readonly number[], text: string): string[] {
   const places = [...new Set(cuts.map((cut) => cut % (text.length + 1)))].toSorted((a, b) => a - b);
   return [0, ...places].map((from, index) => text.slice(from, places[index] ?? text.length));

@@ -35,7 +35,7 @@ async function talk(text: readonly string[], { greeted = true } = {}) {
 const last = asking(9, "ping");
 
 test.for(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])(
-  "a host with the protocol revision %s gets its first answer before the server is loaded; the server would give the same",
+  "a host with the protocol revision %s gets its first answer before the server is loaded, and it is the answer of the server",
   async (protocolVersion) => {
     const hello = asking("é1", "initialize", { protocolVersion, ...client });
     const slow = await talk([hello, last], { greeted: false });

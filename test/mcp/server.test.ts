@@ -164,7 +164,7 @@ test("when a delegation tool has the name of a server tool, it keeps the name, a
   expect(names).toEqual("run subcrew_parallel chain race team agents status result answer cancel parallel".split(" "));
   const tasks = [{ agent: "a", task: "x" }];
   const theirs = await client.callTool({ name: "parallel", arguments: { agent: "a", task: "x" } });
-  expect(JSON.stringify(theirs.content)).toContain("one"); // only system 003 accepts a single task here
+  expect(JSON.stringify(theirs.content)).toContain("one"); // only the tool of system 003 accepts a single task
   const ours = await client.callTool({ name: "subcrew_parallel", arguments: { tasks } });
   expect(ours.structuredContent).toMatchObject({ status: "ok", tasks: [{ path: "a" }] });
   await client.close();

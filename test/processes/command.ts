@@ -146,7 +146,10 @@ type Waiting = Readonly<{ looks: boolean; answer: (answer: Answer) => void }>;
 type Host = Readonly<{ child: ChildProcess; waiting: Map<number, Waiting> }>;
 
 const hosts: Host[] = [];
-/** As many as the commands that the tests of one file run at once; each takes the memory of a command. */
+/**
+ * The number of host processes: as many as the commands that one test file runs at once. Each takes the memory of a
+ * command.
+ */
 const MOST_HOSTS = 3;
 let requests = 0;
 

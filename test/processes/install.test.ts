@@ -106,7 +106,7 @@ test("the command lines that quickstart suggests work as printed", async () => {
     );
     expect(await there.run(words, { cwd: root, shared: true }), line).toMatchObject({ code: 0 });
   }
-  // `npx subcrew` in the clone is the command that the package declares.
+  // `npx subcrew` in the clone of the repository runs the command that the package declares.
   const { bin } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { bin: { subcrew: string } };
   expect(readFileSync(join(root, bin.subcrew), "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
   expect(dirname(bin.subcrew)).toBe("dist/cli");

@@ -15,7 +15,7 @@ export type Terminal = Readonly<{
   screen(): string[];
   /** Everything that was on the screen since the start. */
   history(): string;
-  /** The same with its colours as escape sequences. */
+  /** The same text with its colours as escape sequences. */
   colors(): string;
   /** A value that tmux knows about the terminal, such as `#{alternate_on}`. */
   about(format: string): string;

@@ -33,7 +33,7 @@ export type Deed = {
   readonly id: string;
   readonly step: number;
   readonly signal: AbortSignal;
-  /** It was stopped before it began. */
+  /** True: the call was stopped before it began. */
   readonly late: boolean;
   over: boolean;
 };
@@ -44,7 +44,7 @@ export type Thought = Pick<Deed, "life" | "step" | "signal" | "late" | "over">;
 export type Stage = Readonly<{
   dice: Dice;
   time: Time;
-  /** One in this many turns goes wrong; absent if none does. */
+  /** One in this many model turns goes wrong; absent if none does. */
   modelFaults(): number | undefined;
   /** True while the provider refuses the key. */
   isClosed(): boolean;
@@ -151,7 +151,7 @@ async function* answering(stage: Stage, request: ModelRequest, signal: AbortSign
   yield { type: "text", text: dice.oneIn(5) ? `I saw ${SECRET.slice(0, 12)}` : "I think" };
   await time.pass(dice.below(500));
   yield { type: "text", text: dice.oneIn(5) ? `${SECRET} again. ` : " so. " };
-  if (wrong === 3) return; // breaks off
+  if (wrong === 3) return; // the answer breaks off
   if (wrong === 4) throw new Error(`the model broke over ${SECRET}`);
   const verdicts = ["APPROVED", "REVISION_NEEDED"];
   if (request.messages.some(({ role }) => role === "assistant") ? dice.oneIn(2) : dice.oneIn(3)) {

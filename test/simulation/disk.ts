@@ -4,7 +4,7 @@ import type { DiskFile } from "../../src/runtime/disk/open-file.ts";
 import type { Dice } from "./dice.ts";
 import type { Time } from "./time.ts";
 
-/** The faults of a disk: for each kind, one in this many calls goes wrong; absent if none does. */
+/** The rate of each kind of disk fault: one in this many calls fails; absent if none does. */
 export type DiskFaults = Readonly<{ full?: number; broken?: number; short?: number; slow?: number }>;
 
 /** The content of a file, and the part that would survive a power cut. */
@@ -219,6 +219,6 @@ function attempt(act: () => void): void {
   try {
     act();
   } catch {
-    // It failed, and no process is left to handle the error.
+    // The write failed, and no process is left to handle the error.
   }
 }

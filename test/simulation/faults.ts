@@ -1,7 +1,10 @@
 import type { Dice } from "./dice.ts";
 import type { DiskFaults } from "./disk.ts";
 
-/** The faults of one simulation. Each simulation has its own selection: a fault that always happens hides others. */
+/**
+ * The faults of one simulation. Each simulation has its own selection: a fault that always happens would hide other
+ * faults.
+ */
 export type Faults = Readonly<{
   disk: DiskFaults;
   /** One in this many turns of a model fails, is endless, or breaks off. */

@@ -75,7 +75,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
     settings: { cwd: "/", env: {} },
     access: {
       policyFor: bounded.policyFor,
-      // It resolves the working folder, which is a real one: the root of the file system.
+      // This call resolves the working folder, which is a real one: the root of the file system.
       accessFor: (task) => stage.time.outside(() => bounded.accessFor(task)),
     },
     earlier: openPreviousRuns(past, { store }),

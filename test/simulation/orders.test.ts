@@ -38,7 +38,8 @@ describe("SIM-06: a race", () => {
           const seen = await observe({
             plan,
             slots: 4,
-            // All contenders begin in order and take one moment; the choice is the position among those that are left.
+            // All contenders begin in order and take one moment; each choice is the contender's position among the
+            // remaining ones.
             choices: order.map((who, at) => who - order.slice(0, at).filter((before) => before < who).length),
             act: ({ path }) => fates[ends[ids.indexOf(path)]!]!,
           });

@@ -17,7 +17,8 @@ type Rule = (story: Seen) => string[];
 
 const rules: readonly Rule[] = [
   function endsOnce({ journal }) {
-    // A cancelled run may be resumed by a process that had already started to resume it.
+    // A cancelled end may be followed by records of a process that had started to resume the run before it was
+    // cancelled.
     const ends = journal.filter(
       (event, at) =>
         event.type === "run.ended" && !(event.outcome.status === "cancelled" && journal[at + 1]?.type === "note"),

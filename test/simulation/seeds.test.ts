@@ -3,8 +3,8 @@ import { brokenRules } from "./rules.ts";
 import { type Story, simulate } from "./simulate.ts";
 
 /**
- * The seeds for every change. They are always the same; `SUBCREW_SEED=12` plays only that one, and the soak plays ten
- * thousand others.
+ * The seeds for every change. They are always the same; `SUBCREW_SEED=12` plays only that seed, and the soak plays ten
+ * thousand other seeds.
  */
 const given = process.env["SUBCREW_SEED"];
 const seeds = given === undefined ? Array.from({ length: 180 }, (_, at) => at + 1) : [Number(given)];

@@ -27,9 +27,9 @@ export type Story = Readonly<{
   deeds: readonly Deed[];
   thoughts: readonly Thought[];
   steps: number;
-  /** When the person cancelled it. */
+  /** The time at which the person cancelled the run. */
   cancelled?: Readonly<{ life: number; step: number }>;
-  /** When the person paused it. */
+  /** The time at which the person paused the run. */
   paused?: Readonly<{ life: number; step: number }>;
   /** Violations of rules that hold at every moment. */
   broken: readonly string[];

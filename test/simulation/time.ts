@@ -76,7 +76,7 @@ export function createTime(dice: Dice): Time {
   /** A timer like that of Node, as far as the program uses it. */
   const timer = (act: (...args: unknown[]) => void, ms = 0, ...args: unknown[]) => {
     const life = current;
-    const late = dice.below(3); // no machine is punctual
+    const late = dice.below(3); // no machine ends a wait exactly on time
     let stop = after(Math.max(ms, 1) + late, () => act(...args), life);
     const made = {
       refresh: () => {

@@ -9,7 +9,8 @@ import { unpackEmbedded } from "../../src/engines/server/embedded.ts";
 import { startDatabaseServer } from "../../src/engines/server/server.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "subcrew-embedded-"));
-chmodSync(folder, 0o755); // if root starts it, the server runs as another user
+// if root runs this test, the server runs as another user, who must be able to enter the folder
+chmodSync(folder, 0o755);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const isRoot = process.getuid?.() === 0;
 

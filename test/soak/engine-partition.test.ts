@@ -172,7 +172,7 @@ test("two runs with workers on two hosts end exactly once while one host is cut 
     )
     .toBe("run.ended,run.ended");
   expect(await coordinators[0]!.ended).toBe("0 ok");
-  const said = await coordinators[1]!.ended; // a worker of the other host took its run over
+  const said = await coordinators[1]!.ended; // a worker of the other host took over the run of this coordinator
   const all = await Promise.all([near, far].map(async (run) => exactnessOf(await site.events(run), site.asked)));
   expect(all).toMatchObject(all.map(() => ({ ends: 1, status: "ok", twice: [], repeated: 0 })));
   const outputs = new Map(all.flatMap((one) => [...one.outputs]));

@@ -111,7 +111,7 @@ async function real(
   const shown = new Set<string>();
   server = await startProviderServer((request) => {
     const names = toolsIn(request.body);
-    if (names.length === 0) return "A title."; // some tools request a title for the conversation
+    if (names.length === 0) return "A title."; // some programs request a title for the conversation
     asked += 1;
     for (const name of names) shown.add(name);
     return asked === 1
@@ -260,7 +260,8 @@ describe.each(foreignTools)("the real %s", (tool) => {
       agent,
     });
     expect(existsSync(join(cwd, "made.txt")), JSON.stringify(result)).toBe(true);
-    if (tool === "pi") return; // it declares that it cannot enforce this, which is why it is refused without --allow-weaker
+    // pi declares that it cannot enforce this restriction, so it is refused without --allow-weaker
+    if (tool === "pi") return;
     await server?.close();
     const elsewhere = join(toolHome(`${tool}-elsewhere`, { keep: "" }), "made.txt");
     await real(tool, need.path, () => rows[tool].write(elsewhere), { permissions, agent });

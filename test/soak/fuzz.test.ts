@@ -39,7 +39,7 @@ function soaked(title: string, hold: (tries: Tries) => unknown, weight = 1): voi
   });
 }
 
-/** The same for commands, which are generated and run in batches. */
+/** A soak test for commands, which are generated and run in batches. */
 function soakedCommands(title: string, batch: (tries: Tries) => number, weight = 1): void {
   const end = partOfTheTime(weight);
   test(title, () => {
@@ -56,7 +56,7 @@ function soakedCommands(title: string, batch: (tries: Tries) => number, weight =
 soaked("FUZZ-01: agent files bent in any way are read or refused, none of them slowly", (tries) => {
   let slowest = 0;
   filesAreRead(tries, (ms) => (slowest = ms));
-  expect(slowest).toBeLessThan(1_000); // 100 ms on an idle machine
+  expect(slowest).toBeLessThan(1_000); // on an idle machine this takes about 100 ms
   return `the slowest file took ${slowest.toFixed(1)} ms`;
 });
 soaked("FUZZ-01: agent files that have to be repaired never have more tools", repairsOnlyNarrow);

@@ -47,7 +47,7 @@ const hosts: Readonly<Record<string, Host>> = {
   claude: {
     setup: "claude-code",
     file: "mcp.json",
-    // On a busy machine it began before the server was connected, without its tools.
+    // On a busy machine Claude Code began before our server was connected, and had none of its tools.
     env: (url) => ({ ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: KEY, MCP_CONNECT_TIMEOUT_MS: "120000" }),
     args: ["-p", "Ask the agent explore.", "--mcp-config", "mcp.json", "--allowedTools", "mcp__subcrew"],
     tool: /^mcp__subcrew__run$/,

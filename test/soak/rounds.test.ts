@@ -49,7 +49,7 @@ test("LOG-09: 10,000 events of 20 MB are resumed within two seconds and 300 MB",
     encodeLine({ seq: at + 1, run: "run_1", path: `task-${at % 100}`, at, type: "note", text }, 1),
   );
   writeFileSync(join(folder, JOURNAL_FILE), lines.join(""));
-  const before = process.memoryUsage().rss; // with what the tests before this one left to the garbage collector
+  const before = process.memoryUsage().rss; // includes memory of earlier tests that was not collected yet
   const began = performance.now();
   const journal = await openJournal(folder, { kept: () => {}, lost: () => {} });
   const history = historyOf(await journal.read());

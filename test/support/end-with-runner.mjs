@@ -11,7 +11,7 @@ if (!globalThis[KEY] && process.connected) {
     for (const pid of processesBelow(process.pid)) {
       try {
         process.kill(pid, "SIGKILL");
-      } catch {} // it has ended by itself
+      } catch {} // the process has ended by itself
     }
     process.exit(1);
   });
@@ -43,6 +43,6 @@ function parentOf(pid) {
     const line = readFileSync(`/proc/${pid}/stat`, "utf8");
     return Number(line.slice(line.lastIndexOf(")") + 2).split(" ")[1]);
   } catch {
-    return undefined; // it ended meanwhile
+    return undefined; // the process has ended meanwhile
   }
 }

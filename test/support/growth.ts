@@ -17,7 +17,7 @@ export function growth({ small, large, pieces }: Sizes): number {
   return best;
 }
 
-/** Measures both in turn, for long enough that both are interrupted equally often. */
+/** Measures both inputs in turn, for so long that other work interrupts both equally often. */
 function compared(all: () => void, large: () => unknown): number {
   let [one, many] = [0, 0];
   while (one + many < 100) {

@@ -61,7 +61,8 @@ export function tryMutants({ files, ids, always, passed, report }: MutantWork): 
 }
 
 /**
- * Runs the tests that no process has run without a mutant yet, and removes those that fail together with the others.
+ * Runs the tests that no process has run without a mutant yet, and removes those that fail together with the other
+ * tests.
  */
 async function withoutMutants(tests: Timed[], tell: Tell): Promise<void> {
   for (const one of [...tests]) {

@@ -7,19 +7,19 @@ import { type WebServer, webServer } from "./web-server.ts";
 
 /** Differences of an authorization server from a correct one. */
 export type OAuthQuirks = {
-  /** It refuses registration. */
+  /** True: the server refuses the registration of clients. */
   closed?: boolean;
   /** The lifetime of a token in seconds. */
   lasts?: number;
-  /** It gives no refresh tokens. */
+  /** True: the server gives no refresh tokens. */
   once?: boolean;
-  /** The person refuses. */
+  /** True: the person refuses the login. */
   denies?: boolean;
-  /** It authenticates its client by this key instead of a secret. */
+  /** The server authenticates its client by this key instead of a secret. */
   publicKey?: KeyObject;
-  /** Changes of its metadata. */
+  /** Changes of the server's metadata. */
   metadata?: object;
-  /** Parameters that it adds to the redirect address of the browser. */
+  /** Parameters that the server adds to the address to which it redirects the browser. */
   comesBackWith?: Record<string, string>;
   /** A replacement of the token endpoint, called with the parameters of the request. */
   token?(sent: URLSearchParams, response: ServerResponse): void;
@@ -155,13 +155,13 @@ function isSignedBy(key: KeyObject, assertion: string, audience: string): boolea
 
 /** The answers of a protected server. */
 export type ProtectedQuirks = {
-  /** Changes of its own metadata. */
+  /** Changes of the protected server's metadata. */
   metadata?: object;
-  /** Its answer when it refuses. */
+  /** The answer of the protected server when it refuses a request. */
   scope?: string;
-  /** The additional scope that a call of its tool needs. */
+  /** The additional scope that a call of the server's tool needs. */
   needs?: string;
-  /** The address to which it redirects every request. */
+  /** The address to which the server redirects every request. */
   sendsOn?: string;
 };
 

@@ -7,7 +7,7 @@ export async function patiently<T>(attempt: (times: number) => Promise<T>): Prom
     try {
       return await attempt(times);
     } catch {
-      // the action may not even have begun
+      // the action may have failed before it began
     }
   }
   return attempt(100);

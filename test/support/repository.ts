@@ -15,7 +15,7 @@ export function shell(cwd: string, line: string): string {
   return execFileSync("/bin/sh", ["-ec", line], { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
 }
 
-/** The same for a line that may fail: only its effect on the disk matters. */
+/** Runs a shell line that may fail: only its effect on the disk matters. */
 export function tryShell(cwd: string, line: string): void {
   spawnSync("/bin/sh", ["-c", line], { cwd, env, stdio: "ignore", timeout: 120_000 });
 }

@@ -28,13 +28,13 @@ export const special: readonly Range[] = [
     range4,
   ),
   ...["224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32"].map(range4),
-  range6("", 8), // unspecified, loopback, IPv4-compatible, -mapped and -translated
-  range6("0064ff9b", 96), // NAT64
+  range6("", 8), // the addresses ::/8: unspecified, loopback, IPv4-compatible, IPv4-mapped and IPv4-translated
+  range6("0064ff9b", 96), // addresses of NAT64, which contain an IPv4 address
   range6("0064ff9b0001", 48),
-  range6("0100", 64), // discard
-  range6("2001", 23), // Teredo, ORCHID, benchmarks
+  range6("0100", 64), // addresses whose packets are discarded
+  range6("2001", 23), // addresses of Teredo and ORCHID, and for benchmarks
   range6("20010db8", 32),
-  range6("2002", 16), // 6to4
+  range6("2002", 16), // addresses of 6to4, which contain an IPv4 address
   range6("3fff", 20),
   range6("5f00", 16),
   range6("fc00", 7),

@@ -47,7 +47,7 @@ export async function modelAt(
   return (request, signal) => found.model({ ...request, model: found.id }, signal);
 }
 
-/** One request, complete. */
+/** A complete request to a model; `more` replaces some of its fields. */
 export function request(more: Partial<ModelRequest> = {}): ModelRequest {
   return {
     model: "m",

@@ -25,7 +25,7 @@ export function webServer(routes: Routes, { address = "127.0.0.1" } = {}): Promi
   return listening(createServer(listener(routes, requests)), { address, requests, scheme: "http" });
 }
 
-/** The same with its own certificate for `secure.test`. */
+/** A web server like `webServer`, but over TLS, with its own certificate for `secure.test`. */
 export async function secureServer(routes: Routes): Promise<WebServer & Readonly<{ ca: string }>> {
   const { key, cert: ca } = certificate();
   const requests: Asked[] = [];

@@ -93,7 +93,7 @@ test("each task has its own todo list and its own variables", async () => {
   expect(texts.slice(4)).toEqual(["The variable STAGE is not available here.", "[the list is empty]"]);
 });
 
-test("a note of one run is read in the next one, with its origin", async () => {
+test("a note of one run is read in the next run, with its origin", async () => {
   const place = { cwd: tempFolder(), home: tempFolder() };
   const first = await play(
     { a: [call("memory_write", { key: "plan", text: "buy milk" }), "done"] },

@@ -60,7 +60,7 @@ async function openPage(home: string, run: string): Promise<Page> {
   const cookie = String(entered.headers.get("set-cookie")).split(";")[0]!;
   const stream = await fetch(`${base}/events?run=${run}`, { headers: { cookie }, signal: over.signal });
   const page: Page = { life: "", tasks: new Map(), asked: undefined, gone: undefined };
-  void listen(stream, page).catch(() => undefined); // the server ends the stream when the test ends
+  void listen(stream, page).catch(() => undefined); // the stream ends when the test closes the server
   await expect.poll(() => page.life, { timeout: 60_000 }).not.toBe("");
   return page;
 }

@@ -129,7 +129,7 @@ test("a tab that stops reading during a run of 600 tasks gets every event once w
   const sent = slow.snapshots;
   emit(nodeId(1), { type: "message.received", from: "the user", text: "One more." });
   await expect.poll(() => slow.seen.at(-1)).toBe(seq);
-  expect(slow.snapshots).toBe(sent); // a large run is not sent repeatedly
+  expect(slow.snapshots).toBe(sent); // the snapshot of a large run is not sent repeatedly
   slow.socket.destroy();
   quick.socket.destroy();
 });

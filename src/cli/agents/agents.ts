@@ -75,7 +75,7 @@ export const agents: CliCommand = {
       examples: [
         [
           "subcrew agents show claude:reviewer",
-          "the one of Claude Code, even if another agent with this name takes precedence",
+          "the agent of Claude Code, even if another agent with this name takes precedence",
         ],
       ],
       act: later(async () => (await import("./show.ts")).show),

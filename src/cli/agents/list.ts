@@ -84,7 +84,7 @@ const cells = ({
   description,
 });
 
-/** The number of tools that the agent's tool list names, or `all` or `none`. */
+/** The number of tools that the agent's tool list names, or the word `all` or `none`. */
 function toolCount(tools: Agent["tools"]): string {
   if (tools === undefined || tools.includes(ALL_TOOLS)) return "all";
   return tools.length === 0 ? "none" : String(tools.length);

@@ -95,7 +95,7 @@ export function bare(name: string): Command {
     .configureHelp(helpSettings);
 }
 
-/** If a command has more flags than this number, its help shows only the common ones. */
+/** If a command has more flags than this number, its help shows only the common flags. */
 const MOST_FLAGS = 20;
 
 /** The flags that help shows by default. A command's flags in the group "Work" are shown, too. */

@@ -47,7 +47,7 @@ test("editing YAML: a setting is written to an empty file, to a file of comments
   );
 });
 
-test("editing YAML: a value that is set can be read back, a removed one is gone, and the rest is unchanged", () => {
+test("editing YAML: a value that was set can be read back, a value that was removed is gone, and the rest is unchanged", () => {
   const word = fc.stringMatching(/^[a-z]{1,5}$/);
   const settings = fc.dictionary(word, fc.record({ enabled: fc.boolean(), model: word }, { requiredKeys: [] }), {
     maxKeys: 4,

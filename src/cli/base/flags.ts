@@ -88,7 +88,7 @@ export type Flags = PermissionFlags &
     answerTimeout?: number;
     placementTimeout?: number;
     allowFailed?: boolean;
-    /** Flags of `chat`. */
+    /** The flags of `chat`. */
     resume?: string | true;
     commands?: boolean;
 
@@ -113,7 +113,7 @@ export type Flags = PermissionFlags &
     stat?: boolean;
     follow?: boolean;
     timeout?: number;
-    /** Flags of `wait`. */
+    /** The flags of `wait`. */
     until?: "ended" | "parked" | "question";
     interrupt?: boolean;
     olderThan?: number;
@@ -130,10 +130,10 @@ export type Flags = PermissionFlags &
     open?: boolean;
     shareReadonly?: boolean;
 
-    /** Flags of `init`. */
+    /** The flags of `init`. */
     hosts?: readonly string[];
 
-    /** Flags of `mcp`. */
+    /** The flags of `mcp`. */
     setup?: string;
     http?: boolean;
     as?: readonly string[];
@@ -151,14 +151,14 @@ export type Flags = PermissionFlags &
 
     /** The flag of every command. */
     engine?: string;
-    /** Flags of `engine dev`. */
+    /** The flags of `engine dev`. */
     data?: string;
-    /** Flags of `engine limit`. */
+    /** The flags of `engine limit`. */
     atOnce?: number;
     requests?: number;
     tokens?: number;
     off?: boolean;
-    /** Flags of `worker`. */
+    /** The flags of `worker`. */
     slots?: number;
     workspaces?: readonly string[];
     scratch?: boolean;

@@ -14,7 +14,7 @@ export async function printPaged(text: string, { pager }: Readonly<{ pager: bool
   const ignore = (): void => {};
   process.on("SIGINT", ignore); // the pager handles Ctrl-C
   child.stdin.on("error", ignore); // the pager was closed before it read everything
-  child.stdin.end(withoutInvisible(text)); // the pager writes it to the terminal
+  child.stdin.end(withoutInvisible(text)); // the text goes to the pager, which writes it to the terminal
   const [code] = (await once(child, "close")) as [number | null];
   process.off("SIGINT", ignore);
   if (code === 127) stdout.write(text);

@@ -65,8 +65,14 @@ const DISK_ERRORS: Readonly<Record<string, readonly [message: string, hint: stri
   ENOSPC: ["The disk is full", "Free some disk space, or choose another folder with SUBCREW_HOME."],
   EDQUOT: ["Your disk quota is used up", "Free some disk space, or choose another folder with SUBCREW_HOME."],
   EROFS: ["The disk is read-only", "Make it writable, or choose another folder with SUBCREW_HOME."],
-  EACCES: ["A file or folder may not be used", "Change its permissions, or choose another folder with SUBCREW_HOME."],
-  EPERM: ["A file or folder may not be used", "Change its permissions, or choose another folder with SUBCREW_HOME."],
+  EACCES: [
+    "No permission to use a file or folder",
+    "Change its permissions, or choose another folder with SUBCREW_HOME.",
+  ],
+  EPERM: [
+    "No permission to use a file or folder",
+    "Change its permissions, or choose another folder with SUBCREW_HOME.",
+  ],
   EIO: ["The disk reports an error", "Check the disk."],
 };
 

@@ -24,7 +24,7 @@ test("an extra argument is named, and a file among them gets a hint about --inpu
   expect(told("a", "b", "c")[0]).toBe('Too many arguments for "team": "a" and 2 more.');
 });
 
-test("a value outside of the choices is refused; the error lists the choices and suggests the nearest one", () => {
+test("a value outside of the choices is refused; the error lists the choices and suggests the nearest choice", () => {
   expect(told("-o", "yaml")).toEqual(['--output cannot be "yaml".', "Give one of text, json."]);
   expect(told("--output", "jsn")[1]).toBe("Did you mean --output json? Possible values: text, json.");
 });

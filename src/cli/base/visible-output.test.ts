@@ -2,7 +2,7 @@ import { Writable } from "node:stream";
 import { expect, test } from "vitest";
 import { showOnlyVisible } from "./visible-output.ts";
 
-test("a terminal gets texts without invisible characters; bytes, sequences and callbacks stay", async () => {
+test("invisible characters are removed from text that is written to a terminal; bytes and escape sequences are written unchanged", async () => {
   const got: string[] = [];
   const stream = new Writable({
     write: (chunk: Buffer, _, done) => {

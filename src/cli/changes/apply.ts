@@ -47,7 +47,8 @@ export const apply: CliCommand = {
     const home = process.env["HOME"];
     const leave = (repository: string): ((file: string) => string | undefined) => {
       const local = localPlaces(repository, { home, env: process.env });
-      return (file) => (protectedPart(file, local) === undefined ? undefined : "it is executed or obeyed later");
+      return (file) =>
+        protectedPart(file, local) === undefined ? undefined : "it is executed or loaded as configuration later";
     };
     const done = await applyKept(patch, files, { cwd, home, ...(names.length === 0 && { leave }) });
     if ("unable" in done)

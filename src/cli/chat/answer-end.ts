@@ -9,7 +9,7 @@ import { diffCounts } from "../../tui/chat/diff-counts.ts";
 
 const MOST_FILES = 5;
 
-/** The lines below an answer: the reason if there is none, the changed files, time and cost. */
+/** The lines below an answer: the reason if there is no answer, the changed files, time and cost. */
 export function endLines(state: State, events: readonly KeptEvent[], look: Look): string[] {
   const { colors } = look;
   const { files } = changedFiles(events);

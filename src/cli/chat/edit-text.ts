@@ -12,7 +12,7 @@ export async function editText(text: string): Promise<{ text: string } | { probl
   try {
     const file = join(folder, "message.md");
     await writeFile(file, text, { mode: 0o600 });
-    // The variable with the editor may also contain arguments, as in "code --wait".
+    // The variable that names the editor may also contain arguments, as in "code --wait".
     const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit" });
     const [code] = (await once(child, "close")) as [number | null];
     if (code !== 0)

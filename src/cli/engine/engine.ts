@@ -24,7 +24,7 @@ export const engineCommand: CliCommand = {
       ],
       examples: [
         ["subcrew engine dev", "then, in another terminal: subcrew worker --engine URL"],
-        ["subcrew engine dev --json", "the address for a program, on the first line"],
+        ["subcrew engine dev --json", "print the address for a program, on the first line"],
       ],
       act: async (_, flags) => (await import("./dev.ts")).serveDatabase(flags),
     },

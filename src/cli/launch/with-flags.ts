@@ -74,8 +74,8 @@ const places: Readonly<Record<Mode, (input: AnyInput, given: Given) => Readonly<
 };
 
 /**
- * Merges the limits in flags into an input. Limits are merged one by one, so that a flag for one limit keeps the
- * others.
+ * Merges the limits in flags into an input. Limits are merged one by one, so that a flag for one limit keeps the other
+ * limits.
  */
 function over(input: Readonly<Record<string, unknown>>, settings: RunFlags): Readonly<Record<string, unknown>> {
   const before = input["resourceLimits"];

@@ -22,7 +22,7 @@ async function pausedRun(): Promise<{ crew: Crew; id: string }> {
   return { crew, id: run.id };
 }
 
-/** The crew with an old answer to the question who owns a run: another process takes the run over right after it. */
+/** The crew, whose first look at the owner of a run is outdated: another process takes over the run right after it. */
 function withTakeOver(crew: Crew): Crew {
   let asked = 0;
   const owner = async (id: string): ReturnType<Crew["kept"]["owner"]> => {
@@ -34,12 +34,12 @@ function withTakeOver(crew: Crew): Crew {
   return { ...crew, kept: { ...crew.kept, owner } };
 }
 
-test("a run that a process takes over while it is cancelled is cancelled by that process", async () => {
+test("when another process takes over a run during its cancellation, that process cancels the run", async () => {
   const { crew, id } = await pausedRun();
   expect(await cancelRun(withTakeOver(crew), { id, reason, signal })).toBe("cancelled");
 });
 
-test("a task of a run that a process takes over meanwhile is cancelled by that process", async () => {
+test("when another process takes over a run while one of its tasks is being cancelled, that process cancels the task", async () => {
   const { crew, id } = await pausedRun();
   const receipt = await cancelTask(withTakeOver(crew), { id, path: "task_1", reason, signal });
   expect(receipt).toMatchObject({ done: true });

@@ -107,7 +107,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     seen = rows;
     const selected = selectedRow(rows, view);
     if (selected) readQuestion(selected);
-    const [count = 0] = partsOf(all).counts; // the first group is that of the rows that need the person
+    const [count = 0] = partsOf(all).counts; // the first group contains the rows that wait for a person
     if (count > needing && notify) stderr.write(notification(notify, count));
     needing = count;
     const title = `${count > 0 ? `${count} need${count === 1 ? "s" : ""} you${look.signs.dot}` : ""}subcrew`;

@@ -14,7 +14,7 @@ import { hostsHere } from "./hosts.ts";
 /** One result of a check. `note` means that the checked thing works, but could work better. */
 export type Finding = Readonly<{ state: "ok" | "note" | "broken"; about: string; text: string; fix?: string }>;
 
-/** Checks everything that a run needs. A failed check does not stop the others. */
+/** Checks everything that a run needs. A failed check does not prevent the other checks. */
 export async function examine(signal: AbortSignal): Promise<readonly Finding[]> {
   const crew = await crewFor({ quiet: true }).catch((error: unknown) => error);
   const alone = [node(), state(), sandbox(), git(), ripgrep(), hosts()];

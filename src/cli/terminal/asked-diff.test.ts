@@ -21,7 +21,7 @@ test("the question about an edit shows a diff with the lines around the change",
   ]);
 });
 
-test("the question about overwriting a file shows a diff, and one about a new file does not", () => {
+test("the question about overwriting a file shows a diff; the question about a new file shows none", () => {
   const cwd = tempFolder({ "a.txt": "one\ntwo\n" });
   expect(askedDiff(call("write_file", { path: "a.txt", content: "one\n2\n" }), cwd)).toContain("-two\n+2");
   expect(askedDiff(call("write_file", { path: "b.txt", content: "one\n" }), cwd)).toBeUndefined();

@@ -11,6 +11,7 @@ test.each([
   target.on("error", () => {});
   const expected = { code: "OUTPUT_UNWRITABLE", message: `"a.txt" cannot be written: ${reason}.` };
   target.write("x");
-  await expect(closeFile(target, "a.txt")).rejects.toMatchObject(expected); // fails while the rest is written
-  await expect(closeFile(target, "a.txt")).rejects.toMatchObject(expected); // has failed during the run
+  // the error occurs while the remaining text is written
+  await expect(closeFile(target, "a.txt")).rejects.toMatchObject(expected);
+  await expect(closeFile(target, "a.txt")).rejects.toMatchObject(expected); // the error has already occurred
 });

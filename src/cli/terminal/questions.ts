@@ -288,5 +288,5 @@ const MARK = "    | ";
 /** Shows control characters as symbols and writes invisible characters out, because a person approves exactly this text. */
 const revealCall = (text: string): string => spellInvisible(reveal(text));
 
-/** The same for several lines; line ends stay. */
+/** Shows control characters in each line of a text as symbols; line ends stay. */
 const revealLines = (text: string): string => text.split("\n").map(revealCall).join("\n");

@@ -110,7 +110,8 @@ export function createRawInput(options: RawInputOptions): RawInput {
     held = true;
     guardTerminal("keys", true);
     if (paste) guardTerminal("paste", true);
-    stdin.setRawMode(false); // Node would ignore a mode that it has set before, although a shell changed it
+    // Node skips a terminal mode that it has set before, even if a shell has changed the mode since
+    stdin.setRawMode(false);
     stdin.setRawMode(true);
     stdin.on("data", read).once("end", closed).once("error", closed).resume();
     if (paste) stderr.write(PASTE_ON);

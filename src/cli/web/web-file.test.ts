@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { newSecrets } from "../../web/sessions.ts";
 import { isServed } from "./web-file.ts";
 
-test("a server that answers after some seconds counts as running; a closed server, or one that is not subcrew, does not", async () => {
+test("a web server that answers after some seconds counts as running; a closed server, or a server that is not subcrew, does not", async () => {
   let answer = { after: 2_500, text: "Sign in to subcrew web." };
   const server = createServer((_, response) => {
     setTimeout(() => response.writeHead(401).end(answer.text), answer.after);

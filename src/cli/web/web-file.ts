@@ -54,7 +54,10 @@ async function writePrivate(file: string, text: string): Promise<void> {
 export const signInLink = (secrets: WebSecrets, port: number, role: "full" | "read"): string =>
   `http://127.0.0.1:${port}/${secrets.prefix}/enter?token=${linkToken(secrets, role)}`;
 
-/** How long a server may take to answer. On a busy machine two seconds are not enough; where none runs, the answer is immediate. */
+/**
+ * How long a server may take to answer. On a busy machine two seconds are not enough; where no server runs, the
+ * connection is refused immediately.
+ */
 const ANSWER_MS = 20_000;
 
 /** True when a subcrew server answers at the port in the record. */

@@ -114,8 +114,8 @@ export type Agent = Readonly<{
 }>;
 
 /**
- * The tools that a subagent gets: those of its own definition (`own`), or of those only the ones its parent has
- * (`ceiling`).
+ * The tools that a subagent gets: all tools of its own definition (`own`), or only those of them that its parent has,
+ * too (`ceiling`).
  */
 export type DelegationRule = "own" | "ceiling";
 

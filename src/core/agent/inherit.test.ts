@@ -52,7 +52,7 @@ describe("the base of an agent that extends another", () => {
     expect(lineages([project, user, kid]).get(kid)).toEqual({ base: user });
   });
 
-  test("every agent in an inheritance cycle, or below one, fails; no other agent does", () => {
+  test("the agents in an inheritance cycle, and the agents that extend them, fail; no other agent does", () => {
     const [a, b, c, fine] = [heir("a", "b"), heir("b", "a"), heir("c", "a"), heir("fine")] as const;
     const lines = lineages([a, b, c, fine]);
     expect([a, b, c].map((one) => lines.get(one))).toEqual(

@@ -57,7 +57,7 @@ export function unionOfTools(
   return [...new Set([...base, ...child])];
 }
 
-/** A definition that others may extend; a list of them is in order of precedence. */
+/** A definition that other agents may extend; a list of definitions is in order of precedence. */
 export type InheritingAgent = Readonly<{
   name: string;
   extends?: string;

@@ -45,7 +45,10 @@ const byFamily: Readonly<Record<string, InstructionFiles>> = {
 /** Families whose agents get the project's instructions. */
 export const instructedFamilies: readonly string[] = Object.keys(byFamily);
 
-/** The instruction files for an agent, or why it gets none. `wanted`: the choice in its file or in the settings. */
+/**
+ * The instruction files for an agent, or why it gets no such files. `wanted`: the choice in its file or in the
+ * settings.
+ */
 export function instructionFilesOf(
   source: Readonly<{ kind: string; family?: string }> | undefined,
   wanted: "on" | "off" | undefined,

@@ -8,7 +8,7 @@ test("the one-line list of agents contains all agents when no limit is given", (
   expect(formatAgentList(agents)).toMatchObject({ count: 30, remaining: 0 });
 });
 
-test("in the one-line list of agents, the number of listed agents and the number of omitted ones add up", () => {
+test("in the one-line list of agents, the numbers of listed and omitted agents add up", () => {
   expect(formatAgentList([agent("a"), agent("b"), agent("c")], 2)).toEqual({
     text: "a (user): does things; b (user): does things",
     count: 2,

@@ -111,7 +111,7 @@ function ceilingOf(said: SaidOfAgent): AgentCeiling {
 const canonical = (written: readonly string[]): readonly string[] =>
   written.flatMap((name) => (toolsNamed(name).length > 0 ? toolsNamed(name) : [name]));
 
-/** Removes undefined keys. */
+/** Removes keys whose value is `undefined`. */
 function defined<T extends object>(value: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

@@ -3,7 +3,7 @@ import type { Task } from "../plan/task.ts";
 import { ALL_TOOLS } from "../vocabulary/tool-names.ts";
 import type { Catalog } from "./catalog.ts";
 
-/** The agents that a run may use: found when it starts, and again whenever an agent asks for others. */
+/** The agents that a run may use: found when it starts, and again whenever an agent asks for other agents. */
 export type Roster = Readonly<{
   find(name: string): Agent | undefined;
   names(): readonly string[];

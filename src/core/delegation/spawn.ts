@@ -57,7 +57,7 @@ export function allowedText(spawns: Spawns): string {
   return spawns.length === 0 ? "none (spawns disabled for this agent)" : spawns.join(",");
 }
 
-/** The agent that takes a task which names none: the first that the caller may start, or `general`. */
+/** The agent of a task that names no agent: the first agent that the caller may start, or `general`. */
 export const defaultAgent = (spawns: Spawns): string => (spawns === "*" ? undefined : namesOnly(spawns)[0]) ?? "task";
 
 /**

@@ -16,9 +16,9 @@ export type Catalogue = Readonly<{
   named(name: string): boolean;
   /** Whether a provider can be used; `undefined` for an unknown provider. */
   provider(name: string): ProviderStatus | undefined;
-  /** Names of models and providers, for suggestions about mistyped ones. */
+  /** Names of models and providers, for suggestions about mistyped names. */
   names: readonly string[];
-  /** The user's own tiers and short names, which replace the built-in ones. */
+  /** The user's own tiers and short names, which replace the built-in tiers and names. */
   tiers?: Partial<Readonly<Record<Tier, string | readonly string[]>>>;
   /** The default model, or several in order of preference. */
   default: string | readonly string[];
@@ -55,7 +55,7 @@ export type ModelCandidate = Readonly<{
 export type Miss = Readonly<{ name: string; code: "UNKNOWN_MODEL" | "MISSING_KEY"; because: string; hint: string }>;
 
 export type Choice = Readonly<{
-  /** The first model is used; the others are fallbacks. Empty: no model is available. */
+  /** The first model is used; the other models are fallbacks. Empty: no model is available. */
   candidates: readonly ModelCandidate[];
   misses: readonly Miss[];
   /** Warnings about requested models that could not be used. */

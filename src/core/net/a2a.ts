@@ -84,8 +84,8 @@ export function isOver(state: RemoteState): boolean {
 }
 
 /**
- * Merges one update from the remote agent into the answer so far. An update without a known task starts a new one.
- * Nothing counts after the end, and updates of another task never do.
+ * Merges one update from the remote agent into the answer so far. An update without a known task starts a new answer.
+ * Updates after the end, and updates of another task, are ignored.
  */
 export function foldRemote(before: RemoteAnswer | undefined, update: RemoteUpdate): RemoteAnswer {
   if (before && (isFinal(before) || isOfAnother(before, update))) return before;

@@ -62,7 +62,7 @@ const flags: Readonly<Record<ReachedLimit["kind"], readonly [task: string, run: 
   spawns: ["--max-spawns", "--max-spawns"],
 };
 
-/** A note for readers of a result that a limit cut short; empty when none did. */
+/** A note for readers of a result that a limit cut short; empty when no limit did. */
 export function limitNote({ limit }: Readonly<{ limit?: ReachedLimit }>): string {
   return limit === undefined ? "" : `stopped at its limit of ${limitText(limit)}; this may be incomplete`;
 }

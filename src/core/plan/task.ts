@@ -27,7 +27,7 @@ export const jsonSchema = z
   Record<string, unknown>
 >;
 
-/** Settings of a task, the same in every mode, for all tasks together and for a single one. */
+/** Settings of a task, the same in every mode, for all tasks together and for a single task. */
 export const taskSettings = {
   agent: z.string().min(1).optional().describe("the agent that runs the task"),
   model: z

@@ -100,7 +100,7 @@ const NEGATIONS: ReadonlySet<string> = new Set(["not", "never", "cannot", "nicht
 
 /** Matches sentences about an approval: "approved", or a person who approves. */
 const APPROVES = /\b(?:approved|lgtm)\b|\b(?:i|we)\b[^.!?;\n]{0,20}\bapprove\b/;
-/** Matches a condition, a reservation, a question, a quotation of others, or an approval of only a part. */
+/** Matches a condition, a reservation, a question, a quotation of another person, or an approval of only a part. */
 const RESERVES =
   /\?|["'`~]+approved["'`~]+|\b(?:if|unless|until|once|would|could|should|might|provided|but|except|excluding|pending|subject to|conditional(?:ly)?|required|partial(?:ly)?|partly|half|almost|nearly|hardly|barely|scarcely|far from|nothing|none|nobody|no one|zero|claims?|claimed|says?|said|told|asked|instructed|pretends?|wants?|wish|like to)\b/;
 /** Matches a negated or postponed approval. */

@@ -76,7 +76,10 @@ function partOf(command: ShellCommand, depth: number): Part {
 /** A command, and the commands that it runs or may run. */
 export const flat = (part: Part): Part[] => [part, ...[...part.inner, ...part.perhaps].flatMap(flat)];
 
-/** A command that may never run: deny rules apply to it, but its unreadable parts are no reason to refuse the line. */
+/**
+ * A command that may or may not run: deny rules apply to it, but an unreadable part of it is no reason to refuse the
+ * line.
+ */
 function withoutProblems({ problem: _, inner, perhaps, ...part }: Part): Part {
   return { ...part, inner: inner.map(withoutProblems), perhaps: perhaps.map(withoutProblems) };
 }
@@ -108,8 +111,8 @@ function evaluates({ words }: ShellCommand): boolean {
 }
 
 /**
- * The commands in `EVALUATING` whose arguments are all names of variables. Of the other commands, only the argument
- * after `-v` or `-R` is one.
+ * The commands in `EVALUATING` whose arguments are all names of variables. For the other commands, only the argument
+ * after `-v` or `-R` is the name of a variable.
  */
 const NAMES_VARIABLES = new Set(["unset", "let", "getopts"]);
 

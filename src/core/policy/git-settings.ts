@@ -3,7 +3,7 @@ import { words } from "../text/words.ts";
 /** One setting of a git configuration file; section and name are in lower case, as in `core.hookspath`. */
 export type GitSetting = Readonly<{ key: string; value: string }>;
 
-/** Reads a git configuration file. Lines that git would refuse are skipped; git may still obey the rest later. */
+/** Reads a git configuration file. Lines that git refuses are skipped; the settings after them are read as well. */
 export function gitSettings(text: string): GitSetting[] {
   const found: GitSetting[] = [];
   const source = text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n");
@@ -47,7 +47,10 @@ export type NamedPath = Readonly<{
   included?: true;
   /** True: a folder at this path is meant with everything in it; false: an existing folder is ignored. */
   folder?: true;
-  /** True: the text may be the name of a program on PATH or another word, unless such a file exists. */
+  /**
+   * True: the text counts as a program only if such a file exists; otherwise it is the name of a program on PATH, or
+   * another word.
+   */
   ifExists?: true;
 }>;
 

@@ -329,7 +329,7 @@ test.each([
   expect(decide(command)).toBe("deny");
 });
 
-test("a line with many commands in one pipeline is judged in time that grows with its length", () => {
+test("a pipeline of thousands of commands is judged in linear time", () => {
   expect(decide(`${"echo a | ".repeat(6_000)}cat`)).toBe("deny");
   expect(decide(`${"cat | ".repeat(6_000)}cat`)).toBe("allow");
 });

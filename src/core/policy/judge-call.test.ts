@@ -23,7 +23,7 @@ const free = (rules: Readonly<{ allow?: string[]; ask?: string[]; deny?: string[
 const withFile = (policy: Policy, name: string, ...rules: AgentRule[]): Policy =>
   narrow(policy, { name, rules: [rules] });
 
-test("when several agent files apply, a denial in one of them decides, and a mode that denies wins over a file that asks", () => {
+test("when several agent files apply, a denial in any of them wins; a permission mode that denies wins over a file that asks", () => {
   const asking = withFile(free(), "outer", { tool: "write_file", says: "ask" });
   const denying = withFile(asking, "inner", { tool: "write_file", says: "deny" });
   expect(judgeCall(denying, write("a"))).toMatchObject({ decision: "deny", rule: "rules of inner" });
@@ -110,7 +110,7 @@ test("access to files is limited by a lease, by the user's rules and by the rule
   expect(limited.map(limitsFiles)).toEqual([true, true, true, true, true]);
 });
 
-test("a tool is unavailable when the last rule about all its calls denies them and no later rule allows any", () => {
+test("a tool is unavailable when the last rule for all of its calls is a denial and no later rule allows some of them", () => {
   const all = (says: AgentRule["says"]): AgentRule => ({ tool: "bash", says });
   const some = (says: AgentRule["says"]): AgentRule => ({ tool: "bash", pattern: "git *", says });
   expect([[all("deny")], [all("allow"), all("deny")], [all("deny"), some("deny")]].map(isShut)).toEqual([

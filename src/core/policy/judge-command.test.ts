@@ -22,7 +22,7 @@ const wrapped = (times: number): string => `${"nice ".repeat(times)}ls`;
 const withFile = (policy: Policy, name: string, ...rules: AgentRule[]): Policy =>
   narrow(policy, { name, rules: [rules] });
 
-test("when several agent files apply, a denial in one of them decides, and a mode that denies wins over a file that asks", () => {
+test("when several agent files apply, a denial in any of them wins; a permission mode that denies wins over a file that asks", () => {
   const asking = withFile(policyWith({ mode: "bypass" }), "outer", { tool: "bash", says: "ask" });
   const denying = withFile(asking, "inner", { tool: "bash", pattern: "make *", says: "deny" });
   expect(judged(denying, "make all")).toMatchObject({ decision: "deny", rule: "rules of inner" });

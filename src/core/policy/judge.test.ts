@@ -140,7 +140,7 @@ test("a file that is executed later can be changed only with a rule that names i
   expect(said(["write_file(.git/hooks/post-merge)"], hook)).toBe("deny");
 });
 
-test("an agent that may write nothing is told so, and one that may write some files is told which", () => {
+test("an agent that may write nothing is told so, and an agent that may write some files is told which files", () => {
   expect(outsideLease({ of: "worker", globs: [] })).toMatchObject({
     decision: "deny",
     rule: "read-only sandbox of worker",

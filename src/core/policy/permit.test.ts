@@ -9,7 +9,7 @@ test("an agent that lists no tools may use every tool except delegation", () => 
   expect(permit({ name: "a" }, "task").rule).toBe("a lists no tools, so all but delegation are allowed");
 });
 
-test("a tool list allows the tools that it names and those that its patterns cover; an empty list allows none", () => {
+test("a tool list allows the tools that it names and those that its patterns cover; an empty list allows no tool", () => {
   const rights = { name: "a", tools: ["read_file", "github__*"] };
   expect(allowed(rights, "read_file", "github__search", "gitlab__search", "write_file")).toEqual([
     true,
@@ -22,7 +22,7 @@ test("a tool list allows the tools that it names and those that its patterns cov
   expect(allowed({ name: "a", tools: ["*"] }, "read_file", "task")).toEqual([true, false]);
 });
 
-test("a tool listed with a pattern is available, and so is a tool denied only for a pattern", () => {
+test("a tool is available if the agent lists it with an argument pattern, or denies it only for an argument pattern", () => {
   expect(allowed({ name: "a", tools: ["bash(git log *)", "github__*(x)"] }, "bash", "github__search", "git")).toEqual([
     true,
     true,

@@ -122,7 +122,8 @@ test("in an agent file the last matching rule counts, and no rule adds permissio
   expect(under("default").slice(3, 4)).toEqual(["deny"]);
 
   const shut = narrow(createPolicy("bypass"), { name: "a", rules: [[{ tool: "bash", says: "deny" }]] });
-  expect(barred(shut, { tool: "bash", does: "exec", effect: "write" })).toBe("rules of a"); // therefore it is not shown
+  // the denied tool is not shown to the model
+  expect(barred(shut, { tool: "bash", does: "exec", effect: "write" })).toBe("rules of a");
   expect(
     barred(narrow(createPolicy("bypass"), { name: "a", rules }), { tool: "bash", does: "exec", effect: "write" }),
   ).toBe(undefined);

@@ -24,7 +24,7 @@ export type Policy = Readonly<{
   allow: readonly Rule[];
   ask: readonly Rule[];
   deny: readonly Rule[];
-  /** Rules of agent files: each list applies, and none can allow what the rest of the policy does not. */
+  /** Rules of agent files: each list applies, and no list can allow what the rest of the policy forbids. */
   bounds: readonly AgentBound[];
   /**
    * The files that the task and its parents declared to write (their leases): a changed file must be in each of them.

@@ -167,14 +167,14 @@ test.each([
 });
 
 test.each([".gitmodules", ".mcp.json", ".exrc", "opencode.json", ".ssh", ".gnupg"])(
-  "%s is protected at any depth, without a known home folder",
+  "%s is protected at any depth, even when the home folder is unknown",
   (name) => {
     expect(protectedPart(`a/b/${name}`)).toBe(name);
     expect(mayBeProtected(name)).toBe(true);
   },
 );
 
-test("a symbolic link in place of a folder above a protected path is protected, also for paths from git's configuration", () => {
+test("a symbolic link in place of a parent folder of a protected path is protected, also for paths that git's configuration names", () => {
   expect(["x/.github", ".config", "x/library", "data"].map((path) => isAbovePlace(path))).toEqual([
     true,
     true,

@@ -11,7 +11,7 @@ export type Verdict = Readonly<{
 
 const order: readonly Verdict["decision"][] = ["allow", "ask", "deny"];
 
-/** The strictest of several verdicts; among equally strict ones the first. */
+/** The strictest of several verdicts; of several equally strict verdicts, the first. */
 export function strictest(first: Verdict, ...more: readonly Verdict[]): Verdict {
   return more.reduce(
     (before, next) => (order.indexOf(next.decision) > order.indexOf(before.decision) ? next : before),

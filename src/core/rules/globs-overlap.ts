@@ -37,7 +37,10 @@ type Meeting<T> = Readonly<{ isSpan(step: T): boolean; both(one: T, other: T): b
  */
 function meet<T>(ours: readonly T[], theirs: readonly T[], { isSpan, both }: Meeting<T>): boolean {
   const spans = (list: readonly T[], at: number): boolean => at < list.length && isSpan(list[at]!);
-  /** For each pair of positions: whether the rests of both patterns can match the same text. Computed from the ends backwards. */
+  /**
+   * For each pair of positions in two patterns: whether the rest of one pattern can match the same text as the rest of
+   * the other. Computed from the ends backwards.
+   */
   let after: boolean[] = [];
   for (let i = ours.length; i >= 0; i--) {
     const row: boolean[] = [];

@@ -198,7 +198,7 @@ test("a new run has an empty history", () => {
   ]).toEqual([[], { next: 1, used: 0, underWay: false }, undefined, [], []]);
 });
 
-test("a helper that was resumed alone and has ended is not reported as open when its parent task ends", () => {
+test("a helper that ended after it was resumed alone is not reported as open when its parent task ends", () => {
   const events = journal(began("lead"), began("lead/helper"), began("lead/helper/scout"), began("lead/other"));
   const history = renewable(historyOf(events));
   history.renew("lead/helper", historyOf(events));

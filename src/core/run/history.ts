@@ -155,7 +155,7 @@ export function historyOf(
   };
 }
 
-/** Whether a journal is complete. With `retryFailed`, the journal of a failed run is not. */
+/** True for a complete journal: its run has ended. With `retryFailed`, a failed run does not count as ended. */
 export function hasEnded(events: readonly KeptEvent[], { retryFailed }: { retryFailed: boolean }): boolean {
   const last = withoutOldStops(events).at(-1);
   return last?.type === "run.ended" && !(retryFailed && last.outcome.status === "failed");

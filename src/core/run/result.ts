@@ -24,7 +24,7 @@ type ResultFields = Readonly<{
   from?: readonly string[];
   /** False: the result contains work that was accepted without approval. */
   approved?: boolean;
-  /** Why the run failed. */
+  /** The reason for which the run failed. */
   fault?: Fault;
   /** The limit that cut the run short. */
   limit?: ReachedLimit;

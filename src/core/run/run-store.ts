@@ -25,7 +25,7 @@ export type RunStore = RunRecords &
 export type RunRecords = Readonly<{
   /** The ids of all runs, newest first. */
   list(): Promise<readonly string[]>;
-  /** The first record; `undefined`: there is none that can be read. */
+  /** The first record; `undefined`: no record can be read. */
   first(run: string): Promise<KeptEvent | undefined>;
   /** The last complete record. */
   last(run: string): Promise<KeptEvent | undefined>;
@@ -75,7 +75,7 @@ export type FollowOptions = Readonly<{
 export type RunOwnership = Readonly<{
   /** Takes ownership of a run and opens its journal. Throws `RUN_BUSY` while another process owns it. */
   open(run: string, listener: JournalListener, options?: JournalOpening): Promise<Journal>;
-  /** The process that works on a run; `undefined`: none, or it is dead. */
+  /** The process that works on a run; `undefined`: no process does, or it is dead. */
   owner(run: string): Promise<RunOwner | undefined>;
   /**
    * Takes a run away from its process, on any machine, or from the process that would continue it next: nothing more is

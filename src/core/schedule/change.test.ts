@@ -73,7 +73,7 @@ describe("a change of the plan", () => {
     expect(needsOf(all, "b")).toEqual([]);
   });
 
-  test("stops running nodes and cancels waiting ones that are no longer needed", () => {
+  test("stops running nodes, and cancels waiting nodes, that are no longer needed", () => {
     const all = running({
       nodes: { a: task(), b: task(), c: task(["b"]), end: { kind: "join", needs: ["a", "c"], pick: "settled" } },
       output: "end",

@@ -77,14 +77,14 @@ describe("nodes that are no longer needed", () => {
   });
 });
 
-describe("a join with work of its own", () => {
+describe("a join with work of its own, such as applying changes", () => {
   const racing = (): Schedule => {
     const { all } = begun({ a: task(), b: task(), other: task("b"), end: join("first", "a", "b") });
     all.entries.get("end")!.works = true;
     return all;
   };
 
-  test("starts when it succeeds, and ends when its work is done", () => {
+  test("starts its work when the join has succeeded, and ends when the work is done", () => {
     const all = racing();
     expect(settle(all, "a", ok("won"))).toMatchObject({ start: ["end"], settled: ["a"] });
     expect(settle(all, "end", ok("applied"))).toEqual({ start: [], settled: ["end"], cancel: [] });
@@ -98,7 +98,7 @@ describe("a join with work of its own", () => {
     expect(all.entries.get("end")).toMatchObject({ state: "running", good: 1 });
   });
 
-  test("does not start when it fails", () => {
+  test("does not start its work when the join fails", () => {
     const all = racing();
     settle(all, "a", bad);
     expect(settle(all, "b", bad)).toMatchObject({ start: [], settled: ["b", "end", "other"] });
@@ -115,7 +115,7 @@ test("a race for two winners waits for the second winner, and records the order 
   expect(["b", "a", "c", "end"].map((id) => all.entries.get(id)?.rank)).toEqual([0, 1, 2, 3]);
 });
 
-test("cancelling ends waiting nodes and stops running ones; a join keeps its gathered outputs", () => {
+test("cancelling the plan cancels waiting nodes and stops running nodes; a join keeps its gathered outputs", () => {
   const { all } = begun({ a: task(), b: task(), c: task("b"), end: join("settled", "a", "c") });
   settle(all, "a", ok("done"));
   expect(cancelAll(all, "why")).toEqual({ start: [], settled: ["c", "end"], cancel: ["b"] });
@@ -128,7 +128,7 @@ test("cancelling ends waiting nodes and stops running ones; a join keeps its gat
   expect(all.unsettled).toBe(0);
 });
 
-test("a node that was cancelled by a change ends with that reason, whatever its outcome", () => {
+test("a node that a plan change cancelled ends with the reason of that change, whatever its outcome", () => {
   const { all } = begun({ a: task() });
   all.entries.get("a")!.givenUp = failed("MARKED_FAILED", "enough");
   settle(all, "a", ok("in the end"));

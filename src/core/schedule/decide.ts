@@ -18,7 +18,7 @@ export function settle(all: Schedule, id: string, outcome: Outcome): Step {
   return step;
 }
 
-/** Cancels the plan: waiting nodes are cancelled now, running ones are stopped. */
+/** Cancels the plan: waiting nodes are cancelled now, running nodes are stopped. */
 export function cancelAll(all: Schedule, reason: string): Step {
   const step = nothing();
   for (const entry of all.entries.values()) {

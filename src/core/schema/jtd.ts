@@ -110,8 +110,8 @@ function formOf(schema: Readonly<Record<string, unknown>>): JsonSchema {
 }
 
 /**
- * The JSON Schema of a JTD object: properties are required unless they are listed as optional, and additional ones are
- * refused unless allowed.
+ * The JSON Schema of a JTD object: properties are required unless they are listed as optional, and additional
+ * properties are refused unless allowed.
  */
 function objectOf(schema: Readonly<Record<string, unknown>>): JsonSchema {
   const { properties = {}, optionalProperties = {}, additionalProperties } = schema;

@@ -5,7 +5,7 @@ const PASSED =
   "PATH HOME LANG TERM TMPDIR USER SHELL LOGNAME LC_ALL LC_CTYPE TZ COLORTERM NO_COLOR " +
   "SystemRoot SYSTEMROOT ComSpec PATHEXT USERPROFILE TEMP TMP";
 
-/** The variables that are passed to programs and tools; all others, keys above all, are withheld. */
+/** The variables that are passed to programs and tools; all other variables, keys above all, are withheld. */
 export const PASSED_VARIABLES: readonly string[] = PASSED.split(" ");
 
 /** The part of an environment that is passed on: the usual names, and those that the user added. Names are exact. */

@@ -155,7 +155,7 @@ test("redacting takes linear time for any text", () => {
     return (): string => many.text(text);
   };
   for (const piece of hostile) {
-    // The small texts are longer than any secret, so that no text is filled by a single one.
+    // Each small text is longer than any secret, so that no text consists of a secret alone.
     const cost = growth({ small: redacted(20_000, piece), large: redacted(200_000, piece), pieces: 10 });
     expect(cost, JSON.stringify(piece)).toBeLessThan(4);
   }
@@ -225,7 +225,7 @@ test("secrets of settings are known by their names, and by the variables and add
   for (const [settings, secrets] of cases) expect(secretsIn([settings], variables)).toEqual(secrets);
 });
 
-test("only known values are removed when the text is processed further", () => {
+test("for text that is processed further, only known secrets are removed, not text that looks like a secret", () => {
   expect(known(`${CANARY} https://u:p@host/`)).toEqual("[redacted] https://u:p@host/");
 });
 

@@ -18,7 +18,7 @@ const wordsOf = (line: string) => line.split(" ").map((text) => ({ text }));
 const linesOf = (found: ReturnType<typeof commandsInInput>): string[] =>
   found.map(({ words }) => words.map((word) => word.text).join(" "));
 
-test("a list after an option that names a program is a command", () => {
+test("a comma-separated list after an option that names a program is read as a command", () => {
   expect(linesOf(commandsInArguments("unheard-of", wordsOf("x -wrapper rm,a -o b")))).toContain("rm a");
 });
 
@@ -28,6 +28,6 @@ test("input is read as commands only for a program that may run it", () => {
   for (const program of ["declare", "export", "curl"]) expect(commandsInInput(program, [], input)).toEqual([]);
 });
 
-test("the name of a script may follow the value of an option", () => {
+test("an argument after the value of an option may be the name of a script", () => {
   expect(mayRun("yarn", wordsOf("--cwd sub rm a"))).toContain(2);
 });

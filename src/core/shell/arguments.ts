@@ -20,7 +20,7 @@ export function commandsInArguments(program: string, args: readonly ShellWord[])
   return [...[...new Set(texts)].flatMap(readAsCommands), ...(known === undefined ? programsIn(args) : [])];
 }
 
-/** The texts in the input of a command outside the table of known ones that may be commands for it. */
+/** The texts in a command's input that may be commands for it, if the program is not in the table of known programs. */
 export function commandsInInput(
   program: string,
   args: readonly ShellWord[],

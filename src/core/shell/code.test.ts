@@ -13,7 +13,7 @@ test.each([
   ["with quotes inside, which are part of it", `"echo 'rm a'"`, ["echo rm a"]],
   ["with escaped quotes inside", String.raw`"say \"x\"; rm a"`, ["say x", "rm a"]],
   ["without an end, which is no text", "it's rm a", []],
-])("a text in quotes is read as commands: one %s", (_which, code, expected) => {
+])("the commands in a quoted text in code are found: one %s", (_which, code, expected) => {
   expect(commandsIn(code)).toEqual(expected);
 });
 

@@ -315,7 +315,9 @@ const gitActing: Readonly<Record<string, Grammar>> = {
   init: { flags: "q", long: "quiet initial-branch=" },
 };
 
-/** Safe options of git before the subcommand. Other ones configure, run or lead to another repository. */
+/**
+ * Safe options of git before the subcommand. Other options configure git, run something, or lead to another repository.
+ */
 const GIT_BEFORE: Grammar = { valued: "C", long: "no-pager no-optional-locks literal-pathspecs version help" };
 
 const git: Check = (args) => {

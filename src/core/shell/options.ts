@@ -21,7 +21,7 @@ export type Grammar = Readonly<{
   optionsFirst?: true;
   /** The meaning of the words after the options; `pattern`: one text, then paths; `script`: a sed or awk program, then paths. */
   operands?: "paths" | "texts" | "pattern" | "script";
-  /** Maximum number of operands that are only read; further ones are written to or created. */
+  /** Maximum number of operands that are only read; further operands are written to or created. */
   most?: number;
   /** Options without which the program writes files of its own choice, as `unzip` does without `-l`. */
   writesWithout?: readonly string[];

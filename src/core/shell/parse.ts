@@ -116,7 +116,8 @@ const isSeparator = (char: string): boolean => char === ";" || char === "|" || c
 function pipeInto({ commands }: Reader, start: number, piped: ShellWord[]): ShellWord[] {
   const added = commands.slice(start);
   if (piped.length > 0) {
-    if (piped.length > MOST_TEXTS) throw new Unreadable("the pipeline has too many texts");
+    if (piped.length > MOST_TEXTS)
+      throw new Unreadable("the commands of the pipeline write more texts than can be analysed");
     for (const [at, each] of added.entries())
       commands[start + at] = { ...each, input: [...(each.input ?? []), ...piped] };
   }
@@ -147,7 +148,7 @@ function readGroup(reader: Reader): void {
   readList(reader, ")");
   skipBlanks(reader);
   const { redirects, input } = readRedirects(reader);
-  if (input.length > 0) throw new Unreadable("the line gives a text to several commands together");
+  if (input.length > 0) throw new Unreadable("a text after <<< goes to several commands together");
   if (redirects.length > 0) reader.commands.push({ words: [], sets: [], redirects });
 }
 
@@ -194,11 +195,14 @@ function readCommand(reader: Reader): void {
   const { redirects, input } = redirected;
   // Without a program, or as `exec <<< text`, the text is for the commands that follow.
   if (input.length > 0 && (found.length === 0 || (found.length === 1 && found[0]!.text === "exec")))
-    throw new Unreadable("the line gives a text to no certain command");
+    throw new Unreadable("it is unknown which command reads the text after <<<");
   reader.commands.push({ words: found, sets, redirects, ...(input.length > 0 && { input }) });
 }
 
-/** The assignment that a word contains, as in `NAME=value`; `undefined`: the word is none, or that is not known. */
+/**
+ * The assignment that a word contains, as in `NAME=value`; `undefined`: the word is no assignment, or that is not
+ * known.
+ */
 export function settingIn({ text, begins }: ShellWord): VariableSetting | undefined {
   const [whole, name, appends] = /^([^=]*?)(\+?)=/.exec(text ?? begins ?? "") ?? [];
   if (whole === undefined || name === undefined || name === "") return undefined;

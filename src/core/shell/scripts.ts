@@ -26,7 +26,7 @@ export function sedReads(script: string): boolean {
       if (char === "\\") at++;
       else if (char === "[" && isPattern) {
         const [brackets = "\\"] = BRACKETS.exec(text.slice(at)) ?? [];
-        // A delimiter in brackets ends the pattern for some versions of sed, and not for others.
+        // A delimiter in brackets ends the pattern for some versions of sed, but not for other versions.
         if (brackets.includes(delimiter) || /\\[\]\\]?$/.test(brackets)) return false;
         at += brackets.length - 1;
       } else if (char === delimiter) {

@@ -22,7 +22,7 @@ test.each([
   ["no command in the name of a usual shell", "SHELL=/bin/bash make", []],
   ["no command in a prompt", "PS4='+ ' bash -xc true", []],
   ["no variable in the values of printf", "printf -v X PAGER", []],
-])("commands that programs run because of variables: %s", (_what, line, inner) => {
+])("the command in a variable that a program evaluates is found: %s", (_what, line, inner) => {
   expect(read(line)).toEqual({ inner, perhaps: [] });
 });
 
@@ -39,6 +39,6 @@ test.each([
     "programs run the file that the variable GIT_CONFIG_VALUE_0 names",
   ],
   ["is no complete command", `PAGER='less "' git log`, "the command in the variable PAGER cannot be read: "],
-])("the command in a variable that %s cannot be read", (_what, line, problem) => {
+])("a variable that %s is reported, because its command cannot be read", (_what, line, problem) => {
   expect(read(line).problem).toContain(problem);
 });

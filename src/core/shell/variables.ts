@@ -81,7 +81,7 @@ function lineIn(
   const program = OPTIONS_OF[name];
   if (program !== undefined) return `${program} ${value}`;
   if (/SHELL$/i.test(name) && SHELLS.has(programName(value))) return "";
-  // git, rsync and others add the host and the command for it.
+  // git, rsync and other programs append a host and a command to this value.
   if (/(?:SSH|RSH|SSH_COMMAND)$/.test(name)) return `${value} host true`;
   return value.replace(/^[!|&-]+/, "");
 }

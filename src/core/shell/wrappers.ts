@@ -212,7 +212,7 @@ function behindRunner(
 const opaque = (inner: UnwrappedCommand): UnwrappedCommand =>
   "problem" in inner ? inner : { ...inner, transparent: false };
 
-/** The command after the options of a wrapper; none: the wrapper runs nothing. */
+/** The command after the options of a wrapper; empty: the wrapper runs nothing. */
 function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): UnwrappedCommand | undefined {
   const rest = afterOptions(grammar, args);
   if (rest === undefined) return { problem: `subcrew does not know an option of "${name}"` };

@@ -121,7 +121,9 @@ export type UnawaitedHelpers = Readonly<{
   /** True: subagents that end send no message, because there is no conversation to receive it. */
   silent?: true;
   start(what: AnyInput | Plan, parent: Parent, tells: HelperNotice): Promise<StartedNode | FailedOutcome>;
-  /** Waits until the subagents with this key end; `undefined`: there are none, or the signal aborted first. */
+  /**
+   * Waits until the subagents with this key end; `undefined`: there are no such subagents, or the signal aborted first.
+   */
   ended(key: string, signal: AbortSignal): Promise<DelegationOutcome | undefined>;
   /** Stops the subagents with this key; false: they have already ended, or there are none. */
   stop(key: string, reason: string): Promise<boolean>;
@@ -214,7 +216,7 @@ export type Engine = Readonly<{
   sleep(key: string, ms: number, signal: AbortSignal): Promise<void>;
   /** Opens a question and waits for its answer; `undefined` when the signal aborts first. */
   answer(key: string, signal: AbortSignal): Promise<Answer | undefined>;
-  /** Answers an open question; false when there is none or it was already answered. */
+  /** Answers an open question; false when there is no open question or it was already answered. */
   give(key: string, answer: Answer): Promise<boolean>;
   /** Opens the journal of a run; `listener` learns which events are stored. */
   journal(run: string, listener: JournalListener): Promise<Journal>;

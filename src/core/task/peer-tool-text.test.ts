@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { hasLongSchema, toolChanges, visibleSchema } from "./peer-tool-text.ts";
 
-test("each part of a tool that a server changes is shown, however long the others are", () => {
+test("the diff of a changed server tool shows each changed part, however long the other parts are", () => {
   const before = { description: `${"x".repeat(9_000)}\nend`, inputSchema: { type: "object" } };
   for (const [change, shown] of [
     [{ description: `${"x".repeat(9_000)}\nend\nmore` }, "+more"],
@@ -12,7 +12,7 @@ test("each part of a tool that a server changes is shown, however long the other
     expect(toolChanges(before, { ...before, ...change })).toContain(shown);
 });
 
-test("hidden characters in the explanations of a schema are written out, and values stay as they are", () => {
+test("hidden characters in the descriptions of a tool's schema are written out; its values are not changed", () => {
   const schema = { properties: { a: { description: "b\u{e0041}", enum: ["\u200b"], anyOf: [{ title: "\u202e" }] } } };
   expect(visibleSchema(schema)).toEqual({
     properties: { a: { description: "b<U+E0041>", enum: ["\u200b"], anyOf: [{ title: "<U+202E>" }] } },

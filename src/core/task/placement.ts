@@ -16,9 +16,12 @@ export type Announcement = Readonly<{
   tools: readonly string[];
   /** The MCP servers in the worker's settings. */
   servers: readonly string[];
-  /** The workspaces that the worker has, by id; `*`: it creates an empty one for others. */
+  /** The workspaces that the worker has, by id; `*`: it creates an empty folder for any other workspace. */
   workspaces: readonly string[];
-  /** The repositories that the worker has clones of, by the names that all clones share; `*`: it fetches others. */
+  /**
+   * The repositories that the worker has clones of, by the names that all clones share; `*`: it fetches other
+   * repositories.
+   */
   repositories: readonly string[];
   /** The sandbox level of the worker; `none`: it has no sandbox. */
   sandbox: string;
@@ -46,8 +49,8 @@ export function placementMisfit(wish: PlacementWish, worker: Announcement): stri
 }
 
 /**
- * Checks models: a name with a provider needs that provider; another name, or none, needs any provider. Built-in models
- * are everywhere.
+ * Checks models: a name with a provider needs that provider; a name without a provider, or no name, needs any provider.
+ * Built-in models are everywhere.
  */
 function modelMisfit({ models = [], offline }: JobNeeds, worker: Announcement): string | undefined {
   if (models.length === 0) return worker.hasDefaultModel || offline ? undefined : "a key of any model provider";
@@ -83,7 +86,7 @@ function distance({ id, repositories = [] }: JobWorkspace, { announcement }: Wor
 /** A class of workers: workers with the same capabilities that are alive, and their load. */
 export type WorkerClass = Readonly<{ class: string; announcement: Announcement; workers: number; load: number }>;
 
-/** The class of workers with the most free capacity among those that can serve the job, or why none can. */
+/** The class of workers with the most free capacity among those that can serve the job, or why no class can. */
 export function choosePlace(
   wish: PlacementWish,
   classes: readonly WorkerClass[],

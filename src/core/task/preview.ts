@@ -263,7 +263,7 @@ function start(value: string, chars: number): string {
   return line.length <= chars && !cut ? line : cutHead(line, chars - ELLIPSIS.length).text + ELLIPSIS;
 }
 
-/** The last characters of a path, which say more than its first ones. */
+/** The last characters of a path, which say more than its first characters. */
 function end(value: string, chars: number): string {
   const line = oneLine(value.slice(-LOOKED_AT));
   if (line.length <= chars) return line;

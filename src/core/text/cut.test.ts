@@ -60,7 +60,7 @@ describe("cutTail", () => {
     const [large, huge] = [100_000, 8_000_000].map((lines) => Buffer.alloc(13 * lines, "line of text\n").toString());
     expect(cutTail(huge!).cut).toBe(true);
     const cost = growth({ small: () => cutTail(large!), large: () => cutTail(huge!), pieces: 1 });
-    expect(cost).toBeLessThan(15); // it would be 80 if the whole text were read
+    expect(cost).toBeLessThan(15); // the ratio would be 80 if the whole text were read
   });
 });
 
@@ -76,7 +76,7 @@ describe("cutHead", () => {
     expect(cutHead("a😀b", 3)).toEqual({ text: "a😀", cut: true });
   });
 
-  test("keeps nothing of a length below one", () => {
+  test("keeps nothing when the allowed length is below one", () => {
     expect(cutHead("a", 0)).toEqual({ text: "", cut: true });
     expect(cutHead("a", -5)).toEqual({ text: "", cut: true });
   });
@@ -95,7 +95,7 @@ describe("a summary that is cut at a natural end", () => {
     expect(cutSummary(text, chars, "smart")).toEqual({ text: kept, cut: true });
   });
 
-  test("a short text stays whole, and a simple cut counts characters", () => {
+  test("a short text stays whole, and the simple way of cutting counts characters", () => {
     expect(cutSummary("Short.", 10, "smart")).toEqual({ text: "Short.", cut: false });
     expect(cutSummary("One two. Three", 10)).toEqual({ text: "One two. T", cut: true });
   });

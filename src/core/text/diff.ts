@@ -19,7 +19,7 @@ type Names = [before: string, after: string];
  */
 const MOST_EDITS = 400;
 
-/** Replaces every line of one text by the other. */
+/** A diff that replaces every line of the old text by the lines of the new text. */
 function replacement([oldFileName, newFileName]: Names, before: string, after: string): string {
   const [old, now] = [linesOf(before), linesOf(after)];
   const hunk = {

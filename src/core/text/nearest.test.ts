@@ -24,7 +24,7 @@ test("nearest name: the same word in another case wins over an earlier candidate
   expect(nearest("READ", ["reads", "read"])).toBe("read");
 });
 
-test("nearest name: the candidate with fewer typos wins, and the earlier one on a tie", () => {
+test("nearest name: the candidate with fewer typos wins; if both have as many, the earlier candidate wins", () => {
   expect(nearest("tools", ["toolzz", "toolz"])).toBe("toolz");
   expect(nearest("tools", ["toolx", "toolz"])).toBe("toolx");
 });

@@ -36,7 +36,9 @@ export function referenced(placeholder: string, ids: readonly string[]): string 
   return /^\d+$/.test(name) ? ids[Number(name)] : undefined;
 }
 
-/** The part after `task_`, `result_`, `task:` or `result:`; `undefined` when it is none of these. */
+/**
+ * The part after `task_`, `result_`, `task:` or `result:`; `undefined` when a placeholder begins with none of these.
+ */
 export function referenceName(placeholder: string): string | undefined {
   return /^(?:task|result)[_:](.+)$/.exec(placeholder)?.[1];
 }

@@ -17,7 +17,7 @@ const states = [
   message("run_c", "Write a poem.", "Roses.", 3),
 ];
 
-test("messages that continue each other are one conversation, the newest first", () => {
+test("runs that continue each other are listed as one conversation, the newest conversation first", () => {
   expect(conversationsOf(states).map(({ last, title, messages }) => [last, title, messages])).toEqual([
     ["run_c", "Write a poem.", 1],
     ["run_b", "Where is the login?", 2],

@@ -39,14 +39,14 @@ test("padding a text for the terminal counts columns, not characters", () => {
   expect(pad("too long", 3)).toBe("too long");
 });
 
-test("of a growing text that is wrapped, the last row is shown", () => {
+test("when a text is wrapped by words, its last row is the end of the text", () => {
   expect(lastRow("one two three", 20)).toBe("one two three");
   expect(lastRow("one two three four five", 10)).toBe("five");
   expect(lastRow(`${"word ".repeat(1_000)}end`, 12)).toMatch(/end$/);
   expect(wordRows("日本語 テキスト ab", 9)).toEqual(["日本語", "テキスト", "ab"]);
 });
 
-test("the last row of a plain text is the last of its rows, wherever its blanks are", () => {
+test("the last row of a plain text equals the last of its wrapped rows, wherever its blanks are", () => {
   const plain = fc.string({ unit: fc.constantFrom("a", "b", " ", "-"), maxLength: 60 });
   fc.assert(
     fc.property(plain, fc.integer({ min: 1, max: 12 }), (text, columns) => {

@@ -78,14 +78,14 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Widths of short texts: a screen measures the same ones in every frame. */
+/** Widths of short texts: a screen measures the same texts in every frame. */
 const measured = new Map<string, number>();
 const MOST_MEASURED = 2_000;
 const LONGEST_MEASURED = 400;
 
 /** Created when the first text needs it, because its data take milliseconds to load. */
 let segmenter: Intl.Segmenter | undefined;
-/** Code units of one character on the screen beyond this number are dropped as noise. */
+/** The maximum number of code units in one visible character; further ones (such as piled-up accents) are not shown. */
 const LONGEST_CLUSTER = 16;
 /**
  * Whether each code unit is a character of one column: ASCII, Latin letters, and the punctuation, arrows, lines and check

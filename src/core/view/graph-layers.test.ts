@@ -26,7 +26,7 @@ test("graph layers: nodes are reordered so that fewer edges cross", () => {
   expect(layers[1]).toEqual(layers[0]!.map((id) => `below ${id}`));
 });
 
-test("graph layers: all nodes of a cycle are placed, after the others", () => {
+test("graph layers: all nodes of a cycle are placed, after the nodes outside of it", () => {
   const layers = layersOf(
     new Map([
       ["a", ["b"]],

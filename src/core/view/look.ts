@@ -9,7 +9,7 @@ export type Look = Readonly<{
   durations?: DurationStyle;
 }>;
 
-/** The symbols of a terminal: Unicode ones, or ASCII for terminals that lack them. */
+/** The symbols of a terminal: Unicode symbols, or ASCII characters for terminals that lack them. */
 type Signs = Readonly<{
   ok: string;
   failed: string;

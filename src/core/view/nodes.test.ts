@@ -30,7 +30,7 @@ function stateOf(...tasks: readonly (keyof typeof outcomes | "running" | "waitin
     .reduce(reduce, emptyState("r"));
 }
 
-test("only successful tasks count as done; failed, cancelled and skipped ones are counted separately", () => {
+test("only successful tasks count as done; failed, cancelled and skipped tasks are counted separately", () => {
   const state = stateOf("ok", "ok", "failed", "cancelled", "cancelled", "skipped", "running", "waiting");
   const progress = progressOf(state);
   expect(progress).toEqual({

@@ -8,7 +8,7 @@ import { terminalLine, took } from "./words.ts";
 import { shownEnd, type TopRow } from "./run-rows.ts";
 
 /**
- * The columns after state and name, the most important first: the last ones are dropped when the terminal is narrow.
+ * The columns after state and name, the most important first: the last columns are dropped when the terminal is narrow.
  */
 export const columns = ["agent", "model", "doing", "turns", "context", "tokens", "price", "diff", "age"] as const;
 export type Column = (typeof columns)[number];

@@ -40,7 +40,7 @@ const happened = fc.tuple(
   ),
 );
 
-test("rows that are kept between frames equal rows that are computed anew, after any events", () => {
+test("rows that are reused between frames equal rows that are computed from scratch, after any events", () => {
   const shapes: readonly RowOptions[] = [
     { one: true, shape: "tree" },
     { one: false, shape: "flat" },

@@ -32,7 +32,7 @@ test.each([
   ["ollama/qwen3:8b", { provider: "ollama", id: "qwen3:8b" }],
   ["gpt-4o", undefined],
   ["openai/", undefined],
-])("the name %s has a provider and an id", (name, parts) => {
+])("the name %s is split into provider and model id", (name, parts) => {
   expect(splitModelName(name)).toEqual(parts);
 });
 

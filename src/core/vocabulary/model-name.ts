@@ -3,7 +3,7 @@ import { type Thinking, thinking } from "./thinking.ts";
 /** A written model name, and its thinking level if the name has a suffix for it. */
 export type ModelName = Readonly<{ name: string; thinking?: Thinking }>;
 
-/** Model names from a list or a comma-separated text, in order, without the empty ones. */
+/** Model names from a list or a comma-separated text, in order, without empty names. */
 export function modelNames(wish: string | readonly string[]): string[] {
   return [wish]
     .flat()

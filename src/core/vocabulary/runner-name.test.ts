@@ -34,7 +34,7 @@ test.each<[says: string, wishes: RunnerWishes, limits: ResourceLimits, depth: nu
   expect(chooseRunner(wishes, { limits: combineLimits(limits), depth })).toBe(runner);
 });
 
-test("runner names are parsed, unknown ones are not, and other agent programs are recognised", () => {
+test("known runner names are parsed, unknown names are not, and other agent programs are recognised", () => {
   expect(["local", "claude", "acp:my-agent --stdio", "acp:", "moon", "acp", "worker"].map(parseRunnerName)).toEqual([
     "local",
     "claude",

@@ -60,7 +60,7 @@ export const shortcuts: Readonly<Record<string, string | readonly string[]>> = {
   "claude-sonnet": sonnet,
   "claude-opus": opus,
   "claude-haiku-4": haiku,
-  // roles of models
+  // names for the role of a model
   smol: "fast",
   "@smol": "fast",
   "pi/smol": "fast",
@@ -72,7 +72,7 @@ export const shortcuts: Readonly<Record<string, string | readonly string[]>> = {
   "@task": "inherit",
   "@default": "inherit",
   "pi/default": "inherit",
-  // levels of complexity
+  // names for the difficulty of a task
   light: "fast",
   medium: "balanced",
   heavy: "powerful",

@@ -93,7 +93,7 @@ export const foldName = (name: string): string => name.replace(/[-_]/g, "").toLo
  */
 export type ToolGroups = Readonly<Record<string, readonly string[]>>;
 
-/** The canonical names that one written name stands for; none when it is unknown. */
+/** The canonical names that one written name stands for; empty when the written name is unknown. */
 export function toolsNamed(written: string, groups?: ToolGroups): readonly string[] {
   const exact = byExactName.get(written);
   if (exact !== undefined && groups === undefined) return exact;

@@ -36,7 +36,7 @@ import { createReuse } from "../../runtime/resume/reuse-results.ts";
 import { loop } from "../../runtime/loop/loop.ts";
 import { createPerformer } from "../../runtime/task/perform.ts";
 
-/** The folders whose tasks a worker accepts, and whether it creates empty ones for others. */
+/** The folders whose tasks a worker accepts, and whether it creates empty folders for other tasks. */
 export type ServedPlaces = Readonly<{
   folders: readonly string[];
   scratch: boolean;

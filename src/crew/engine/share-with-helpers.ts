@@ -54,7 +54,7 @@ export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: Shar
   let tree: HelperTree | undefined;
   let taken = given.taken ?? 0;
   let warn: PerformContext["emit"] = () => {};
-  /** Returned changes that could not be applied, and that were not reported to the agent yet. */
+  /** Changes that subagents returned and that could not be applied; the agent has not been told about them yet. */
   let conflicts: string[] = [];
 
   const handOver = async (parent: Parent): Promise<Parent | FailedOutcome> => {

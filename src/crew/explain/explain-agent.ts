@@ -248,7 +248,7 @@ function ruleOf({ name, allowed, denied, shut, rule, agent, server }: Decided): 
     : "not listed, but included with a tool that is in the list";
 }
 
-/** Why an agent may start others, or not. */
+/** Why an agent may start other agents, or may not. */
 function delegationRule({ tools, spawns }: Agent, allowed: boolean): string {
   if (!allowed) return "no delegation tool is listed, and spawns names no agent";
   const whom = spawnsText(spawns ?? "*");

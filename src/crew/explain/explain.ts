@@ -60,8 +60,8 @@ function instructionsOf({ agent }: FoundAgent, setup: CrewSetup): ExplainedInstr
 }
 
 /**
- * The rule that forbids a tool of an MCP server; such a tool counts as one that runs programs, whatever its description
- * claims.
+ * The rule that forbids a tool of an MCP server. Such a tool is always judged like a program that changes something,
+ * whatever the server says about it.
  */
 const barredServer = (pattern: string, policy: Policy): string | undefined =>
   barred(policy, { tool: `${MCP_PREFIX}${pattern}`, does: "exec", effect: "write" });

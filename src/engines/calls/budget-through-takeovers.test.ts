@@ -39,7 +39,7 @@ async function turn(context: PerformContext, number: number, dies?: "granted" | 
   return true;
 }
 
-test("after a worker dies, only its recorded turns and tool calls count, and its unfinished turn is charged like an interrupted one", async () => {
+test("when a worker dies, only its recorded turns and tool calls are counted, and its unfinished turn is charged as an interrupted turn", async () => {
   const { events, budget, context: outside } = run({ maxTurns: 4, maxToolCalls: 1, maxTokens: 10_000 });
   const call = budgetThroughTakeovers(outside);
   const { context } = call;
@@ -50,7 +50,7 @@ test("after a worker dies, only its recorded turns and tool calls count, and its
   call.lose();
   expect(budget.spent().tokens).toBe(130);
   expect(await context.budget.count("maxToolCalls")).toBeUndefined();
-  call.lose(); // granted, and never recorded
+  call.lose(); // the budget was granted, but the call was never recorded
   expect(await context.budget.count("maxToolCalls")).toBeUndefined();
   context.emit(called);
   expect(await context.budget.count("maxToolCalls")).toMatchObject({ refused: expect.any(String) });
@@ -62,7 +62,7 @@ test("after a worker dies, only its recorded turns and tool calls count, and its
 
 test("a coordinator that takes over a run counts the work that workers did meanwhile exactly as recorded", async () => {
   const { events, context } = run({});
-  context.emit(started(1)); // the dead coordinator recorded this much
+  context.emit(started(1)); // all that the dead coordinator recorded
   const spent = budgetSpent(events);
   const budget = createBudget({ maxTurns: 2 }, spent);
   const next = { ...context, budget } as PerformContext;
@@ -72,7 +72,8 @@ test("a coordinator that takes over a run counts the work that workers did meanw
     next.emit(fact);
   }
   const { maxTurns, tokens } = budgetSpent(events);
-  expect([budget.spent().tokens + 30, maxTurns]).toEqual([tokens, 1]); // the fold adds the open second turn
+  // the recorded usage also contains the unfinished second turn
+  expect([budget.spent().tokens + 30, maxTurns]).toEqual([tokens, 1]);
   expect(await budget.count("maxTurns")).toBeUndefined();
   expect(await budget.count("maxTurns")).toBeDefined();
 });

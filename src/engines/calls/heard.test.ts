@@ -3,7 +3,7 @@ import { heardLive, heardMessages } from "./heard.ts";
 
 const emit = (fact: unknown): unknown => ({ type: "emit", fact });
 
-test("messages of a worker keep their positions, and forged ones are ignored", () => {
+test("messages of a worker keep their positions, and forged messages are ignored", () => {
   const note = { type: "note", text: "works" };
   const ended = { type: "ended", outcome: { status: "ok", output: "done" } };
   const forged = [

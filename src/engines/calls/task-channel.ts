@@ -20,8 +20,8 @@ export type WorkerChannel = TaskChannel &
   }>;
 
 /**
- * How long a task waits for its run to be taken over, in multiples of the time after which a process is dead. Then it is
- * given back, so that others can use its slot.
+ * How long a task waits for its run to be taken over, in multiples of the time after which a process is dead. Then the
+ * task is given back, so that other tasks can use its slot.
  */
 const ORPHANED = 3;
 /** If two checks are further apart than this (in milliseconds), the run had a living process in between. */

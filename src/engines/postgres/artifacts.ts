@@ -25,7 +25,7 @@ export const LARGE_BYTES = 1_000_000;
 /** The age below which contents without a reference are kept: their output may be about to be recorded. */
 const YOUNG = "interval '1 hour'";
 
-/** Stores contents in the database, and large ones in an object store. */
+/** Stores contents in the database, and large contents in an object store. */
 export function openArtifacts(database: Database, objects?: ObjectStore): Artifacts {
   return {
     put: async ({ hash, bytes }, body) => {

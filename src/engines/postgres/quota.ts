@@ -168,8 +168,8 @@ async function admit(
 }
 
 /**
- * SQL for the exceeded limits. A request that is larger than a whole limit is admitted when there are no others; it
- * would wait for ever otherwise.
+ * SQL for the exceeded limits. A request that is larger than a whole limit is admitted when no other request is
+ * counted; it would wait for ever otherwise.
  */
 const FULL = `
   select q.name,

@@ -172,6 +172,7 @@ function limitsOf({ maxTurns, max_turns, maxTimeMinutes, max_time_minutes }: Run
 }
 
 function schemaOf(schema: unknown): JsonSchema {
-  if (isStandardSchema(schema)) return plainSchemaOf(schema); // remembers the schema, whose checks may be stricter
+  // the schema itself is kept, because it may check more than JSON Schema can express
+  if (isStandardSchema(schema)) return plainSchemaOf(schema);
   return isRecord(schema) ? schema : {};
 }

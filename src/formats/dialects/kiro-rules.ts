@@ -31,8 +31,8 @@ export function narrowLikeKiro(draft: Draft, data: Data, groups: ToolGroups): vo
 }
 
 /**
- * Rules that ask before the calls of those tools of the agent that change something and that Kiro does not run without
- * a question.
+ * The rules for an agent of Kiro: a call needs approval if its tool changes something and Kiro would not run it without
+ * a question either.
  */
 function askedOf({ agent: { tools } }: Draft, unasked: readonly string[]): AgentRules {
   const isFree = (tool: string): boolean =>

@@ -15,7 +15,7 @@ const blocking: KeyReader = (draft, value, key) => {
   else if (read) put(draft, "background", false, key);
 };
 
-/** The keys of oh-my-pi, those in its documentation and later ones. */
+/** The keys of oh-my-pi: those in its documentation, and keys that were added later. */
 export const ompFields: Fields = defineFields({
   ...narrowing(),
   name: text("name"),

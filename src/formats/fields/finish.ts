@@ -101,7 +101,7 @@ function rename(draft: Draft, written: string): void {
   addProblem(
     draft,
     "bad-name",
-    `"${written.slice(0, 80)}" cannot be typed as a name; the agent is called "${name}" here.`,
+    `"${written.slice(0, 80)}" cannot be used as a name in subcrew; the agent is called "${name}" here.`,
     {
       field: "name",
       severity: "warning",

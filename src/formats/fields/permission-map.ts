@@ -141,8 +141,8 @@ const commandPattern = (pattern: string, says: AgentRule["says"]): string =>
   says === "allow" ? pattern.replace(/(?<=\S)\*$/, " *") : pattern;
 
 /**
- * Removes tools that are denied entirely, and keeps the other entries as rules about calls; `also` are tools that other
- * keys allow.
+ * Completes the tools and rules of an agent: tools that are denied entirely are removed, and all other entries become
+ * rules about calls. `also` are tools that other keys allow.
  */
 function settle(draft: Draft, rules: AgentRules, key: string, also: readonly string[] = []): void {
   const closed = rules.findLast(({ tool, pattern }) => tool === ALL_TOOLS && pattern === undefined)?.says === "deny";

@@ -6,7 +6,7 @@ import { isNone, toolEntries } from "./tool-entries.ts";
 
 /**
  * Reads which agents the agent may start. `["*"]` is the same as `*`; of a map, the entries with the value true count.
- * An unreadable value allows none, and a second key can only narrow the first.
+ * An unreadable value allows no agent, and a second key can only narrow the first.
  */
 export const spawns: KeyReader = (draft, value, key) => {
   const names = spawnNames(value);

@@ -18,7 +18,7 @@ export type ModelWords = Readonly<{
   knows?: RegExp;
 }>;
 
-/** The name of a model in a file format, without thinking level; `undefined` if the format has none for it. */
+/** The name of a model in a file format, without thinking level; `undefined` if the format has no name for it. */
 export function modelWord(written: string, words: ModelWords): string | undefined {
   const { name } = parseModelName(written);
   const direct = wordOf(name, words);

@@ -33,7 +33,7 @@ async function read({ body }: ProviderAnswer): Promise<{ url: string; headers: R
   return JSON.parse(text) as Awaited<ReturnType<typeof read>>;
 }
 
-test("headers in the settings replace the usual ones in any spelling, and the length is that of the body in bytes", async () => {
+test("headers in the settings replace the default headers in any spelling, and the content length is that of the body in bytes", async () => {
   const { url } = await provider();
   const connection = connectProvider(`http://${url}/v1/`);
   const headers = { "User-Agent": "mine", ACCEPT: "*/*", "Content-Length": "7", "x-key": "k" };
@@ -107,7 +107,7 @@ async function textOf({ body }: ProviderAnswer): Promise<string> {
   return text;
 }
 
-test("a request on a connection that the provider closes at that moment is sent again on a new one", async () => {
+test("a request on a connection that the provider closes at that moment is sent again on a new connection", async () => {
   const { url, opened } = await rawServer((socket, connection) => {
     let requests = 0;
     socket.on("data", () => {
@@ -150,8 +150,8 @@ test("a connection on which bytes arrive without a request is closed", async () 
   expect(opened()).toBe(2);
 });
 
-test("a long answer that is not read does not block the next one on its connection", async () => {
-  const long = "x".repeat(2 ** 20 + 1); // its last byte is the one at which reading pauses
+test("a long answer that is not read does not block the next answer on its connection", async () => {
+  const long = "x".repeat(2 ** 20 + 1); // reading pauses exactly at the last byte
   const { url, opened } = await rawServer((socket) => {
     let requests = 0;
     socket.on("data", () => {
@@ -161,7 +161,7 @@ test("a long answer that is not read does not block the next one on its connecti
   });
   const connection = connectProvider(url);
   const unread = await connection.post("/", post);
-  // The connection is idle once the whole answer has arrived; until then another one is opened.
+  // The first connection becomes idle once the whole answer has arrived; until then requests open another connection.
   let used = 0;
   await vi.waitFor(async () => {
     expect(await textOf(await connection.post("/", post))).toBe("ok");
@@ -200,7 +200,7 @@ test("an answer that is discarded before its end closes the connection", async (
   await closed[0];
 });
 
-test("an answer that arrives before the request was completely sent is read, and its connection is not reused", async () => {
+test("an answer that arrives before the whole request was sent is read, but its connection is not reused", async () => {
   const { url, opened } = await rawServer((socket, connection) => {
     socket.once("data", () => {
       if (connection === 1) socket.pause();
@@ -224,7 +224,7 @@ test("a header that cannot be sent is refused before anything is sent, without i
   expect(opened()).toBe(0);
 });
 
-test("only the HTTP client sets the headers that say where a request ends", async () => {
+test("callers cannot set the headers that say where a request ends, such as Transfer-Encoding", async () => {
   const { url } = await provider();
   const headers = { "Transfer-Encoding": "chunked", Connection: "close", Expect: "100-continue", Upgrade: "h2c" };
   const sent = await read(await connectProvider(`http://${url}`).post("/", { headers, body: () => "abc", signal }));

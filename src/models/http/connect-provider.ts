@@ -85,7 +85,8 @@ export function connectProvider(
   const send = async (path: string, request: SentRequest, fresh = false): Promise<ProviderAnswer> => {
     const { headers, body, signal } = request;
     if (signal.aborted) throw new Error("aborted");
-    headersFor(body === undefined ? getHeaders : postHeaders, headers); // throws before a connection is taken
+    // an invalid header throws before a connection is taken
+    headersFor(body === undefined ? getHeaders : postHeaders, headers);
     const connection = await hold({ silenceMs, signal, fresh });
     try {
       return await begin(connection, path, request);

@@ -44,7 +44,7 @@ export function handings(
 /** Matches the id for continuing an agent, which is removed from answers that are passed on. */
 const ADDRESS = /\s*\[agentId: [^\]\n]*\]\s*$/;
 
-/** The combined answers of the agents; `undefined` when none was asked or none succeeded. */
+/** The combined answers of the agents; `undefined` when no agent was asked or no agent succeeded. */
 export function relayed(tools: readonly ToolSpec[], after: readonly Message[]): string | undefined {
   const hand = handIn(tools);
   const answers = hand ? [...exchanges(after)].filter(({ call }) => call.name === hand.tool) : [];

@@ -7,7 +7,7 @@ import { ADVICE, INTRODUCTION } from "./voice.ts";
 const asked = (prompt: string): string[][] =>
   questionOf(prompt).clauses.map(({ terms }) => terms.map(({ name }) => name));
 
-test("the offline model splits several questions in one prompt where each of them begins", () => {
+test("the offline model splits a prompt with several questions at the beginning of each question", () => {
   expect(asked("Where is a plan turned into running tasks, and what cancels a node?")).toEqual([
     ["plan", "running", "tasks"],
     ["cancels", "node"],

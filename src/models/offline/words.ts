@@ -36,7 +36,8 @@ export const COMMON_WORDS: ReadonlySet<string> = words(`
 `);
 
 /**
- * Groups of words that programmers use for the same thing; a question with one word of a group also finds the others.
+ * Groups of words that programmers use for the same thing; a question with one word of a group also finds the other
+ * words of that group.
  */
 export const SYNONYMS: readonly (readonly string[])[] = [
   ["cancel", "abort"],

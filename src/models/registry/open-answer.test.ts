@@ -41,19 +41,19 @@ async function textsOf(answer: AsyncIterable<ModelEvent>, most = Number.POSITIVE
   return texts;
 }
 
-test("an answer that begins with content bypasses the wrapper around its model and keeps its order", async () => {
+test("an answer that begins with content is passed on in order, without the wrapper around its model", async () => {
   const { answer, closed } = answerOf("a", "b", "c");
   expect(await textsOf(layerOf(answer))).toEqual(["a", "b", "c"]);
   expect(closed()).toBe(true);
 });
 
-test("an answer that begins with a notice is handled by the wrapper around its model, and its other events keep their order", async () => {
+test("an answer that begins with a notice passes through the wrapper around its model, in order", async () => {
   const { answer, closed } = answerOf(notice, "a", "b", "c");
   expect(await textsOf(layerOf(answer))).toEqual(["handled", "a", "b", "c"]);
   expect(closed()).toBe(true);
 });
 
-test("a wrapper that starts the answer of its model later receives the answer from its first event on", async () => {
+test("a wrapper that opens the answer of its model late still receives the first event", async () => {
   expect(await textsOf(layerOf(answerOf("a", "b").answer, true))).toEqual(["handled", "a", "b"]);
 });
 
@@ -61,7 +61,7 @@ test("an empty answer of a model ends without an error", async () => {
   expect(await textsOf(layerOf(answerOf().answer))).toEqual(["handled"]);
 });
 
-test.each([1, 2])("a reader that stops after %i events closes the model's answer", async (most) => {
+test.each([1, 2])("when a reader stops after %i events, the answer of the model is closed", async (most) => {
   for (const begins of [[], [notice]]) {
     const { answer, closed } = answerOf(...begins, "a", "b", "c");
     expect(await textsOf(layerOf(answer), most)).toHaveLength(most);

@@ -1,6 +1,6 @@
 import type { ModelEvent } from "../../core/model/model.ts";
 
-/** A generator of the first events of an answer; its return value iterates over the remaining ones. */
+/** A generator of the first events of an answer; its return value iterates over the remaining events. */
 export type AnswerOpening = AsyncGenerator<ModelEvent, AsyncIterator<ModelEvent> | undefined, void>;
 
 /** An answer whose first event has arrived. */

@@ -22,7 +22,8 @@ export function atRecordedAddress(
   before: RecordedProvider,
   reopen: (baseURL: string) => Provider | undefined,
 ): Provider {
-  if (!hasMoved(now, before) || !now.status.usable) return now; // a missing key is reported first
+  // a missing key is reported instead of the other address
+  if (!hasMoved(now, before) || !now.status.usable) return now;
   const { key, headers, baseURL } = now.endpoint;
   const { address, digest } = before;
   const same = holdKey(address, key, headers) === digest ? reopen(address) : undefined;

@@ -127,8 +127,8 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
     return known.get(name);
   };
   /**
-   * A provider, or `undefined` if its address is not a valid URL: a provider that no task uses must not fail the
-   * others.
+   * A provider, or `undefined` if its address is not a valid URL: a provider that no task uses must not fail the tasks
+   * of other providers.
    */
   const valid = (name: string): Provider | undefined => {
     try {

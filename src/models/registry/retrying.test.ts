@@ -34,7 +34,7 @@ async function turnOf(model: Model): Promise<ModelEvent[]> {
 const noticesIn = (events: readonly ModelEvent[]): string[] =>
   events.flatMap((event) => (event.type === "notice" ? [event.text] : []));
 
-test("each wait before a retry of a model turn is twice as long as the one before, and announced", async () => {
+test("each wait before a retry of a model turn is twice as long as the wait before it, and is announced", async () => {
   const { model } = failing(3);
   const events = await turnOf(retrying(model, { random: () => 0 }));
   expect(noticesIn(events)).toEqual([

@@ -30,7 +30,7 @@ export function warmingPrefix(
     prefixes = new Map(),
   }: Readonly<{ waitMs?: number; now?: () => number; prefixes?: Prefixes }> = {},
 ): Model {
-  /** Sends a request after the cache was filled, or as the request that fills it. */
+  /** Sends a request: either after another request has filled the provider's cache, or as the request that fills it. */
   const behindWriter = async (prefix: Prefix, request: ModelRequest, signal: AbortSignal): Promise<BegunAnswer> => {
     const deadline = now() + waitMs;
     while (prefix.warmUntil < now() && prefix.writer && now() < deadline && !signal.aborted)

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import { createScriptReader } from "./scripted-file.ts";
 
-test("a script file that appears later is read then, so that a worker does not fail every later task", async () => {
+test("a script file that is created after a failed attempt is read at the next attempt, so that a worker does not keep failing", async () => {
   const folder = tempFolder();
   const read = createScriptReader(folder);
   await expect(read("turns.json")).rejects.toMatchObject({ code: "BAD_FILE" });
@@ -12,7 +12,7 @@ test("a script file that appears later is read then, so that a worker does not f
   expect(await read("turns.json")).toBeTypeOf("function");
 });
 
-test("the calls of a resumed conversation keep their own ids, or get those of their turn in the file", async () => {
+test("the calls of a resumed conversation keep their own ids, or get the ids of their turn in the script file", async () => {
   const folder = tempFolder();
   const call = { name: "read_file", input: { path: "a" } };
   const turns = ["hello", { calls: [call, { ...call, id: "mine" }, call] }];

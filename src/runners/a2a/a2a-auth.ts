@@ -44,7 +44,7 @@ export type Credentials = Readonly<{
   /** The sources of the secrets, for the approval question before anything is sent. */
   label: string;
   get(how: SignIn): Promise<Credential>;
-  /** Invalidates credentials that were refused. False when new ones would be the same. */
+  /** Invalidates credentials that were refused. False when new credentials would be the same. */
   forget(): Promise<boolean>;
   /** Every secret that was used so far. */
   secrets: ReadonlySet<string>;

@@ -148,7 +148,7 @@ class UnusableAnswer extends Error {
 
 export const isUnusableAnswer = (error: unknown): boolean => error instanceof Error && error.name === "UnusableAnswer";
 
-/** The A2A library checks only some fields of an answer. Without this check, the others could be of any type. */
+/** The A2A library checks only some fields of an answer. Without this check, the other fields could be of any type. */
 const id = z
   .string()
   .max(1_000)
@@ -223,7 +223,8 @@ function wordsOf(error: unknown): string {
 export function isProtocolError(error: unknown): boolean {
   if (protocolCode(error) !== undefined) return true;
   for (let at: unknown = error; at instanceof Error; at = Object.getPrototypeOf(at))
-    if (/^_?A2AError$/.test(at.constructor.name)) return true; // the class name in the source, or in the bundle
+    // the name of the class in the source of the SDK, or in a bundle
+    if (/^_?A2AError$/.test(at.constructor.name)) return true;
   return false;
 }
 

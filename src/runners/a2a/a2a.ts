@@ -361,7 +361,8 @@ function newText(update: RemoteUpdate): string {
     case "task":
       return "";
     case "status-update":
-      return extractMessageText(update.status.message).replace(/(?<=[^\n])$/, "\n"); // a status message is a line of its own
+      // each status message ends with a newline
+      return extractMessageText(update.status.message).replace(/(?<=[^\n])$/, "\n");
     case "artifact-update":
       return extractMessageText(update.artifact);
   }

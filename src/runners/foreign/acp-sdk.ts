@@ -45,7 +45,7 @@ export async function openAcp(
     .onRequest("fs/read_text_file", async ({ params: { path, line, limit } }) => {
       const part = { ...(typeof line === "number" && { line }), ...(typeof limit === "number" && { limit }) };
       const content = await host.read({ path, ...part });
-      // an agent that gets this error creates the file
+      // a missing file gets this error, and the agent then creates the file
       if (content === undefined) throw acp.RequestError.resourceNotFound(path);
       return { content };
     })

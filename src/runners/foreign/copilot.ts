@@ -71,7 +71,8 @@ export const copilotTool: ForeignTool = {
     const all = Object.values(field(written, "modelMetrics") ?? {}).map((metrics) => field(metrics, "usage"));
     const sum = (name: string): number => all.reduce<number>((total, usage) => total + numberIn(usage, name), 0);
     const [cacheRead, cacheWrite] = [sum("cacheReadTokens"), sum("cacheWriteTokens")];
-    const input = Math.max(0, sum("inputTokens") - cacheRead - cacheWrite); // Copilot's number of input tokens includes the cached ones
+    // Copilot's number of input tokens includes the cached tokens
+    const input = Math.max(0, sum("inputTokens") - cacheRead - cacheWrite);
     const model = textIn(written, "currentModel");
     return { usage: { input, output: sum("outputTokens"), cacheRead, cacheWrite }, ...(model && { model }) };
   },

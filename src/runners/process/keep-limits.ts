@@ -18,7 +18,7 @@ export type WatchedProcess = Readonly<{
   passed(fault: FailedOutcome): void;
 }>;
 
-/** The intervals between measurements: for cheap and for expensive ones. */
+/** The intervals between measurements: a short one if measuring is cheap, a long one if it is expensive. */
 const LOOK_EVERY_MS = process.platform === "linux" ? 200 : 1_000;
 /** How much later than its time limit a task may end, and the timeout of a ping. */
 const LATE_MS = 2_000;

@@ -52,22 +52,22 @@ test.each<[setting: string, config: string, places: string[]]>([
   expect(places(config)).toEqual(expected.toSorted());
 });
 
-test("commands inside of other commands are analysed, too", () => {
+test("files that nested commands in git's configuration name are found, too", () => {
   const found = places(`[merge "x"] driver = "sh -c \\"'dev/my merge' %A; ./next.sh\\""`);
   expect(found).toEqual(expect.arrayContaining(["dev/my merge", "next.sh"]));
 });
 
-test("a word without a file extension is a script only if such a file exists", () => {
+test("a word without a file extension in a command of git's configuration is a script only if that file exists", () => {
   expect(places('[diff "x"] command = sh show', { "ws/show": "" })).toEqual(["show"]);
 });
 
-test("if the workspace itself is the hooks folder, files with the names of hooks are protected", () => {
+test("if git's hooks folder is the workspace itself, files with the names of hooks are protected", () => {
   const found = places("[core] hooksPath = .");
   expect(found).toContain("pre-commit");
   expect(found.filter((place) => place.startsWith("src"))).toEqual([]);
 });
 
-test("included files, the user's files and those of linked work trees are read, too, and again after a change", () => {
+test("included git configuration, the user's, and that of linked work trees are read, too, and again after a change", () => {
   const all = tempFolder({
     "main/.git/config": "[include] path = more",
     "main/.git/more": "[include] path = ../../ws/dev/one\n[include] path = more",
@@ -95,7 +95,7 @@ test("included files, the user's files and those of linked work trees are read, 
   expect(found()).toContain("seven1");
 });
 
-test("a configuration file is read as git reads it", () => {
+test("git's configuration files are read as git reads them", () => {
   const text = [
     '[a "B \\"c\\\\"] Key = "x # y" z ; no\r',
     "  other=1\\\n2   # comment",
@@ -113,7 +113,7 @@ test("a configuration file is read as git reads it", () => {
   expect(read.map((entry) => entry.replace(/\s+/g, " "))).toEqual(expected);
 });
 
-test("a repository whose path is longer than the kernel allows is left out", () => {
+test("a git repository whose path is longer than the kernel allows is left out", () => {
   const all = tempFolder({ "ws/a.txt": "" });
   const found = createConfiguredFiles({ homes: [], env: { GIT_CONFIG_SYSTEM: join(all, "system") } });
   found.learn([join(all, "ws", ...Array.from({ length: 25 }, () => "d".repeat(200)), ".git")]);

@@ -41,7 +41,7 @@ test("durations: a wait of any length that a person can write does not end at on
   over.abort();
 });
 
-test("durations: a timer in steps fires in the end, and a cleared one never does", async () => {
+test("durations: a timer that is divided into steps fires in the end, and a cleared timer never fires", async () => {
   let fired = 0;
   await new Promise<void>((resolve) => startTimer(resolve, 5));
   startTimer(() => fired++, 1)();

@@ -40,7 +40,7 @@ export function settleOnAbort(
       noted = outcome;
     };
     work({ ...context, emit: heard(context.emit), live: heard(context.live) }, note).then(
-      // If the check of the noted answer fails after the abort, the abort is the reason, and the answer is kept.
+      // If the noted answer failed its check only because of the abort, the answer is kept and the abort is the reason.
       (outcome) =>
         settle(
           signal.aborted && noted?.status === "ok" && outcome.status === "failed"

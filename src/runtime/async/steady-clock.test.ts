@@ -29,7 +29,7 @@ test("steady clock: when the machine's clock does not advance, the time stays th
   expect([clock(), clock(), clock()]).toEqual([7, 7, 7]);
 });
 
-test("steady clock: a forward jump is measured, also one in small steps; a clock that runs evenly has no jump", () => {
+test("steady clock: a forward jump is measured, also a jump in small steps; a clock that runs evenly has no jump", () => {
   const begin = performance.now();
   const even = (): number => Math.floor(1_000_000 + performance.now() - begin);
   const jumpBefore = measureJumps();

@@ -27,25 +27,28 @@ test.each<RunCommand>([
   { do: "send", path: "a", text: "hello", from: "a person" },
   { do: "answer", path: "a", answer: { approve: true } },
   { do: "resume" },
-])("the command `$do` for a run that is being handed over is stored for the next process", async (command) => {
-  const memory = createMemoryStore();
-  const run = servedRun("run_cccccccccccc", memory, async (it) => {
-    const settle = async (): Promise<void> => {
-      await told;
-      await it.settle?.();
-    };
-    await drive(startWith(memory), { ...it, settle });
-  });
-  const { signal } = new AbortController();
-  for await (const { type } of run) if (type === "node.started") break;
-  run.kill();
-  const told = keptRuns(memory).tell(run.id, command, { waitMs: 50, signal });
-  expect(await told).toBe(undefined);
-  await run;
-  expect(await memory.waiting(run.id)).toEqual([command]);
-});
+])(
+  "the command `$do` that arrives while a run is handed to another process is stored for that process",
+  async (command) => {
+    const memory = createMemoryStore();
+    const run = servedRun("run_cccccccccccc", memory, async (it) => {
+      const settle = async (): Promise<void> => {
+        await told;
+        await it.settle?.();
+      };
+      await drive(startWith(memory), { ...it, settle });
+    });
+    const { signal } = new AbortController();
+    for await (const { type } of run) if (type === "node.started") break;
+    run.kill();
+    const told = keptRuns(memory).tell(run.id, command, { waitMs: 50, signal });
+    expect(await told).toBe(undefined);
+    await run;
+    expect(await memory.waiting(run.id)).toEqual([command]);
+  },
+);
 
-test("a process owns its run until the receipts are written, so that a command that ended the run is not reported as too late", async () => {
+test("a process keeps its run until the receipts of commands are written, so that a command that ended the run is not reported as too late", async () => {
   const memory = createMemoryStore();
   const owned: boolean[] = [];
   // As on a slow disk, the run has ended before the receipt is written.

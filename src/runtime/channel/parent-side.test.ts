@@ -179,7 +179,7 @@ test("a task that crashes reports the crash, and a task whose run has ended stop
   );
   const host = portChannel<FromTask, ToTask>(port1);
   host.listen(
-    () => port1.close(), // as soon as the task sends a request
+    () => port1.close(), // closes the channel as soon as the task sends a request
     () => {},
   );
   host.send({ type: "job", job });

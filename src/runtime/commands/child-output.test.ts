@@ -89,7 +89,8 @@ test("discarded output is not read while the machine has no free processor time"
   output.forget();
   await nextTurn();
   const before = given();
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 650); // longer than the pause between two reads
+  // this wait is longer than the pause between two reads
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 650);
   for (let turn = 0; turn < 5; turn++) await nextTurn();
   expect([given(), stream.isPaused()]).toEqual([before, true]);
   stream.destroy();

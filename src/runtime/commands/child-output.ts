@@ -144,7 +144,8 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
     drain: (ms) =>
       new Promise((resolve) => {
         if (open.size === 0 || forgotten) return resolve();
-        // Timers fire before reads: after a long pause the pipes must be read once more.
+        // Node fires timers before it reads pipes: after a long pause, the pipes must be read once more before the wait
+        // ends.
         const timer = setTimeout(() => setImmediate(resolve), ms);
         allEnded = () => {
           clearTimeout(timer);
@@ -186,8 +187,8 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
 }
 
 /**
- * Reads from a program that was told to end after a while. `forgotten`: its output is discarded. If the machine has no
- * free processor time, discarded output is not read at all: ending the program needs that time.
+ * Continues to read the output of a program that was told to end, after a pause. `forgotten`: the output is discarded.
+ * If the machine has no free processor time, discarded output is not read at all: ending the program needs that time.
  */
 function resumeLater(stream: Readable, forgotten: boolean): void {
   const ms = forgotten ? FORGOTTEN_READ_MS : ENDING_READ_MS;

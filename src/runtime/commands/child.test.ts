@@ -185,7 +185,7 @@ function childrenOf(parent: number): string[] {
 }
 
 test.runIf(process.platform === "linux")(
-  "parallel programs share one watchdog, and a later one gets another",
+  "parallel programs share one watchdog; a program that starts later gets a new watchdog",
   async () => {
     const before = new Set(childrenOf(process.pid));
     const dogs = (): string[] =>
@@ -263,7 +263,7 @@ test.runIf(process.platform === "linux")(
   "the process group of the first process in a sandbox is killed with the sandbox, not after it",
   patient,
   async () => {
-    // Ends only when killed by itself: nothing here ends with its parent, unlike in a real sandbox.
+    // Each of these processes ends only when it is killed itself; in a real sandbox they end with their parent.
     const spec = line("setsid sh -c 'trap \"\" TERM; sleep 1000 & echo ready; sleep 1001' & wait", { boxed: true });
     const child = startChild(spec);
     await ready(child);
@@ -272,7 +272,7 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("a program that has ended stays guarded until the work after it is done", async () => {
+test("when this process is killed just after a program has ended, the watchdog still runs the program's clean-up script", async () => {
   const folder = tempFolder();
   writeFileSync(join(folder, "after.sh"), `echo "$1" > ${folder}/ran\n`);
   const spec = line("true", { ifKilled: { program: ["/bin/sh", join(folder, "after.sh")], record: "the record" } });

@@ -216,8 +216,8 @@ async function sweep(
   { marker, boxed }: ChildSpec,
   { exit, first }: Readonly<{ exit: Exit; first: FirstProcess | undefined }>,
 ): Promise<void> {
-  // When a sandbox ends by itself, no process in it is left. When it is killed, its first process ends a moment later,
-  // after all others.
+  // When a sandbox ends by itself, no process in it is left. When it is killed, its first process ends a moment after
+  // all other processes.
   if (boxed && exit.signal === undefined) return;
   if (boxed && first !== undefined) return endFirst(first);
   signalGroup(pid, "SIGKILL");

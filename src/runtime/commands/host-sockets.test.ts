@@ -24,7 +24,7 @@ test("each socket with a path is found once, at its real path; sockets without a
   expect(hostSockets(listed)).toEqual([join(folder, "real/a b.sock")]);
 });
 
-test("the nearest hidden or shown folder decides whether a path is visible", () => {
+test("whether a path is visible depends on the nearest hidden or shown folder above it", () => {
   const view = { emptied: ["/tmp", "/home/me/.state"], shown: ["/tmp/own", "/home/me/.state/tree"] };
   const paths = ["/var/x", "/tmp/x", "/tmp/own/x", "/tmp/owner/x", "/home/me/.state/x", "/home/me/.state/tree/x"];
   expect(paths.filter((path) => isShown(path, view))).toEqual(["/var/x", "/tmp/own/x", "/home/me/.state/tree/x"]);

@@ -159,7 +159,7 @@ describe("no command leaves a protected name that was not there before", () => {
       ["unsearched/plain/.envrc", 0o644],
       ["readable/.husky/.vscode", 0o400, 0],
       ["node_modules/p/.vscode", 0o700, 0],
-      // the innermost folder is the first one whose path is too long to be opened in one step
+      // the path of each inner folder is too long to be opened in one step
       [`${`${"d".repeat(200)}/`.repeat(15)}.mcp.json`, ...Array.from({ length: 15 }, () => 0)],
     ];
     const foldersOf = (path: string): string[] =>
@@ -220,7 +220,7 @@ describe("protected files that existed before", () => {
     expect(readlinkSync(join(place.ws, ".claude"))).toBe("conf/claude");
   });
 
-  test("in installed packages they can be removed, and are quarantined if they changed", async () => {
+  test("can be removed inside of installed packages, and are quarantined there if they change", async () => {
     const place = room({
       "ws/node_modules/p/.vscode/tasks.json": "old",
       "ws/node_modules/q/.npmrc": "old",
@@ -249,14 +249,15 @@ describe("protected files that existed before", () => {
       "new\n",
     ]);
     expect(existsSync(join(place.ws, ".bash_history"))).toBe(true);
-    // a quarantined entry is not new again, and a folder of another program that is only compared is never renamed
+    // A quarantined entry is not reported again, and a folder of another program that is only compared is never
+    // renamed.
     expect((await run(home, "true")).setAside).toBeUndefined();
     const things = [{ path: "/h/.foo", kind: "folder", unlisted: true }] as const;
     const many = Array.from({ length: 64 }, (_, n) => ({ path: `/h/${n}/.git`, kind: "folder" as const }));
     expect(protectionOf([...things, ...many], ["/h"]).watched.size).toBe(0);
   });
 
-  test("many of them do not slow down a command, and a changed one is quarantined", async () => {
+  test("do not slow down a command when there are many of them, and are quarantined when they change", async () => {
     const files = Array.from({ length: 300 }, (_, at) => [`ws/packages/p${at}/.npmrc`, "old"] as const);
     const place = room({ ...Object.fromEntries(files), "ws/.npmrc": "old" });
     const { setAside } = await run(host(place), "for f in packages/p*/.npmrc .npmrc; do echo x > $f; done 2>/dev/null");
@@ -266,7 +267,7 @@ describe("protected files that existed before", () => {
     expect(left.length + (setAside?.length ?? 0)).toBe(301);
   });
 
-  test("a task that works in a protected folder, or declares to write one, cannot write it", async () => {
+  test("cannot be written in a protected folder, even if the task works there or declared to write there", async () => {
     const place = room({ "ws/.git/hooks/x": "old" });
     const hooks = join(place.ws, ".git/hooks");
     for (const more of [{ cwd: hooks, writable: [hooks] }, { leased: [hooks] }])
@@ -314,7 +315,7 @@ describe("a command that is interrupted", () => {
       "mkfifo pipe; touch made; read -r which < pipe; echo '# x' >> $which/config; touch changed; sleep 1000",
     );
     await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
-    // Only after two scans with the command asleep are its files distinguished from the person's.
+    // New files count as files of the person only after two scans in which the command slept.
     const init = (name: string): string => {
       execFileSync("git", ["init", "-q", name], { cwd: place.ws });
       return join(place.ws, name, ".git");
@@ -336,7 +337,7 @@ describe("a command that is interrupted", () => {
     expect([existsSync(join(mine, "HEAD")), existsSync(changed)]).toEqual([true, false]);
   });
 
-  test("files of one command do not count as existing for a parallel one", async () => {
+  test("files of one command do not count as existing before a parallel command", async () => {
     const place = room();
     const [one, other] = [host(place), host(place)];
     const shell = await one.commands.start("mkdir -p x/.git; touch made; sleep 1000");
@@ -396,7 +397,7 @@ describe("a command that is interrupted", () => {
       finisher,
     );
     await expect.poll(() => named(place.ws, ".git"), patient).toEqual([]);
-    // not the draft that replaces the record, which has another ending
+    // the record itself, and not the draft that replaces it, whose name ends differently
     const record = readdirSync(recordsIn(place.state)).find((name) => name.endsWith(".json")) ?? "";
     const file = join(recordsIn(place.state), record);
     await expect.poll(() => readFileSync(file, "utf8").includes('"done"'), patient).toBe(true);
@@ -428,9 +429,9 @@ test("commands that are told to end together are checked together", async () => 
   const first = one.end().finally(() => {
     checked = true;
   });
-  await third.end(); // ended by itself, so it does not wait
+  await third.end(); // the third command ended by itself, so it does not wait for the check
   expect(checked).toBe(false);
-  writeFileSync(join(ws, ".npmrc"), ""); // by the command that still runs
+  writeFileSync(join(ws, ".npmrc"), ""); // as if written by the command that still runs
   const aside = (await Promise.all([first, other.end()])).flat();
   expect([aside.map(({ place }) => place), readdirSync(recordsIn(state))]).toEqual([[".npmrc"], []]);
 });

@@ -142,7 +142,7 @@ test("SBX-04: where a user may start few processes, the level is full or unknown
   if (!existsSync("/usr/bin/prlimit")) return context.skip("needs prlimit of util-linux");
   const levels = new Map<number, string>();
   for (const most of [12, 15, 17, 19, 22, 40]) {
-    // A user of its own for each number: only its processes count.
+    // Each number of processes gets a user of its own, so that only the processes of this check count.
     const plain = { uid: 61_000 + most, gid: 61_000 };
     const text = await probedBy(["/usr/bin/prlimit", `--nproc=${most}:${most}`], plain);
     levels.set(

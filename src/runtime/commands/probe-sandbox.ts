@@ -93,7 +93,10 @@ type Looked = Seen | Readonly<{ failure: string }>;
 const verdict = (bwrap: string, seen: Looked, dies: boolean): SandboxLevel =>
   "failure" in seen ? broken(seen.failure) : levelOf(bwrap, { ...seen, dies });
 
-/** True when the check could not be carried out because no more processes may be started, or none gets a processor. */
+/**
+ * True when the check could not be carried out because no more processes may be started, or because they get no
+ * processor time.
+ */
 const isStarved = (seen: Looked): boolean => "failure" in seen && STARVED.test(seen.failure);
 
 const TOO_SLOW = "it did not end in time";

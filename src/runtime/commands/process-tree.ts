@@ -60,7 +60,10 @@ function bearersOfAll(markers: readonly string[]): Map<string, number[]> {
   return found;
 }
 
-/** The size of the buffer for the environment of a process. It is larger than most; longer ones are read in overlapping pieces. */
+/**
+ * The size of the buffer for the environment of a process. Most environments are smaller; longer ones are read in
+ * overlapping pieces.
+ */
 const ENVIRONMENT_BYTES = 1 << 17;
 /** The maximum length of a marker; pieces overlap by this much. */
 const OVERLAP_BYTES = 1 << 10;

@@ -16,8 +16,9 @@ const LONGEST_SECRET = 8_192;
 const LONGEST_LINE = 8 * LONGEST_SECRET;
 
 /**
- * Redacts a stream. An incomplete line is held back, because a secret in it may be incomplete, and so are lines of
- * encoded data that the next line may continue; of a line or data without end, only as much as a secret can be long.
+ * Redacts a stream. An incomplete line is held back, because a secret in it may be incomplete. Lines of encoded data
+ * are held back while the next line may continue them. Of an endless line, and of endless encoded data, only as much is
+ * held back as a secret can be long.
  */
 export function redactedStream(redact: (text: string) => string): RedactedStream {
   const decoder = new TextDecoder();

@@ -201,7 +201,7 @@ test("SBX-07: a command has no keyring, no performance counters, no socket to th
     "unshare -U true 2>/dev/null && echo users; [ -s /proc/keys ] && echo keys; grep Seccomp: /proc/self/status";
   expect(await said(host(place, full()), tries)).toMatch(/^Seccomp:\s+2$/);
   expect(await said(host(place, full(), { namespaces: true }), tries)).toMatch(/^users\nSeccomp:\s+2$/);
-  // What build tools do still works: threads, pipes, children, sockets of files.
+  // What build tools do still works: threads, pipes, child processes and Unix sockets.
   const work = `"${process.execPath}" -e 'new (require("worker_threads").Worker)("require(\\"child_process\\").execFileSync(\\"true\\"); require(\\"net\\").createServer().listen(\\"s\\").close(() => console.log(\\"works\\"))", { eval: true })'`;
   expect(await said(host(place, full()), work)).toBe("works");
 });
@@ -235,7 +235,7 @@ test("SBX-07, NET-11: a socket that a program of the host listens on is out of r
   expect(await said(host(place, full(), seen), asked)).toBe(
     "../outside/engine.sock ECONNREFUSED\nown.sock ECONNREFUSED",
   );
-  // With the network allowed, sockets of the project can be reached, and those of the rest of the machine cannot.
+  // With the network allowed, a command reaches Unix sockets of the project, but not those of the rest of the machine.
   expect(await said(host(place, full(), { ...seen, network: () => true }), asked)).toBe(
     `../outside/engine.sock ECONNREFUSED\nown.sock ${CANARY}`,
   );

@@ -20,9 +20,9 @@ const X64: Calls = {
     ...EVERYWHERE,
     ...[248, 249, 250], // keyring: add_key, request_key, keyctl
     ...[298, 321, 323], // performance counters and kernel programs: perf_event_open, bpf, userfaultfd
-    ...[174, 175, 176, 177, 178, 313], // loading kernel modules
+    ...[174, 175, 176, 177, 178, 313], // system calls that load kernel modules
     ...[246, 320, 169, 167, 168], // replacing or stopping the system: kexec, reboot, swap
-    ...[164, 227, 159, 305], // setting clocks
+    ...[164, 227, 159, 305], // system calls that set clocks
     ...[172, 173, 103, 153, 163, 179, 180, 212], // ports, kernel log, vhangup, accounting, quota, nfsservctl, dcookie
     ...[300, 304, 256, 279, 134, 156], // fanotify, file handles, memory pages of other processes, uselib, _sysctl
   ],

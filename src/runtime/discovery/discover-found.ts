@@ -21,6 +21,6 @@ export type FoundAgent = Readonly<{
   problems: readonly Problem[];
   /** The agent that this one extends. */
   base?: FoundAgent;
-  /** Where field values come from that are not simply the ones in the file. */
+  /** The origin of the field values that were not simply taken from the file. */
   origins: Origins;
 }>;

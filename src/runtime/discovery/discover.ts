@@ -254,7 +254,7 @@ type Rest = {
   readonly options: Resolving;
 };
 
-/** Resolves name conflicts: the first agent of each name wins; the others are listed with the reason. */
+/** Resolves name conflicts: the first agent of each name wins; the other agents are listed with the reason. */
 function answer(found: readonly FoundAgent[], { skipped, sources, options }: Rest): Omit<Discovery, "unlisted"> {
   const winners = new Map<string, FoundAgent>();
   const shadowed: { found: FoundAgent; by: FoundAgent }[] = [];

@@ -37,7 +37,7 @@ export function otherScopes(
   }
   const selects = new Map<string, FoundAgent>();
   const winners = [...chosen.values()].filter(isAmong);
-  for (const found of [...winners, ...shadowed, ...scopesOf.keys()]) // in the order of `findAgent`
+  for (const found of [...winners, ...shadowed, ...scopesOf.keys()]) // the same order as in `findAgent`
     for (const name of qualifiedNames(found)) if (!selects.has(name)) selects.set(name, found);
   return [...scopesOf].flatMap(([found, scopes]) => {
     const called = qualifiedNames(found).find((name) => selects.get(name) === found);

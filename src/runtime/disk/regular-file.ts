@@ -35,12 +35,12 @@ export async function readRegularText(path: string, most: number = MOST_TEXT_BYT
   return (await readRegularFile(path, most)).toString("utf8");
 }
 
-/** Synchronous variant of `readRegularText`. */
+/** Like `readRegularText`, but synchronous. */
 export function readRegularTextSync(path: string, most: number = MOST_TEXT_BYTES): string {
   return readRegularBytesSync(path, most).toString("utf8");
 }
 
-/** Synchronous variant of `readRegularFile`. */
+/** Like `readRegularFile`, but synchronous. */
 export function readRegularBytesSync(path: string, most: number): Buffer {
   const descriptor = openSync(path, READ_FLAGS);
   try {

@@ -45,7 +45,7 @@ test("requests during a sync of a folder wait for the next sync and share it", a
   expect([begun(), ...done]).toEqual([2, "first", "second", "third", "fourth"]);
 });
 
-test("a failed sync fails for all that share it, and the next request starts a new one", async () => {
+test("a failed sync fails for all requests that share it, and the next request starts a new sync", async () => {
   const { disk, begun, end } = countingDisk();
   const failing = syncFolder("/runs", disk);
   await turn();

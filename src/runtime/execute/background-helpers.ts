@@ -13,7 +13,10 @@ import { postMessage } from "./send-message.ts";
 export type BackgroundHelpers = Readonly<{
   /** Starts a plan in the background; its result is sent to the task as a message. */
   background: UnawaitedHelpers;
-  /** Waits until a subagent in the background has ended; false when there are none, or the signal aborted first. */
+  /**
+   * Waits until a subagent in the background has ended; false when there is no such subagent, or the signal aborted
+   * first.
+   */
   news(signal: AbortSignal): Promise<boolean>;
 }>;
 

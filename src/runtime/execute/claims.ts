@@ -20,7 +20,7 @@ export type Claims = Readonly<{
 
 /** Reads and records which contenders (tasks of a race) have a winner's place. */
 export type ClaimRecord = Readonly<{
-  /** True when the journal says that a contender had a winner's place before the run was interrupted. */
+  /** True when the journal recorded this contender as a winner of its race before the run was interrupted. */
   had(id: string): boolean;
   /** Records that a contender has a winner's place; resolves when the record is safely stored. */
   record(id: string): Promise<void>;

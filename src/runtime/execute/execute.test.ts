@@ -32,7 +32,7 @@ test("a node starts once its dependencies have ended, and its prompt is filled w
   ]);
 });
 
-test("a task that continues another one gets its path, prompt and output", async () => {
+test("a task that continues another task gets the path, prompt and output of that task", async () => {
   const continued: unknown[] = [];
   await observe({
     plan: plan({ a: task("Count."), b: task("Go on.", { resumes: "a" }, ["a"]) }, "b"),
@@ -69,7 +69,7 @@ test("no more tasks run at once than there are slots, and every task gets a slot
   expect(seen.performed.toSorted()).toEqual(["a#1", "b#1", "c#1", "d#1", "e#1"]);
 });
 
-test("the first success decides a race: the others are stopped, and their output is discarded", async () => {
+test("the first success decides a race: the other contenders are stopped, and their output is discarded", async () => {
   const seen = await observe({
     plan: plan({ slow: task("slow"), fast: task("fast"), won: join("first", "slow", "fast") }, "won"),
     act: ({ path }) => ok(`from ${path}`, { moments: path === "slow" ? 9 : 1 }),
@@ -216,7 +216,7 @@ describe("a task that is paused alone", () => {
     expect(seen.left).toEqual({ stoppable: 0, listeners: 0 });
   });
 
-  test("and then cancelled while it stops, ends with the reason of the cancelling", async () => {
+  test("ends with the reason of the cancelling when it is cancelled while it stops", async () => {
     const seen = await observe({
       plan: body,
       act: ({ path }) => ok(path, { moments: 4, slowToStop: true }),
@@ -312,7 +312,7 @@ describe("a winner's place in a race", () => {
     expect(names(seen, "node.ended")).toEqual(["a", "won", "b"]);
   });
 
-  test("passes to the next one when its holder fails", async () => {
+  test("passes to the next contender when its holder fails", async () => {
     const seen = await observe({
       plan: body,
       act: ({ path }) => (path === "a" ? bad("boom", { claims: 4 }) : ok(path, { moments: 2 })),
@@ -321,7 +321,7 @@ describe("a winner's place in a race", () => {
     expect(names(seen, "node.won")).toEqual(["a", "b"]);
   });
 
-  test("does not keep a failed task waiting", async () => {
+  test("is not awaited by a task that has failed", async () => {
     const seen = await observe({
       plan: body,
       act: ({ path }) => (path === "a" ? ok(path, { claims: 4 }) : bad("boom", { moments: 2 })),
@@ -472,7 +472,7 @@ describe("a resumed plan", () => {
   const again = (body: Body, past: readonly KeptEvent[]) =>
     observe({ plan: body, past, act: ({ path }) => ok(`again ${path}`) });
 
-  test("ends nodes that were being stopped, with the recorded reason or as no longer needed, and does not start them again", async () => {
+  test("ends nodes that were being stopped, with the recorded reason or as no longer needed, and does not start these nodes again", async () => {
     const { journal } = await raced();
     const cut = journal.findIndex(({ type, path }) => type === "node.ended" && path === "a") + 1;
     const after = await again(race, journal.slice(0, cut));

@@ -23,7 +23,7 @@ import { promptFor, runTask } from "./task-node.ts";
 /** The operations on a plan while it is executed. */
 export type RunningPlan = Readonly<{
   change(change: Change): void;
-  /** Cancels a node that waits for others; false: the node has started, or there is none with this id. */
+  /** Cancels a node that waits for other nodes; false: the node has started, or no node has this id. */
   cancelWaiting(id: string, reason: string): boolean;
   /**
    * Restarts a failed node together with the nodes that were skipped because of it; returns the reason if that is not

@@ -22,7 +22,7 @@ export async function runLoop(node: LoopNode, context: NodeContext): Promise<Out
   return repeat(node, context);
 }
 
-/** Runs rounds until one is approved or none is left. */
+/** Runs rounds until a round is approved or no round is left. */
 async function repeat(
   node: LoopNode,
   { path, scope, signal, outcomeOf, promptOf, pathOf }: NodeContext,

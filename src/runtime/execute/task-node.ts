@@ -23,7 +23,7 @@ const JITTER = 0.25;
 /** A failed review is retried once. */
 const REVIEW_RETRY = { maxAttempts: 2, backoffMs: 250 } as const;
 
-/** Runs a task: one attempt, and further ones according to its retry setting. */
+/** Runs a task: one attempt, and further attempts according to its retry setting. */
 export async function runTask(node: TaskNode, context: NodeContext): Promise<Outcome> {
   const { path, scope, signal } = context;
   const { run } = scope;

@@ -41,7 +41,7 @@ function entriesIn(folder: string): ReturnType<typeof readEntries> {
   try {
     return readEntries(folder);
   } catch {
-    return []; // a command cannot read files in a folder that cannot be listed either
+    return []; // a folder that cannot be listed does not show its files to commands either
   }
 }
 

@@ -201,7 +201,8 @@ const HARMLESS = "refused";
 /** How long the scan runs before other work gets a turn, in milliseconds. */
 const SLICE_MS = 10;
 /**
- * How old a change must be for timestamps to tell it from a later one: some file systems count in steps of two seconds.
+ * How old a change must be for timestamps to tell it from a later change: some file systems count in steps of two
+ * seconds.
  */
 const SETTLED_MS = 2_500;
 /** The magic numbers of ext, xfs, btrfs, tmpfs, overlay, f2fs, zfs and bcachefs. */

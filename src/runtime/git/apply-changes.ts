@@ -136,7 +136,7 @@ type Conflict = Readonly<{
   into: string;
 }>;
 
-/** Tells how to continue by hand: apply the files without a conflict, and compare the others. */
+/** Tells how to continue by hand: apply the files without a conflict, and compare the conflicting files. */
 function conflictHint({ rest, command, versions, patch, into }: Conflict): string {
   const apply = rest.length === 0 ? [] : [`Apply the rest (${listNames(rest)}) with: ${command}`];
   const compare = Object.entries(versions)

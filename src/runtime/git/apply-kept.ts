@@ -18,8 +18,8 @@ export type AppliedFiles = Readonly<{
 }>;
 
 /**
- * `leave`: returns why a file of the repository is left out, if it is; folders that git would treat as repositories are
- * left out, too. Without it, all files are applied.
+ * `leave`: returns why a file of the repository is not applied, or `undefined` to apply it; with `leave`, folders that
+ * git would treat as repositories are not applied either. Without it, all files are applied.
  */
 type ApplyOptions = Readonly<{
   cwd: string;

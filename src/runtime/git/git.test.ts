@@ -71,7 +71,7 @@ test.skipIf(!existsSync("/proc/self/task"))(
   30_000,
 );
 
-test("an endless file in place of one of git is refused at once", async () => {
+test("an endless file in place of one of git's files is refused at once", async () => {
   const zero = (name: string): string => {
     const folder = repository();
     rmSync(join(folder, ".git", name), { force: true });
@@ -97,7 +97,7 @@ test("a repository whose data is in a secret place is not used, unless its files
     change(join(folder, ".git"));
     return folder;
   };
-  const refused = "its data is in a secret place (.password-store), but its files are elsewhere";
+  const refused = "its data is in a secret place (.password-store), but its work tree is not";
   const changes: Readonly<Record<string, (git: string) => void>> = {
     "a file .git": (git) => {
       rmSync(git, { recursive: true });

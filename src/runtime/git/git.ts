@@ -40,7 +40,7 @@ export async function openRepository(top: string, place: GitPlace = {}): Promise
     [...(place.homes ?? []), ...(place.home === undefined ? [] : [place.home])],
   );
   if (secret !== undefined)
-    return { ok: false, reason: `its data is in a secret place (${secret}), but its files are elsewhere` };
+    return { ok: false, reason: `its data is in a secret place (${secret}), but its work tree is not` };
   const settings = [...filters].flatMap(withoutFilter);
   return {
     ok: true,

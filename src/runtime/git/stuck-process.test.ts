@@ -33,7 +33,7 @@ function processesWith(word: string): string[] {
 }
 
 test.skipIf(!existsSync("/proc/self/wchan"))(
-  "a program that opens a pipe counts as stuck after some seconds; one that waits for a slow disk does not",
+  "a program that opens a pipe counts as stuck after some seconds; a program that waits for a slow disk does not",
   async () => {
     const pipe = join(tempFolder(), "pipe");
     execFileSync("mkfifo", [pipe]);
@@ -44,7 +44,7 @@ test.skipIf(!existsSync("/proc/self/wchan"))(
       reportOn("sh", "-c", "sleep 8; true"),
     ]);
     expect(reports).toEqual(["pipe", "pipe", "ended by itself", "ended by itself"]);
-    await expect.poll(() => processesWith(pipe)).toEqual([]); // also the child of a killed program
+    await expect.poll(() => processesWith(pipe)).toEqual([]); // the child of a killed program has ended, too
   },
   40_000,
 );

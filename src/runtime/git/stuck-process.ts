@@ -34,7 +34,8 @@ export function killStuck(pid: number, stuck: (why: StuckReason) => void): () =>
 
 function killTree(pid: number): void {
   try {
-    const children = childrenOf(pid); // collected before the kill: afterwards these processes have another parent
+    // the children are collected before the kill, because afterwards they have another parent
+    const children = childrenOf(pid);
     process.kill(pid, "SIGKILL");
     children.forEach(killTree);
   } catch {} // the process has just ended

@@ -49,7 +49,9 @@ export type Isolate = Readonly<{
   sweep(before: boolean): Promise<void>;
 }>;
 
-/** The parts for worktrees of tasks: folders for worktrees and patches, and a list of pending cleanups. */
+/**
+ * The parameters for running tasks in worktrees: the folders of worktrees and patches, and a list of pending cleanups.
+ */
 export type IsolateParts = Readonly<{
   cwd: string;
   /** The user's home folder, for git settings. */

@@ -38,7 +38,7 @@ describe("worktrees of one repository", () => {
     expect(readdirSync(join(top, ".git")).filter((name) => name.includes("lock"))).toEqual([]);
   });
 
-  test("wait for another process that changes their list", async () => {
+  test("wait for another process that changes the list of worktrees", async () => {
     const [top, at] = [project(), join(tempFolder(), "tree")];
     let opening: Promise<string> | undefined;
     await alone(
@@ -46,8 +46,8 @@ describe("worktrees of one repository", () => {
       async () => {
         opening = open(top, at);
         await until(() => existsSync(`${at}.json`));
-        // Opening a worktree of another repository takes longer than the rest of this opening, so it would be done by
-        // now.
+        // Opening a worktree of another repository takes longer than the rest of this opening: without the wait for the
+        // other process, this opening would have finished by now.
         expect(await open(project(), join(tempFolder(), "tree"))).toBe("open");
         expect(existsSync(at)).toBe(false);
       },
@@ -70,7 +70,7 @@ describe("worktrees of one repository", () => {
     shell(top, `git worktree remove --force "$PWD.other"`);
   });
 
-  test("of a submodule are removed from its list", async () => {
+  test("of a submodule are removed from the submodule's list of worktrees", async () => {
     const sub = project();
     const top = project(`git -c protocol.file.allow=always submodule --quiet add '${sub}' lib && git commit -qm sub`);
     const at = join(tempFolder(), "tree");

@@ -198,7 +198,7 @@ test.each([
   expect(answer).toMatchObject({ text, error: false });
 });
 
-test("an approval for one call is not reused, a permanent one is", async () => {
+test("an approval for one call is not reused for another call; a permanent approval is", async () => {
   const tools = [look({ effect: "write" })];
   const answers = [{ approve: true }, { approve: true, always: true }];
   const asked: string[] = [];
@@ -329,7 +329,7 @@ describe("a result", () => {
   };
   const image = (name: string, data = "aGk=") => ({ name, type: "image/png", data });
 
-  test("that is an error is shown as one, and its status is recorded", async () => {
+  test("that is an error is shown as an error, and its status is recorded", async () => {
     const failing = await resultOf({ text: "no", error: true });
     expect([failing.answer.error, failing.ended.status]).toEqual([true, "failed"]);
     const late = await resultOf({ text: "no", error: true, status: "timeout" });
@@ -363,7 +363,7 @@ describe("a result", () => {
     expect(await shown("deepseek", many)).toBeUndefined();
   });
 
-  test("of any other kind is shown as JSON, and one that is nested too deeply is an error", async () => {
+  test("of any other kind is shown as JSON, and a result that is nested too deeply is an error", async () => {
     expect((await resultOf({ found: ["a"] })).answer.text).toBe('{"found":["a"]}');
     expect((await resultOf({ text: 7 })).answer.text).toBe('{"text":7}');
     expect((await resultOf(() => "x")).answer.text).toBe("function");
@@ -374,7 +374,7 @@ describe("a result", () => {
     expect(ended.status).toBe("failed");
   });
 
-  test("with a file may be read from there, and a short one is shown whole", async () => {
+  test("that was saved to a file may be read from that file, and is shown whole if it is short", async () => {
     const { answer, ended } = await resultOf({ text: "the end", file: "/outputs/x.md" });
     expect(answer.text).toBe("the end");
     expect(ended.files).toEqual(["/outputs/x.md"]);
@@ -383,7 +383,7 @@ describe("a result", () => {
     expect(long.answer.text).toMatch(/^\[the beginning was cut; the full output is in \/outputs\/x\.md\]\n/);
   });
 
-  test("that is short without its secrets is shown whole if all of it could be searched", async () => {
+  test("that is short once its secrets are masked is shown whole, if all of it was searched for secrets", async () => {
     const secret = "s3cret-".repeat(147).slice(0, 1_023);
     const redactor = createRedactor([secret]);
     const searched = `${secret}\n`.repeat(200);
@@ -470,7 +470,7 @@ test("a tool that is stopped waits for the agents that it started", async () => 
   expect((await calling).text).toBe("look failed: enough");
 });
 
-test("a call is shown with its subject, and one whose file is missing is rejected without a run", async () => {
+test("a call is shown with its subject, and a call whose file is missing is rejected without a run", async () => {
   const reading = look({ subjects: ({ at }) => [{ kind: "path", path: at, change: false }] });
   const missing = Object.assign(new Error("x is missing"), { name: "Refusal", code: "MISSING" });
   const { context, facts } = contextOf();
@@ -568,7 +568,7 @@ test("a tool that delegates may read the outputs of the agents that it waited fo
   expect(facts.at(-1)).toMatchObject({ type: "tool.ended", files: ["/outputs/run_test/worker/help.md"] });
 });
 
-test("a tool that delegates and then fails may read those outputs, too", async () => {
+test("a tool that delegates and then fails may still read the outputs of the agents that it waited for", async () => {
   const { context, facts } = contextOf({ background: startsWith("/outputs/help.md") });
   const allowed: (readonly string[])[] = [];
   const failing = look({
@@ -684,7 +684,7 @@ test("a tool gets the commands and the files that its task may use", async () =>
   expect(seen[0]!.access).toMatchObject({ handed, commands });
 });
 
-test("the report of the checker follows a successful change, not a failed one", async () => {
+test("the report of the checker follows a successful change, but not a failed change", async () => {
   const run = async () => ({ ended: "exited", code: 1, text: "a.ts is wrong" });
   const bash = { ...look({ effect: "write" }), name: "bash" };
   const answered = async (tool: Partial<Look>): Promise<string> => {

@@ -56,7 +56,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
       `DENIED: Tool "${name}" is not available for task type "${rights.name}" (${rule}). Continue without it.`,
     );
   if (!tool) {
-    // The delegation tools are made only for agents that may start others.
+    // The delegation tools are made only for agents that may start other agents.
     const delegation = permit(rights, DELEGATION_TOOL);
     if (facadeOf(call.name) !== undefined && !delegation.allowed) return unavailable(call.name, delegation.rule);
     const close = nearest(

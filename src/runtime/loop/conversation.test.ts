@@ -71,7 +71,7 @@ test("each request contains the whole conversation, and costs add up", async () 
   });
 });
 
-test("in the last turn only the finish tool is offered, and a call of another one is refused", async () => {
+test("in the last turn only the finish tool is offered, and calls of other tools are refused", async () => {
   const opened = await open([look("a"), ""], { output });
   expect(await take(opened, { last: true })).toEqual({ is: "more" });
   expect(opened.model.requests[0]).toMatchObject({ toolChoice: "required", tools: [{ name: "complete_task" }] });
@@ -84,7 +84,7 @@ test("in the last turn only the finish tool is offered, and a call of another on
   });
 });
 
-test("a finish call is accepted after the other calls of its turn ran, a second one is ignored, and an invalid one gets the reason", async () => {
+test("a finish call is accepted after the other calls of its turn ran; a second finish call is ignored, and an invalid one gets the reason", async () => {
   const finish = (result: unknown) => ({ name: "complete_task", input: { result } });
   const both: Script = {
     calls: [finish({ n: 1 }), { name: "look", input: { at: "a" } }, finish({ n: 2 })],

@@ -113,7 +113,7 @@ describe("a result that is missing or not valid", () => {
     expect((await play(turns, { output })).outcome).toMatchObject({ fault: { code: "INVALID_OUTPUT" } });
   });
 
-  test("is requested with the reason where the answer is the result", async () => {
+  test("is requested with the reason when the text of the answer is the result", async () => {
     const typed = { output, completion: "text" } as const;
     const wrong = await play(["no JSON", '{"n": 1}'], typed);
     expect(wrong.outcome).toMatchObject({ status: "ok", data: { n: 1 } });
@@ -188,7 +188,7 @@ test("a long conversation is summarised before the next turn when the provider r
   expect(last).toBeLessThan(17);
 });
 
-test("an agent that repeats a call, and one whose calls are all denied, are stopped; their text is kept", async () => {
+test("an agent that repeats a call, and an agent whose calls are all denied, are stopped; their text is kept", async () => {
   const stuck = await play(Array.from({ length: 8 }, () => look("a", "Again.")));
   expect(stuck.outcome).toMatchObject({ status: "failed", fault: { code: "STUCK" }, output: "Again." });
   const others = Array.from({ length: 20 }, (_, n) => look(`${n}`, "Please."));
@@ -331,7 +331,7 @@ describe("a budget that is used up after some turns", () => {
     });
   });
 
-  test("also refuses tool calls, and a last turn that does not fit any more", async () => {
+  test("also refuses tool calls, and the last turn if the budget has no room for it", async () => {
     const calls = await play([look("a"), look("b"), "Half."], {}, { budget: createBudget({ maxToolCalls: 1 }) });
     expect(calls.outcome).toMatchObject({ status: "ok", output: "Half.", limit: { kind: "toolCalls", value: 1 } });
     const open = createBudget({});
@@ -345,7 +345,7 @@ describe("a budget that is used up after some turns", () => {
     expect(outcome).toMatchObject({ status: "failed", fault: { code: "BUDGET" }, output: "So far." });
   });
 
-  test("lets a task wait that may, also between the calls of a turn", async () => {
+  test("lets a task wait if it may wait, also between the calls of a turn", async () => {
     let waits = 0;
     const limited = createBudget({ maxToolCalls: 1 });
     const parks: NonNullable<PerformContext["parks"]> = {
@@ -379,7 +379,7 @@ test("a task that is stopped while it waits for its provider sends no further re
   expect(model.requests).toHaveLength(1);
 });
 
-test("a task that is stopped in its last turn keeps its text and is cancelled, not at its limit", async () => {
+test("a task that is stopped in its last turn keeps its text, and ends as cancelled, not as over its limit", async () => {
   const controller = new AbortController();
   const stops: Script = () => {
     controller.abort(stopped("enough"));

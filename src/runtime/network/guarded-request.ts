@@ -16,7 +16,8 @@ import { ownEntry } from "../../core/text/json.ts";
 /** The network settings of the user. */
 export type NetworkRules = Readonly<{
   /**
-   * Hosts that may be contacted although they are not on the public internet: `127.0.0.1:8080`. Exact, with the port.
+   * Hosts that may be contacted although they are not on the public internet, each exactly as host and port:
+   * `127.0.0.1:8080`.
    */
   allowHosts?: readonly string[];
   /** An HTTP proxy that requests go through, instead of the one in environment variables. */

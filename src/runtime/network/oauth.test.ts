@@ -61,7 +61,7 @@ test.for<[string, number, object | string, string]>([
   },
 );
 
-test("a browser sign-in proves itself with PKCE; an issuer is compared only where one is known", async () => {
+test("a browser sign-in proves itself with PKCE; the issuer is compared only if it is known", async () => {
   const { server, forms } = await tokenEndpoint([200, GIVEN], [200, GIVEN]);
   const secrets: string[] = [];
   let shown = "";

@@ -32,7 +32,7 @@ describe("an address in a URL is judged in any spelling", () => {
       .tuple(fc.constantFrom(...special.filter((range) => range.family === family)), family === 4 ? version4 : version6)
       .map(([{ bits }, tail]) => BigInt(`0b${bits}${bitsOf(tail, family).slice(bits.length)}`));
 
-  test("a special IPv4 address is never allowed, and a public one is allowed when it is spelled normally", () => {
+  test("a special IPv4 address is never allowed; a public IPv4 address is allowed when it is spelled normally", () => {
     fc.assert(
       fc.property(fc.oneof(version4, inRange(4)), fc.nat(SPELLINGS - 1), (value, choice) => {
         const spelled = spellings4(value, choice);
@@ -43,7 +43,7 @@ describe("an address in a URL is judged in any spelling", () => {
     );
   });
 
-  test("a special IPv6 address is never allowed, and a public one is allowed", () => {
+  test("a special IPv6 address is never allowed, and a public IPv6 address is", () => {
     fc.assert(
       fc.property(
         fc.oneof(

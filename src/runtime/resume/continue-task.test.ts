@@ -172,7 +172,7 @@ test.each([
     });
 });
 
-test("a task that has not ended, and one of a run that still runs, are refused", async () => {
+test("a task that has not ended, and a task of a run that is still running, are refused", async () => {
   const open = { code: "NOT_RESUMABLE", message: `"${RUN}/a" has not ended, so it cannot be continued yet.` };
   const begin = [started({ a: task(), b: task() }, "a"), began("a")];
   await expect(continuing(begin)).rejects.toMatchObject(open);
@@ -181,7 +181,7 @@ test("a task that has not ended, and one of a run that still runs, are refused",
 });
 
 const DAY = 24 * 60 * 60 * 1_000;
-const whole = [started({ a: task() }, "a"), began("a"), ended("a"), over]; // the task ends at 3
+const whole = [started({ a: task() }, "a"), began("a"), ended("a"), over]; // task `a` ends at the time 3
 
 test("a task can be continued for seven days and five times, or as the settings say", async () => {
   const expired = { code: "NOT_RESUMABLE", message: "Session expired (>7 days old)." };

@@ -108,7 +108,7 @@ describe("the conversation of a task", () => {
     expect(await talkIn({ [RUN]: [started({ a: task() })] })).toBeUndefined();
   });
 
-  test("of an agent that another one started has the settings with which it was started", async () => {
+  test("of an agent that was started by another agent has the settings with which it was started", async () => {
     const given = { prompt: "-", preface: "You help." };
     const events = [started({ a: task() }), began("a", "Look."), began("a/h", "Help.", { task: given })];
     const talk = await talkIn({ [RUN]: events }, `${RUN}/a/h`);
@@ -167,7 +167,7 @@ describe("the conversation of a task", () => {
     expect(Object.keys(continued!.messages[2]!)).not.toContain("shared");
   });
 
-  test("follows the task of the same run that it resumes: its conversation, or its prompt and result", async () => {
+  test("follows the task of the same run that this task resumes: its conversation, or its prompt and result", async () => {
     const again = began("a", "And now?", { resumes: "b" });
     const nodes = { b: task(), a: task({ preface: "You look." }) };
     const talked = [started(nodes), began("b", "Find."), ...turn("b", 1, "Found."), ended("b", "Found."), again];
@@ -304,7 +304,7 @@ describe("a task of a resumed or continued run", () => {
     expect([fresh.agent, Object.keys(fresh.call!).includes("recordedRights")]).toEqual([worker, false]);
   });
 
-  test("uses the recorded agent, or with a refresh the current one, and reports that once", async () => {
+  test("uses the recorded agent, or with a refresh the current agent, and reports that once", async () => {
     const now = { ...worker, instructions: "New.", tools: ["look", "change"] };
     const kept = await resuming({ now });
     expect(kept.agent).toEqual(worker);

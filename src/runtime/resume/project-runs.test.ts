@@ -35,7 +35,7 @@ async function record(
   if (!owned) await journal.close();
 }
 
-test("the runs of a project are listed newest first, up to a limit, with their tasks, and those of others are not", async () => {
+test("the runs of a project are listed newest first, up to a limit, with their tasks; runs of other projects are not listed", async () => {
   const store = createMemoryStore();
   await record(store, idOf("a"), "/here");
   await record(store, idOf("b"), "/elsewhere");
@@ -82,7 +82,7 @@ test("events are given for runs of the project only, and a text that is not a ru
   expect(asked).toEqual([]);
 });
 
-test("a recorded run knows the tasks that have begun and those of its plan, and names the nearest for another path", async () => {
+test("a recorded run knows the tasks that have begun and the tasks of its plan, and suggests the nearest task for another path", async () => {
   const store = createMemoryStore();
   await record(store, idOf("a"), "/here");
   const { id, records, state } = await readRecordedRun(store, idOf("a"));

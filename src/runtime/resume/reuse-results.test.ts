@@ -124,7 +124,7 @@ test("a task that did not succeed, or that was started again, has no result to r
   expect(await output({ after: [...other, { type: "node.ended", path: "a", outcome: done }] })).toBeUndefined();
 });
 
-test("the key of a result is the same for the same task, and another one when anything that the result depends on changes", async () => {
+test("the key of a result is the same for the same task, and changes with anything that the result depends on", async () => {
   const first = await assigned();
   const { call } = first;
   const withTask = (task: object): Assignment => ({ ...first, call: { ...call, task: { ...call.task, ...task } } });
@@ -158,7 +158,7 @@ test("the key of a result is the same for the same task, and another one when an
   expect([reuseKey(await assigned()), reuseKey(cached)]).toEqual([keys[0], keys[0]]);
 });
 
-test("the texts of the agent, its tools and its policy are made once for all its tasks, and a key once per task", async () => {
+test("the texts of an agent, its tools and its policy are built once for all its tasks, and the key of a result once per task", async () => {
   const first = await assigned();
   const reads: string[] = [];
   const counted = <T extends object>(value: T, key: keyof T & string): T => {

@@ -41,7 +41,8 @@ export function createReuse(
         const found = await resultOf(store, { run, path }, key);
         if (!found) continue;
         const isFresh = cached !== undefined && clock() - found.endedAt <= cached;
-        if (!always && !isFresh) return undefined; // this is the newest result, so all others are older as well
+        // results are sorted newest first: if this one is too old, so are all others
+        if (!always && !isFresh) return undefined;
         if (!(await readsTheSame(found.events, { assignment, context, redact, network: isFresh }))) continue;
         const { usage, cost } = found;
         context.emit({

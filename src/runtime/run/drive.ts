@@ -132,7 +132,8 @@ export async function drive(start: Start, { run, signal, state, publish, connect
   const paused = (): string | undefined => pauseReason(record.controller.signal);
   const { emit, live } = redacting(redactor, {
     emit: (path, fact) => {
-      // While pausing, only the ends of cancelled tasks are recorded: others continue after a resume, as after a kill.
+      // While pausing, only the ends of cancelled tasks are recorded: all other tasks continue after a resume, as after
+      // a kill.
       if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) {
         if (fact.type !== "node.ended") return;
         if (!pauses.isCancelled(path)) return pauses.interrupt(path);

@@ -103,7 +103,7 @@ export function openTrust(file: string): TrustStore {
   };
 }
 
-/** The version of the trust file; version 0.1 of subcrew wrote the same. */
+/** The version of the trust file. It has not changed since version 0.1 of subcrew. */
 const VERSION = 1;
 
 function parsedFile(file: string): unknown {

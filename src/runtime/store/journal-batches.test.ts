@@ -69,7 +69,7 @@ describe("batches", () => {
   });
 
   test.each(["durable", "hasten"] as const)(
-    "%s does not wait for another turn after a sync that is running",
+    "with `%s`, the waiting event is written as soon as the running sync ends, in the same turn of the event loop",
     async (how) => {
       const { journal, batches } = await batched(() => {
         if (batches.length === 0) void setImmediate().then(() => journal.append(note(3)));

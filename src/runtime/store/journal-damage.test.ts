@@ -92,14 +92,14 @@ describe("changes that editors and copies make to a journal do not matter", () =
   });
 });
 
-test("a torn end is reported also when the claims of the earlier owners are gone", async () => {
+test("an incomplete last record is reported also when the claim files of earlier owners are missing", async () => {
   const folder = tempFolder({ [JOURNAL_FILE]: `${encodeLine(note(1), 7)}{"crc":"0000` });
   const { journal } = await openedJournal(folder);
   await journal.close();
   expect(journal.problems).toEqual([expect.stringContaining("was incomplete after a crash")]);
 });
 
-describe("a damaged journal is shown before and after the damage", () => {
+describe("the records before and after the damage in a journal are shown", () => {
   const lines = [1, 2, 3, 4, 5].map((seq) => encodeLine(note(seq), 1));
   const at = (line: number): number => lines.slice(0, line).join("").length;
   const length = lines[1]!.length;
@@ -158,8 +158,9 @@ test("LOG-02: cut at every byte of 64 KiB: exactly the complete records are read
   let cut = 0;
   for (let length = 0, records = 0; length <= bytes.length; length += 1) {
     if (ends[records + 1] === length) records += 1;
-    const lacksEnd = ends[records + 1] === length + 1; // only the line end of the last record is missing
-    // The part far before the cut was already read with earlier cuts; near the end of a record everything is read.
+    const lacksEnd = ends[records + 1] === length + 1; // only the newline of the last record is missing
+    // Records far before the cut were already compared for earlier cuts; all records are compared only for cuts near
+    // the end of a record.
     const seq =
       Math.min(Math.abs(length - ends[records]!), Math.abs(length - (ends[records + 1] ?? length))) <= 1
         ? 0

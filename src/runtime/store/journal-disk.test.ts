@@ -16,7 +16,7 @@ import { readForResume, readJournal } from "./read-journal.ts";
 const ignoring = { kept: (): void => {}, lost: (): void => {} };
 const seqsIn = async (folder: string): Promise<number[]> => (await readJournal(folder)).events.map(({ seq }) => seq);
 
-test("the records of an earlier writer are synced before the journal is open, and an empty journal is not", async () => {
+test("opening a journal syncs the records of an earlier writer; an empty journal is not synced", async () => {
   const folder = tempFolder();
   let syncs = 0;
   const disk = diskWith((file) => ({ sync: () => file.sync().finally(() => (syncs += 1)) }));
@@ -54,7 +54,7 @@ test("records whose sync failed are cut off before the failure is reported, and 
   const disk = diskWith((file) => ({
     datasync: () => (fails ? Promise.reject(new Error("no space is left")) : file.datasync()),
     truncate: async (length) => {
-      for (let turn = 0; turn < 10; turn += 1) await setImmediate(); // a slow disk
+      for (let turn = 0; turn < 10; turn += 1) await setImmediate(); // simulates a slow disk
       await file.truncate(length);
       cut = true;
     },
@@ -144,7 +144,7 @@ function slowDisk(folder: string, done: string[]): Disk {
 }
 
 describe("each step of opening a journal waits for the step before it", () => {
-  test("in a new folder, whose sync ends before the first record is reported", async () => {
+  test("in a new folder: its sync ends before the first record is reported", async () => {
     const folder = join(tempFolder(), "new");
     const done: string[] = [];
     const listener = { kept: () => void done.push("kept"), lost: () => {} };
@@ -164,7 +164,7 @@ describe("each step of opening a journal waits for the step before it", () => {
     expect(statSync(join(folder, JOURNAL_FILE)).mode & 0o777).toBe(0o600);
   });
 
-  test("in a journal with an incomplete end whose claims are lost: it is released, closed, and claimed again", async () => {
+  test("in a journal with an incomplete end and lost claim files: the journal is released, closed, and claimed again", async () => {
     const folder = tempFolder({
       [JOURNAL_FILE]: `${encodeLine(note(1), 1)}{`,
       "outputs/.0123456789abcdef.tmp": "half",
@@ -184,7 +184,7 @@ describe("each step of opening a journal waits for the step before it", () => {
     await journal.close();
   });
 
-  test("in a damaged journal, which is closed and released", async () => {
+  test("in a damaged journal: the journal is closed and released", async () => {
     const folder = tempFolder({ [JOURNAL_FILE]: `x\n${encodeLine(note(1), 1)}` });
     const done: string[] = [];
     const opening = openJournal(folder, ignoring, { disk: slowDisk(folder, done) });
@@ -212,7 +212,7 @@ test("a journal that cannot be opened leaves no claim and no open file", async (
   expect(done).toEqual(["release the claim"]);
 });
 
-test("whether a process serves only this run is recorded with its claim, in a new folder and in an old one", async () => {
+test("the claim of a run records whether its process serves only this run, in a new folder and in an old one", async () => {
   for (const folder of [join(tempFolder(), "new"), tempFolder()]) {
     const journal = await openJournal(folder, ignoring, { sole: true });
     expect(JSON.parse(readFileSync(join(folder, "owner.1.json"), "utf8"))).toMatchObject({ sole: true });
@@ -250,7 +250,8 @@ test("an incomplete end is cut off and the cut is synced, however long it is", a
     const folder = tempFolder({ [JOURNAL_FILE]: text });
     let syncs = 0;
     const disk = diskWith((file) => ({ sync: () => file.sync().finally(() => (syncs += 1)) }));
-    const known = { ...(await readForResume(folder)), epoch: 7 }; // so that the first claim is high enough
+    // an earlier epoch is known, so the first claim is already high enough and is not repeated
+    const known = { ...(await readForResume(folder)), epoch: 7 };
     const journal = await openJournal(folder, ignoring, { disk, known });
     expect(await journal.read()).toEqual(events);
     await journal.close();

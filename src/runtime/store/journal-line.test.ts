@@ -56,7 +56,7 @@ test("an incomplete or changed journal record is invalid", () => {
   }
 });
 
-test("a byte order mark and a carriage return around a journal record are ignored, and no other bytes are", () => {
+test("a byte order mark and a carriage return around a journal record are ignored, but no other bytes are", () => {
   const bytes = Buffer.from(line.trimEnd());
   const read = (before: readonly number[], after: readonly number[] = []): number | undefined =>
     decodeBytes(Buffer.concat([Buffer.from(before), bytes, Buffer.from(after)]))?.epoch;

@@ -72,7 +72,7 @@ describe("reading", () => {
     expect(read(line(1) + hole + line(3))).toMatchObject({ tornBytes: 0, damage: [{ bytes: 4, records: [2, 2] }] });
   });
 
-  test("a part of a journal: its numbers, its epoch and its position continue those of the part before it", () => {
+  test("a part of a journal: its record numbers, its epoch and its position continue those of the part before it", () => {
     const before = { seq: 2, epoch: 2, offset: 500 };
     const text = line(3, 2) + spoilt(4) + line(5, 2);
     expect(read(text, before)).toMatchObject({
@@ -118,7 +118,7 @@ describe("records of two owners", () => {
     });
   });
 
-  test("a record that the earlier owner could not finish is ignored before a record of the later one, wherever it was cut", () => {
+  test("an unfinished record of the earlier owner is ignored before a record of the later owner, wherever it was cut", () => {
     const unfinished = line(3, 1);
     for (let length = 1; length < unfinished.length; length++) {
       const text = `${lines(1, 2)}${unfinished.slice(0, length)}${line(3, 2)}${line(4, 2)}`;
@@ -139,7 +139,7 @@ describe("records of two owners", () => {
     expect(read(`${lines(1, 2)}{"crc":"0x${line(3, 2)}`).damage).toHaveLength(1);
   });
 
-  test("the later one may begin with the first record", () => {
+  test("the later owner may begin with the first record", () => {
     expect(read(line(1, 1) + line(1, 2))).toMatchObject({
       events: [note(1)],
       epoch: 2,
@@ -158,7 +158,7 @@ describe("damage", () => {
     expect(seqsIn(read(lines(2, 1, 3)).events)).toEqual([2, 3]);
   });
 
-  test("damaged lines that follow each other are one part, and those with a record between them are two", () => {
+  test("damaged lines that follow each other are one damaged part; damaged lines with a record between them are two", () => {
     const size = line(1).length;
     expect(read(line(1) + spoilt(2) + spoilt(3) + line(4)).damage).toEqual([
       { offset: size, bytes: 2 * size, records: [2, 3] },
@@ -178,7 +178,7 @@ describe("damage", () => {
     ]);
   });
 
-  test("a lost newline is damage of no bytes, and the records on both sides are read", () => {
+  test("a lost newline counts as damage of no bytes, and the records on both sides are read", () => {
     const size = line(1).length;
     expect(read(line(1).trimEnd() + lines(2, 3))).toMatchObject({
       events: [note(1), note(2), note(3)],
@@ -209,7 +209,7 @@ describe("damage", () => {
     ]);
   });
 
-  test("a journal that may be used is returned, and a damaged one is refused with record and place", () => {
+  test("a journal that may be used is returned; a damaged journal is refused with record and place", () => {
     const whole = read(lines(1, 2));
     expect(undamaged(whole, "/runs/a", 99)).toBe(whole);
     expect(() => undamaged(read(line(1) + spoilt(2) + spoilt(3) + line(4)), "/runs/a", 99)).toThrow(

@@ -115,7 +115,7 @@ export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): R
       if (inner) take(inner, at, to);
       else if (leftover) late += 1;
       else spoilt(at, to);
-      // Only a newline is lost at this place, but the file may be damaged at others, too.
+      // Only a newline is lost at this place, but the file may be damaged at other places, too.
       if (inner && to < end && !leftover)
         damage.push({ offset: from + to, bytes: 0, records: [inner.event.seq + 1, inner.event.seq] });
     }

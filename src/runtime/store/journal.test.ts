@@ -64,9 +64,9 @@ test("after `hasten` a record is written at once, in order with the records appe
   journal.append(note(2));
   journal.hasten?.();
   expect(readRecords(readFileSync(file), folder).events.map(({ seq }) => seq)).toEqual([1, 2]);
-  expect(kept).toEqual([]); // acknowledged only when it is durable
+  expect(kept).toEqual([]); // a record is acknowledged only when it is durable
   journal.append(note(3));
-  journal.hasten?.(); // while the first two are being written
+  journal.hasten?.(); // called while the first two records are being written
   await journal.durable();
   expect(kept.map(({ seq }) => seq)).toEqual([1, 2, 3]);
   await journal.close();
@@ -93,9 +93,10 @@ test("events shortly after a sync share the next sync, which does not wait when 
     await journal.durable();
   }
   expect(kept.reduce((sum, count) => sum + count)).toBe(20);
-  expect(syncs).toBeLessThanOrEqual(7); // one per round, plus delays of a slow machine between two rounds
+  expect(syncs).toBeLessThanOrEqual(7); // one sync per round, and some more if a slow machine pauses between two rounds
   journal.append(note(5));
-  await vi.waitFor(() => expect(kept.reduce((sum, count) => sum + count)).toBe(21)); // also when no caller waits for it
+  // the record is written although no caller waits for it
+  await vi.waitFor(() => expect(kept.reduce((sum, count) => sum + count)).toBe(21));
   await journal.close();
 });
 

@@ -66,7 +66,7 @@ test("other work continues while a long journal is read", async () => {
     ...machineDisk,
     openToRead: async (path) => {
       const bytes = await machineDisk.readFile(path);
-      count(); // from here on the journal is only decoded
+      count(); // the journal has been read; from here on it is only decoded
       let at = 0;
       const read = async (into: Buffer, offset: number, length: number): Promise<{ bytesRead: number }> => {
         const bytesRead = bytes.copy(into, offset, at, at + length);

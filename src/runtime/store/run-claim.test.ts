@@ -20,7 +20,7 @@ describe("a run has only one owner", () => {
     await second.release();
   });
 
-  test("a claim whose draft cannot be deleted is made, and can be released", async () => {
+  test("a claim succeeds, and can be released, even if its draft file cannot be deleted", async () => {
     const folder = tempFolder();
     const disk = { ...machineDisk, rm: () => Promise.reject(Object.assign(new Error("EIO"), { code: "EIO" })) };
     const first = await claim(folder, { disk });
@@ -54,7 +54,7 @@ describe("a run has only one owner", () => {
 });
 
 describe("a dead owner", () => {
-  test("is replaced by the next one", async () => {
+  test("is replaced by the next owner", async () => {
     const folder = tempFolder();
     const { pid } = spawnSync(process.execPath, ["-e", ""]);
     writeFileSync(join(folder, "owner.7.json"), JSON.stringify({ pid, started: "1" }));

@@ -61,7 +61,7 @@ test("a resumed task runs on the model that it began on, or fails", async () => 
   );
 });
 
-test("a model that the settings require is not replaced; one that an agent names for its helper is replaced with a warning", async () => {
+test("a model that the settings require is not replaced; a model that an agent names for its helper is replaced with a warning", async () => {
   expect(await refusalOf({ models, agent: { model: "fourth", modelRequired: true } })).toMatch(
     /^MODEL_UNKNOWN: .*fourth/,
   );
@@ -98,7 +98,7 @@ test("an agent cannot choose the model of an agent whose file locks it, or if th
   expect((await reportedIn(worldOf({ models, agent: locked }), {}, { depth: 1 })).facts).toEqual([]);
 });
 
-test("the task's thinking level wins over the one in the agent's model, and the one in the task's own model wins over it", async () => {
+test("a thinking level in the task's own model name wins over the task's setting, and that setting wins over a level in the agent's model name", async () => {
   const level = async (agent: Partial<Agent>, task: Partial<Task>): Promise<unknown> => {
     const assigned = await assignmentOf({ models, agent }, task);
     return [assigned.agent.name, assigned.agent.thinking, assigned.model.thinking];

@@ -103,7 +103,7 @@ describe("tools", () => {
     expect((await reportedIn(worldOf({ tools, agent: { source: { kind: "project" } } }))).facts).toEqual([]);
   });
 
-  test("an agent is refused when none of its tools exists, and not when it wants none or only the finish tool", async () => {
+  test("an agent is refused when none of its listed tools exists, but not when it lists no tool or only the finish tool", async () => {
     expect(await refusalOf({ tools, agent: { tools: ["lok", "chnge"] } })).toBe(
       'DENIED: None of the tools of "worker" exists here: lok, chnge.',
     );
@@ -117,7 +117,7 @@ describe("delegation tools", () => {
   const catalog: Catalog = { agents: [{ name: "scout", description: "scouts", readOnly: true }], disabled: [] };
   type Asked = Readonly<{ spellings: readonly string[]; caller: Caller }>;
 
-  /** A world whose delegation tools have the requested names, unless others are given. */
+  /** A world whose delegation tools have the requested names, unless other tools are given. */
   function worldWithDelegation(parts: WorldParts = {}, made?: readonly Tool[]): { world: World; asked: Asked[] } {
     const asked: Asked[] = [];
     const plain = worldOf({ tools, agent: { tools: ["look", "task"], spawns: ["scout"] }, ...parts });
@@ -152,7 +152,7 @@ describe("delegation tools", () => {
     ]);
   });
 
-  test("the delegation tools get no schema if the agent has none, and its other limits stay", async () => {
+  test("the delegation tools get no output schema if the agent has none, and the other limits of the agent stay", async () => {
     const { world, asked } = worldWithDelegation({ agent: { tools: ["*", "task"], disallowedTools: ["change"] } });
     const { assigned } = await reportedIn(world, {}, { depth: 1, maxDepth: 2, ceiling: ["look", "task"] });
     expect(namesOf(assigned)).toEqual(["look", "task"]);
@@ -204,7 +204,7 @@ describe("delegation tools", () => {
     expect(above.assigned.toolContext.spawns).toEqual(["scout"]);
   });
 
-  test("where no delegation tool can be created, no agents are offered, and the depth of one task does not count for another", async () => {
+  test("where no delegation tool can be created, no agents are offered; the depth of one task does not affect another task", async () => {
     const { world } = worldWithDelegation({}, []);
     const deepest = await reportedIn(world, {}, { depth: 2, maxDepth: 2 });
     const other = await reportedIn(world, {}, { depth: 1, maxDepth: 2 });
@@ -215,7 +215,7 @@ describe("delegation tools", () => {
     ]);
   });
 
-  test("the tool has the names of the agent's file, of the settings, or of the conversation that a fork starts from", async () => {
+  test("the delegation tool has the names from the agent's file, from the settings, or from the conversation that a fork starts from", async () => {
     const spelled = async (agent: WorldParts["agent"], more: Partial<Call> = {}, usual?: readonly ["parallel"]) => {
       const settings = { cwd: tempFolder(), env: {}, ...(usual && { delegationTools: usual }) };
       const { world, asked } = worldWithDelegation({ settings, agent: agent ?? {} });

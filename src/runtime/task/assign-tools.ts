@@ -207,7 +207,7 @@ async function peersOf(
   });
 }
 
-/** The tools that change something or start others, which a task does not get before its plan is approved. */
+/** The tools that change something or start agents, which a task does not get before its plan is approved. */
 function writingTools(tools: ReadonlyMap<string, Tool>): Record<string, string> {
   const writing = [...tools.values()].filter(changesSomething);
   return {

@@ -92,7 +92,7 @@ describe("agent", () => {
     }
   });
 
-  test("in plan mode an agent that another one starts has only its read-only tools and starts no agent", async () => {
+  test("in plan mode an agent that was started by another agent has only its read-only tools and starts no agent", async () => {
     const tools = ["read_file", "write_file", "complete_task"].map((name) => tool(name, "write"));
     const of = async (agent: Partial<Agent>, depth: number): Promise<readonly unknown[]> => {
       const { agent: assigned } = await assignmentOf({ tools, agent, permissions: { mode: "plan" } }, {}, { depth });
@@ -162,7 +162,7 @@ describe("prompt", () => {
     expect(await next({ permissions: {} })).not.toContain(prompts.planMode.trim());
   });
 
-  test("the prompts of an agent are written once for all its tasks that get the same", async () => {
+  test("the prompts of an agent are built once for all of its tasks with the same prompts", async () => {
     const worker = { ...worldOf().roster.find("worker")! };
     let reads = 0;
     Object.defineProperty(worker, "instructions", { enumerable: true, get: () => ((reads += 1), "Work.") });
@@ -287,7 +287,7 @@ describe("prompt", () => {
     expect((await assignmentOf({ agent: { completion: "tool" } })).completion).toBe("tool");
   });
 
-  test("the context of a run counts as the shared beginning of prompts, but not in a fork or a continued conversation", async () => {
+  test("the context of a run counts as the shared beginning of its prompts, except in a fork or a continued conversation", async () => {
     const context = "About the run.";
     const resumes = { path: "first", prompt: "Count.", output: "1" };
     const shared = async (more: Partial<Call>): Promise<boolean> =>
@@ -301,7 +301,7 @@ describe("prompt", () => {
     expect([await begins(started), await begins({ ...started, resumes })]).toEqual([true, false]);
   });
 
-  test("only a task with an output schema has one", async () => {
+  test("an agent whose output is a text instead of a schema has no output schema", async () => {
     const assigned = await assignmentOf({ agent: { output: "a list" } });
     expect([assigned.completion, Object.keys(assigned).includes("schema")]).toEqual(["text", false]);
   });

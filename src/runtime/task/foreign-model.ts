@@ -21,7 +21,7 @@ export function foreignModel(
     name: named?.name ?? runner,
     id: named?.name ?? "",
     ref: named?.name ?? "auto",
-    why: named ? `the model was named for ${runner}` : `${runner} chooses the model`,
+    why: named ? `the named model is a model of ${runner}` : `${runner} chooses the model`,
     ...defined({ thinking: named?.thinking }),
     model: modelOfOthers(`${runner} calls its models itself`),
   };

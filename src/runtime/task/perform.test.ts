@@ -145,7 +145,7 @@ test("a cancelled task ends even if its runner continues, and later events of th
   expect(facts).toEqual([{ type: "note", text: "before" }]);
 });
 
-test("the run waits for the commands of a task that is stopped, and not for those of one that has ended", async () => {
+test("the run waits for the commands of a task that was stopped, but not for those of a task that has ended", async () => {
   const lingered = async (stopsMeanwhile: boolean): Promise<number> => {
     const controller = new AbortController();
     const stop = (): void => controller.abort(stopped("enough"));
@@ -219,7 +219,7 @@ test("an acceptance schema that is not valid fails the task with that reason", a
   });
 });
 
-test("a task continues the conversation of its plan, and ends if its agent can change nothing", async () => {
+test("a task continues the conversation of its approved plan; if its agent can change nothing, the plan is its result", async () => {
   const change = defineTool({
     name: "change",
     description: "changes",
@@ -306,7 +306,7 @@ test("a task continues the conversation that the journal holds, and is refused w
   ]);
 });
 
-test("an earlier result is used for a task that begins, not for one that is resumed, and a new result is stored", async () => {
+test("an earlier result is used for a task that begins, not for a resumed task, and a new result is stored", async () => {
   const earlier: Outcome = { status: "ok", output: "known" };
   const performed = async (found: Outcome | undefined, past: number, said: Script = "new") => {
     const added: string[] = [];
@@ -356,7 +356,7 @@ test("an answer whose acceptance check is stopped with its task is cancelled, no
 });
 
 test.each([{ continues: "run_test/first" }, { fork: "run_test/first" }])(
-  "a conversation is read when the events before it are stored: %o",
+  "a conversation is read only after the events before it are stored: %o",
   async (task) => {
     const order: string[] = [];
     const durable = async (): Promise<void> => {

@@ -29,8 +29,8 @@ export type TaskWorldSettings = Readonly<{
   /** Which output schema is used when the agent and the task both have one: the agent's by default. */
   schemaPrecedence?: SchemaPrecedence;
   /**
-   * Which tools a subagent has: those of its own definition (`own`, the default), or of those only the ones that its
-   * parent has (`ceiling`).
+   * Which tools a subagent has: all tools of its own definition (`own`, the default), or only those of them that its
+   * parent has, too (`ceiling`).
    */
   delegation?: DelegationRule;
   /** Whether an agent that starts another may choose its model; true by default. */

@@ -23,7 +23,7 @@ export const skill = (parts: ToolParts = {}): Tool =>
     input,
     effect: "read",
     does: "read",
-    timeoutMs: 2 ** 31 - 1, // no limit: it takes as long as the agent of the skill needs
+    timeoutMs: 2 ** 31 - 1, // no time limit: the skill takes as long as its agent needs
     async run({ name, arguments: given = "" }, context) {
       const all = ((await parts.skills?.()) ?? []).filter(({ disableModelInvocation }) => !disableModelInvocation);
       if (name === undefined) return listed(all);

@@ -22,7 +22,7 @@ describe("json_parse", () => {
     ["[1]", "/1", 'the value is a list of length 1, so "1" is not in it'],
     ["[1]", "/-1", "is not in it"],
     ["[[1]]", "/0/x", "/0 is a list of length 1"],
-    ['{"a":1e400}', undefined, "a number in it is too large to be shown"],
+    ['{"a":1e400}', undefined, "the JSON contains a number that is too large to be shown"],
   ])("%s %s gets an error message", async (text, pointer, words) => {
     await expect(callTool(jsonParse, "/", { text, ...defined({ pointer }) })).rejects.toThrow(words);
   });

@@ -44,7 +44,7 @@ function shown(value: unknown): string {
     value,
     (_, inner: unknown) => {
       if (typeof inner !== "number") return inner;
-      if (!Number.isFinite(inner)) throw new Error("a number in it is too large to be shown");
+      if (!Number.isFinite(inner)) throw new Error("the JSON contains a number that is too large to be shown");
       rounded ||= Number.isInteger(inner) && !Number.isSafeInteger(inner);
       return inner;
     },

@@ -95,7 +95,8 @@ test("edit_file refuses a file that another process changed since it was read, u
   };
   await callTool(readFile, cwd, { path: "a.txt" }, { access });
   expect(await edit(cwd, { oldText: "one", newText: "1" }, { access })).toContain("Changed");
-  expect(await edit(cwd, { oldText: "1", newText: "uno" }, { access })).toContain("Changed"); // its own change does not count
+  // the agent's own change does not count as a change by another process
+  expect(await edit(cwd, { oldText: "1", newText: "uno" }, { access })).toContain("Changed");
   writeFileSync(join(cwd, "a.txt"), `${text}five\n`);
   expect(await edit(cwd, { oldText: "one", newText: "1" }, { access })).toBe(
     'failed: "a.txt" was changed by another process since you read it: read it again, then repeat the change',

@@ -15,7 +15,7 @@ export type ToolParts = Readonly<{
   search?: SearchBackend;
   /** Finds skills; absent when there are none. */
   skills?(): Promise<readonly Skill[]>;
-  /** The notes that survive runs; absent when this crew has none. */
+  /** The memory notes, which are kept between runs; absent when this crew stores none. */
   memory?: Memory;
   /** The runs of the project; absent when this crew stores none. */
   history?: ProjectRuns;

@@ -81,7 +81,7 @@ describe.each(Object.entries(engines))("grep_files with %s", (_, grep) => {
     expect(await callTool(grep, join(cwd, "p"), { pattern: "needle" })).toEqual("q/a.ts:1: needle");
   });
 
-  test("separate matches are divided by a line, adjacent ones are not", async () => {
+  test("separate matches are divided by a line, adjacent matches are not", async () => {
     const cwd = tempFolder({ "a.txt": "x\n1\n2\n3\n4\nx\n5\nx\n" });
     expect(await callTool(grep, cwd, { pattern: "x", context: 1 })).toEqual(
       ["a.txt:1: x", "a.txt-2- 1", "--", "a.txt-5- 4", "a.txt:6: x", "a.txt-7- 5", "a.txt:8: x"].join("\n"),

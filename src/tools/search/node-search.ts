@@ -54,7 +54,7 @@ parentPort.on("message", (texts) => {
 function startWorker(query: Query): Worker {
   const workerData = { pattern: patternOf(query), perFile: query.perFile };
   const worker = new Worker(PROGRAM, { eval: true, workerData, env: {}, execArgv: [] });
-  return worker.on("error", () => {}); // the waiting search throws the error
+  return worker.on("error", () => {}); // the error is handled by the search that waits for this worker
 }
 
 /** Compiles a pattern. As in ripgrep, a leading `(?i)` means the same as the flag. */

@@ -5,7 +5,10 @@ const input = z.strictObject({
   name: z.string().min(1).max(200).optional().describe("the variable; default: all visible ones"),
 });
 
-/** Shows the variables that are passed to commands and those that the task set; secrets and all others are hidden. */
+/**
+ * Shows the variables that are passed to commands and those that the task set; secrets and all other variables are
+ * hidden.
+ */
 export const getEnv = defineTool({
   name: "get_env",
   description: "Shows one environment variable, or all that this task can see. Keys and other secrets are excluded.",

@@ -86,7 +86,7 @@ test("a page that is slow to parse on purpose does not block the program that ca
   const heart = setInterval(() => (beats += 1), 1);
   await pageText(answer, {}, new AbortController().signal).catch(() => {});
   clearInterval(heart);
-  expect(beats).toBeGreaterThan(0); // there are none when the page is parsed in this thread
+  expect(beats).toBeGreaterThan(0); // no timer fires while a page is parsed in this thread
 });
 
 test("http_get returns an error result with the server's message for an error status", async () => {

@@ -71,7 +71,7 @@ test("ignore patterns match the same files as git's", (ctx) => {
         });
         const theirs = new Set(answer.stdout.split("\0").filter((each) => each !== ""));
         const rules = at("/r", lines.join("\n"));
-        // Git judges the parent folders first, as a walk does.
+        // Git checks the rules for the parent folders first, as the walk through a folder does.
         const ours = paths.filter((each) =>
           each
             .split("/")

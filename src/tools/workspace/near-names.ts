@@ -13,7 +13,7 @@ export function withNearNames(root: string | Root, path: string): (error: unknow
   };
 }
 
-/** Names in the nearest existing parent folder: those similar to the requested one, or else the first ones. */
+/** Names in the nearest existing parent folder: names similar to the requested one, or else the first names. */
 async function hint(root: string | Root, path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) {
     const folder = dirname(at);

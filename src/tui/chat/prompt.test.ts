@@ -34,7 +34,7 @@ test("chat prompt: the arrow keys go through earlier messages and back to the ty
   expect(typing(`dra${up}${up}${down}${down}`, ["newest", "older"]).prompt.editor.text).toBe("dra");
 });
 
-test("chat prompt: Ctrl-R searches earlier messages, pressing it again finds the next older one, and Enter accepts it", () => {
+test("chat prompt: Ctrl-R searches earlier messages, a second Ctrl-R finds the next older message, and Enter accepts it", () => {
   const history = ["fix the login", "list files", "login tests"];
   expect(foundBySearch(typing("\u0012LOGIN", history).prompt)).toBe("fix the login");
   expect(typing("\u0012login\u0012\r", history).prompt.editor.text).toBe("login tests");

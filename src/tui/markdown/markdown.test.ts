@@ -112,7 +112,7 @@ test("Markdown in a terminal: code in known languages is coloured, and other cod
   expect(markdownLines("```nothing\nconst a\n```\n", { look: colored, columns: 60, highlight })).toEqual(["  const a"]);
 });
 
-test("no part of the text acts on the terminal, also when a sequence comes in two pieces", () => {
+test("Markdown in a terminal: no text can control the terminal, not even with an escape sequence in two pieces", () => {
   const hostile =
     "a\u001b]0;title\u0007b \u001b[2Jc\u202ed\u009b31me\r\n`\u001b[H`\n\n```x\n\u001b]52;c;aGk=\u0007\n```\n";
   for (const text of [markdownLines(hostile, at(60)).join("\n"), streamed(hostile)]) {
@@ -141,7 +141,7 @@ function streamed(text: string): string {
   return [...lines, ...stream.end()].join("\n");
 }
 
-test("Markdown in a terminal: list items with blank lines between them are drawn apart, and become final one by one", () => {
+test("Markdown in a terminal: a list with blank lines between its items keeps them, and each item is final once the next one begins", () => {
   const text = "1. one\n\n   more of it\n\n2. two\n   - deeper\n\n3. three\n";
   const drawn = ["1. one", "", "   more of it", "", "2. two", "   • deeper", "", "3. three"];
   expect(markdownLines(text, at(60))).toEqual(drawn);
@@ -150,7 +150,7 @@ test("Markdown in a terminal: list items with blank lines between them are drawn
   expect(stream.push("1. one\n\n2. two\n\n3. th")).toEqual(["1. one", "", "2. two"]);
 });
 
-test("HTML entities and line breaks are shown as their meaning, and none acts on the terminal", () => {
+test("Markdown in a terminal: HTML entities and line breaks are shown as what they mean, and cannot control the terminal", () => {
   expect(markdownLines("a &amp; b &lt;c&gt; &#65;&#x42;<br>next", at(60))).toEqual(["a & b <c> AB", "next"]);
   expect(markdownLines("&#1114111;b &#1114112; &#x110000;", at(60))).toEqual(["\u{10ffff}b &#1114112; &#x110000;"]);
   expect(markdownLines("x&#27;[2J&#x9b;2J&#8238;y &nope; &#99999999;", at(60)).join("")).not.toMatch(

@@ -32,7 +32,7 @@ export function taskRows(state: State, frame: RunFrame): string[] {
   return lines;
 }
 
-/** Additional content of the last rows. */
+/** The options for the last rows: the texts about the keys and about Ctrl-C. */
 export type FootOptions = Pick<RunFrame, "look" | "columns" | "now"> &
   Readonly<{
     /** A text about the keys, or about the current activity. */

@@ -125,7 +125,7 @@ test("top shows groups in reading order, and names rows by their task", () => {
   ]);
 });
 
-test("a wide terminal shows every column, and a narrow one drops columns from the last one on", () => {
+test("a wide terminal shows every column, and a narrow terminal drops columns, the last column first", () => {
   const headings = (columns: number): string => draw(oneRun, viewOf(oneRun), columns)[1]!.trim().replace(/\s+/g, " ");
   expect(headings(200)).toBe("NAME AGENT MODEL DOING TURNS CTX TOKENS PRICE DIFF AGE");
   expect(headings(90)).toBe("NAME AGENT MODEL DOING TURNS CTX");
@@ -167,7 +167,7 @@ test("the keys of the selected row are shown at every size, and help and quit al
   const failed = draw(oneRun, viewOf(oneRun, { selected: "run_1/test" }), 160).at(-1);
   expect(failed).toContain("r retry");
   expect(failed).not.toContain("y allow");
-  expect(failed).not.toContain("everywhere"); // one run belongs to one project
+  expect(failed).not.toContain("everywhere"); // in the view of a single run there is no rule for the whole project
 });
 
 const key = (name: string) => ({ name, ...(name.length === 1 && { text: name }) });
@@ -203,7 +203,7 @@ test("cancelling a task in top lists the other tasks that end, and asks for a se
   expect(draw(oneRun, asked.view, 160).at(-1)).toBe(
     'Cancel "build"? Also 1 helper will end; skipped as a result: notes, ask. [y] yes, any other key: no',
   );
-  // The keys are shown at any width.
+  // The two keys are shown at any width.
   expect(draw(oneRun, asked.view, 80).slice(-2)).toEqual([
     'Cancel "build"? Also 1 helper will end; skipped as a result: notes, ask.',
     "[y] yes, any other key: no",
@@ -240,7 +240,7 @@ test("in top, no key acts on another row when the selected row is gone", () => {
   expect(press(rows, view, key("down"), 10).view.selected).toBe("run_1/build");
 });
 
-test("in the list of all runs, an ended run is one row, and a running one has its tasks below it", () => {
+test("in the list of all runs, an ended run is one row, and a running run has its tasks below it", () => {
   const ended = runOf("run_2", { output: "b", nodes: { a: task("One"), b: task("Two", ["a"]) } }, [], "ok");
   const all: TopState = { title: "top", runs: [release, ended], one: false, hidden: [] };
   const { rows } = listedRows(all, firstView);

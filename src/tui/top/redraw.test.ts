@@ -231,7 +231,7 @@ test("after any sequence of events, the screen equals a new screen that has read
         kept.screen.draw(frame);
         frames.push({ frame, seen: events.length, view, canvas: { ...size, now } });
       }
-      // Checked afterwards, so that state that is kept from frame to frame is not replaced meanwhile.
+      // The comparison runs at the end, so that it does not replace the state that is kept from frame to frame.
       const anew = frames.map(({ seen, view: looked, canvas }) => {
         const folded = events.slice(0, seen).reduce(reduce, emptyState("run_1"));
         return topFrame(topOf(shownRun(folded), one), looked, { ...canvas, look: newLook() });

@@ -238,6 +238,6 @@ test.each(Object.entries(cases))("the screen shows a change: %s", (_, { before =
   const next = shownRun(state, beside);
   const kept = drawn(next.life === run.life && next.diffs === undefined ? run : next, beside, look);
   const anew = drawn(shownRun(all.reduce(reduce, emptyState("run_1")), beside), beside);
-  expect(anew).not.toEqual(first); // otherwise this case proves nothing
+  expect(anew).not.toEqual(first); // without a difference this case would prove nothing
   expect(kept).toEqual(anew);
 });

@@ -101,7 +101,7 @@ const shapes: Readonly<Record<string, Shape>> = {
     keys: "description: Waters.\nallowed-tools: Read, Grep",
     most: finds,
     least: ["read_file"],
-    but: { kiro: { most: every } }, // there it lists tools that need no approval
+    but: { kiro: { most: every } }, // in Kiro this key lists tools that need no approval
   },
   plan: { keys: "description: Waters.\npermissionMode: plan", most: looks, least: ["read_file"] },
   "plan-and-tools": {
@@ -121,7 +121,7 @@ const shapes: Readonly<Record<string, Shape>> = {
     keys: "description: Waters.\ntools: { read: true, bash: false }",
     most: finds,
     least: ["read_file"],
-    but: { opencode: { most: without(...shell) } }, // there it switches single tools on and off
+    but: { opencode: { most: without(...shell) } }, // in opencode this key switches single tools on and off
   },
   notes: {
     keys: "description: Waters.\npriority: high\ntype: garden\ntools: Read",

@@ -211,7 +211,7 @@ const rows: readonly Row[] = [
       permission: "acceptEdits",
       thinking: "high",
     },
-    // for the whole file: the two roles that are not agents, and the keys without effect
+    // warnings about the whole file: the two roles that are not agents, and the keys without effect
     ["no-effect", "no-effect", "missing-prompt", "bad-definition", "unknown-field"],
   ],
   ["codex", "lookout", { description: "Watches without a prompt of its own", instructions: "" }, []],

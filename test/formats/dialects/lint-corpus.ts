@@ -76,7 +76,7 @@ function claude(writer: Writer): string {
   const { name, at, pick, chance, some } = writer;
   const tools = some(CLAUDE, 3 + (at % 6));
   if (chance(0.12)) tools.push(pick(SERVERS));
-  if (at % 5 === 2) tools.push(...some(PROGRAMS, 4)); // one collection lists programs as tools
+  if (at % 5 === 2) tools.push(...some(PROGRAMS, 4)); // one published collection of agents lists programs as tools
   if (at % 61 === 0) tools.push(...some(["SchemaInspector", "ticket-writer", "chart_maker", "Deploy"], 3));
   if (at % 83 === 0) tools.push("Raed");
   const list = [`tools: ${tools.join(", ")}`, `tools: [${tools.join(", ")}]`, `tools:\n  - ${tools.join("\n  - ")}`][

@@ -77,7 +77,7 @@ test("dialects that refuse unknown keys refuse the agent", () => {
   expect(dialects["gemini"]!.read(text, { file: "/w/x.md", relative }).agents).toEqual([]);
 });
 
-test("a map of booleans allows its true entries; in opencode it switches single tools", () => {
+test("a map of booleans allows the tools marked true; in opencode it switches single tools on and off", () => {
   const of = (dialect: string, line: string): Agent => {
     const [relative, text] = markdown(line);
     return dialects[dialect]!.read(text, { file: `/w/${relative}`, relative }).agents[0]!.agent;

@@ -13,7 +13,7 @@ test.each([
   ["{ type: object }", { type: "object" }],
   ["null", null],
   ["a list of plants", "a list of plants"],
-])("an output stays as it is written: %s", (written, value) => {
+])("the output schema of an agent file keeps its value when it is read and written again: %s", (written, value) => {
   for (const dialect of ["omp", "own"]) {
     const agent = read(dialect, `output: ${written}`);
     expect(agent.agent.output).toEqual(value);

@@ -31,7 +31,7 @@ test("at least 97 % of published agent files load, and other files do not", asyn
   expect(others.filter((path) => agents.get(path)!.length > 0)).toEqual([]);
 });
 
-test("no published file gets a tool that it does not list, or loses one that exists", async () => {
+test("no published file gets a tool that it does not list, or loses an existing tool that it lists", async () => {
   const agents = await load();
   const wrong = shapes.flatMap((shape) =>
     variants(shape).flatMap(([path]) => {

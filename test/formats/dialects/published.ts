@@ -1,14 +1,16 @@
 /** One file as people publish them, in our own words. */
 export type Shape = Readonly<{
   what: string;
-  /** Its path in the project. */
+  /** The path of the published file in its project. */
   path: string;
   text: string;
-  /** The tools that it may use at most; absent if it lists no tools, which allows all except delegation. */
+  /**
+   * The tools that the agent may use at most; absent if its file lists no tools, which allows all except delegation.
+   */
   most?: readonly string[];
-  /** The tools that it denies. */
+  /** The tools that the agent's file denies. */
   not?: readonly string[];
-  /** True when it lists its tools, so that it has each of them. */
+  /** True when the agent's file lists its tools, so that the agent has each of them. */
   all?: true;
   /** Files in folders of agents that are not agents. */
   none?: true;
@@ -290,7 +292,7 @@ export const shapes: readonly Shape[] = [
   },
 ];
 
-/** The same file as other editors save it, and in its own folder. */
+/** The same agent file with other line ends, a byte order mark or extra blanks, and in a deeper folder. */
 export function variants({ path, text }: Shape): readonly (readonly [path: string, text: string])[] {
   const asIs = [path, text] as const;
   if (!path.startsWith(".claude/agents/") || path.endsWith("README.md")) return [asIs];

@@ -219,7 +219,7 @@ describe("the names that each dialect uses", () => {
     (id) => !["codex", "cursor", "goose", "deepagents", "openhands"].includes(id),
   );
 
-  test.each(listing)("%s is read back with every tool that has a name there", (to) => {
+  test.each(listing)("%s keeps each tool for which it has a name when an agent is converted to it", (to) => {
     const usual = ["read_file", "list_files", "glob", "grep_files", "write_file", "edit_file", "bash"];
     for (const tool of usual) {
       const note = convert(plainAgent([tool]), to).losses.find(({ field }) => field === "tools")?.note ?? "";

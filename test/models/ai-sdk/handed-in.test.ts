@@ -56,7 +56,7 @@ test.each([
   const events = await turn(found.model, { thinking: "high", tools: [look] });
   expect(textOf(events)).toBe("hello");
   expect(events.at(-1)).toMatchObject({ type: "end", usage: { input: 5, output: 2, cacheRead: 4, reasoning: 1 } });
-  expect(events.at(-1)).not.toHaveProperty("cost"); // its price is unknown
+  expect(events.at(-1)).not.toHaveProperty("cost"); // the price of the model is unknown
   expect(asked).toHaveLength(1);
   if (version === "v4") expect(asked[0]).toMatchObject({ reasoning: "high" });
 });

@@ -43,7 +43,7 @@ async function events(run: AsyncIterable<Event>): Promise<Event[]> {
   return seen;
 }
 
-test("without any key the offline model is used, and with keys the first provider that has one", async () => {
+test("without any key the offline model is used; with keys, the first provider that has a key is used", async () => {
   const server = await provider(() => "hello");
   const ran = async (options: CrewOptions) => {
     const run = createCrew({ ...base, ...options }).run({ mode: "single", agent: "a", task: "hi" });
@@ -89,7 +89,7 @@ test("an agent whose model is not available runs on the default, and this is rep
   ]);
 });
 
-test("a thinking suffix of the model wins over the field of its agent, and the call's field wins over the agent's suffix", async () => {
+test("a thinking suffix of the model name wins over the agent's thinking field, and the call's thinking field wins over the suffix", async () => {
   const model = scripted(...Array.from({ length: 3 }, () => "x"));
   const thoughtful = defineAgent({ ...agent, name: "t", model: "m:low", thinking: "high" });
   const crew = createCrew({ ...base, agents: [thoughtful], models: { m: model } });

@@ -87,7 +87,7 @@ test("tasks that wait for a common prefix to be cached send no request when the 
   expect(server.requests).toHaveLength(1);
 });
 
-test("the file of a hold does not contain the key", async () => {
+test("the file that records a refused API key does not contain the key", async () => {
   const home = tempFolder();
   const server = await serve(() => ({ fault: "echo-key" }));
   await crewAt(home, [server]).run(one);
@@ -241,7 +241,7 @@ test.each([
   ["from another kind of file", `{"kind":"strange"}`],
   ["for ever", JSON.stringify({ ...JSON.parse(holdText(0)), probeAt: 9e15 })],
   ["from the future", JSON.stringify({ ...JSON.parse(holdText(0)), seen: 9e15 })],
-])("a hold that is %s has no effect", async (_, text) => {
+])("a recorded pause of a provider (hold) that is %s has no effect", async (_, text) => {
   const home = tempFolder();
   const server = await serve(() => "done");
   mkdirSync(join(home, "holds"));

@@ -120,7 +120,7 @@ test("a server that does not speak HTTP is named in the hint", async () => {
   expect(fault.hint).toContain(baseURL);
 });
 
-test("an https address of a server without TLS gives the hint that the server has no TLS, not one about the certificate", async () => {
+test("an https address of a server without TLS gives the hint that the server has no TLS, and no hint about the certificate", async () => {
   const server = await provider([]);
   const providers = { "openai-chat": { baseURL: `${server.url.replace("http:", "https:")}/v1` } };
   const fault = faultOf(await turn(await modelAt(server, "openai-chat/gpt-4o", { providers })));

@@ -19,7 +19,8 @@ describe.each(kinds)("%s", (_, name) => {
     expect(textOf(events)).toBe("Hello");
     const end = events.at(-1) as Extract<ModelEvent, { type: "end" }>;
     expect(end).toMatchObject({ type: "end", usage: { input: 7, output: 9, cacheRead: 3 } });
-    if (name !== "anthropic/claude-haiku-4-5") expect(end.usage.reasoning).toBe(2); // Anthropic does not report them
+    // Anthropic does not report reasoning tokens
+    if (name !== "anthropic/claude-haiku-4-5") expect(end.usage.reasoning).toBe(2);
   });
 
   test("tools are offered and called in parallel, and their results are sent back", async () => {

@@ -81,7 +81,8 @@ test("a required tool and thinking exclude each other at Anthropic", async () =>
   await turn(await modelAt(server, "anthropic/claude-haiku-4-5"), asked);
   expect(server.requests[0]!.body).toMatchObject({ tool_choice: { type: "any" } });
   expect(server.requests[0]!.body).not.toHaveProperty("thinking");
-  await turn(await modelAt(server, "anthropic/claude-opus-5-5"), asked); // this model cannot be forced to call it, so the tool is only offered
+  // Claude Opus 5.5 cannot be forced to call a tool, so the tool is only offered
+  await turn(await modelAt(server, "anthropic/claude-opus-5-5"), asked);
   expect(server.requests[1]!.body).toMatchObject({ tool_choice: { type: "auto" } });
 });
 
@@ -97,7 +98,8 @@ describe("reasoning that a provider needs in the next request", () => {
     const first = await turn(model, { tools: [look], thinking: "high" });
     const end = first.at(-1) as Extract<ModelEvent, { type: "end" }>;
     const calls = first.flatMap((event) => (event.type === "call" ? [event.call] : []));
-    const carry = JSON.parse(JSON.stringify(end.carry)) as NonNullable<typeof end.carry>; // as if it were read from a journal
+    // the data is converted as if it were read from a journal
+    const carry = JSON.parse(JSON.stringify(end.carry)) as NonNullable<typeof end.carry>;
     const messages: Message[] = [
       { role: "user", text: "hi" },
       { role: "assistant", text: "I look.", calls, carry },

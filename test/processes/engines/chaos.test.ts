@@ -58,7 +58,7 @@ test("200 tasks end exactly once while three processes are killed, one is frozen
     }, 12_000),
   );
   await progress(20);
-  second.child.kill("SIGKILL"); // a worker continues its run
+  second.child.kill("SIGKILL"); // a worker continues the run of the killed process
   await progress(40);
   await postgres.server().server.crash();
   await progress(60);

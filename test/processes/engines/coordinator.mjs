@@ -24,7 +24,8 @@ const crew = createCrew({
     },
   ],
 });
-// A frozen performer is replaced when its time limit is over; one in the process of its coordinator, with that process.
+// A frozen performer (the process that performs a task) is replaced when the time limit of its task is over. If it runs
+// in the process of the coordinator, both are replaced together.
 const freezes = runner !== "local" && readFileSync(join(folder, "turns.json"), "utf8").includes("freeze_once");
 const limited = freezes ? { resourceLimits: { maxDurationMs: 6_000, graceMs: 100 } } : {};
 const input = { mode: "single", agent: "worker", task: "Go.", ...limited };

@@ -18,7 +18,7 @@ describe.runIf(process.platform === "linux").each(["local", "process", "thread"]
       store: createFolderStore(home),
       coordinate: (run, resume = false) => {
         const child = spawn(process.execPath, [coordinator, folder, runner, run, resume ? "resume" : "start"], {
-          stdio: ["pipe", "pipe", "inherit"], // a coordinator whose test is gone notices the end of its input
+          stdio: ["pipe", "pipe", "inherit"], // the coordinator notices by the end of its input that the test is gone
         });
         started.add(child);
         let said = "";

@@ -4,7 +4,7 @@ import { createCrew, defineAgent, listen } from "./lab.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { ourServer, PATH, workerCrew } from "../../a2a/lab.ts";
 
-test("a main agent with three parallel children, one over A2A and one in its own process, is one run with one cost", async () => {
+test("a main agent with three parallel children, one of them over A2A and one in its own process, is one run with one cost", async () => {
   const turn = (text: string, cost: number) => ({ text, usage: { input: 10, output: 5 }, cost });
   const server = await ourServer(workerCrew([turn("from another machine", 0.25)]));
   const tasks = ["near", "far", "boxed"].map((agent) => ({ agent, task: `ask ${agent}`, name: agent }));

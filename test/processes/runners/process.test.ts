@@ -253,7 +253,8 @@ describe.runIf(linux).each<RunnerName>(["process", "thread"])("limits of a task 
     const run = crew.run(single);
     const over = listen(run);
     await until(() => alive(mark).some((pid) => commandLineOf(pid).includes("trap")));
-    await new Promise((resolve) => setTimeout(resolve, 500)); // by now one of the two processes is stopped
+    // after this time, one of the two processes has been stopped
+    await new Promise((resolve) => setTimeout(resolve, 500));
     run.cancel("enough");
     expect((await over).result.status).toBe("cancelled");
     await until(() => alive(mark).length === 0);
@@ -363,7 +364,8 @@ test.runIf(linux)("four tasks leave no descriptor and no process behind", async 
   const { process: processes, thread } = JSON.parse(text) as Record<string, { more: number; seen: string[] }>;
   for (const counted of [processes!, thread!]) {
     expect(counted.seen).toEqual(["ok"]);
-    expect(counted.more).toBeLessThan(4); // one for each task would be a leak; one that is just being closed is not
+    // one more descriptor per task would be a leak; a descriptor that is just being closed is not
+    expect(counted.more).toBeLessThan(4);
   }
   await until(() => alive(mark).length === 0);
 });

@@ -75,7 +75,7 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       expect(await sent).toBe(true);
       const turns = events.filter(({ type }) => type === "turn.ended");
       const usage = turns.map((event) => (event.type === "turn.ended" ? event.usage.input : 0));
-      expect(usage[1]! - usage[0]!).toBeGreaterThan(15); // the second request contains the message, too
+      expect(usage[1]! - usage[0]!).toBeGreaterThan(15); // the second request also contains the message
     });
 
     test("asks a person and continues with the answer", async () => {
@@ -100,7 +100,8 @@ export function runnerSuite(runner: RunnerName, { elsewhere }: { elsewhere: bool
       const agents = { lead: [calls("current_time"), calls("current_time"), "What I have.", "Never."] };
       const { crew } = lab({ runner, agents });
       const { result, events } = await listen(crew.run(single, { budget: { maxTurns: 2 } }));
-      expect(result).toMatchObject({ status: "ok", output: "What I have." }); // in the last turn that a task at its limit gets
+      // the task returns this in its last turn after the limit
+      expect(result).toMatchObject({ status: "ok", output: "What I have." });
       expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ limit: "MAX_TURNS" }]);
     });
 

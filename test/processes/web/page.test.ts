@@ -136,7 +136,7 @@ test("a call that needs permission is shown as a diff, and a denial reaches the 
   const tops = await card
     .locator("pre.diff span")
     .evaluateAll((lines) => lines.map((line) => line.getBoundingClientRect().top));
-  expect(tops).toEqual([...new Set(tops)].toSorted((a, b) => a - b)); // each line below the previous one
+  expect(tops).toEqual([...new Set(tops)].toSorted((a, b) => a - b)); // each line is shown below the previous one
   await card.getByLabel("Your words, if any").fill("Not there.");
   await card.getByRole("button", { name: "Deny" }).click();
   await page.getByText("Nothing waits for you").waitFor();
@@ -236,7 +236,7 @@ test("the page continues without a gap or a duplicate after sleep and after the 
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test("a message reaches a running task, a failed task is retried, and an ended one is continued", async (context) => {
+test("a message reaches a running task, a failed task is retried, and an ended task is continued", async (context) => {
   if (missing !== undefined) context.skip(missing);
   const id = await background("run", "bash", "Wait.", ...model("hears"), ...freely, "--name", "Hears");
   await at(`#/run/${id}`);
@@ -423,7 +423,8 @@ test("no page has a serious accessibility fault, at full width and on a phone, l
     [390, true],
   ] as const) {
     const tab = await served.tab({ width, dark, height: 844 });
-    if (width === 390) await tab.page.getByRole("heading", { name: "Needs you" }).waitFor(); // a phone begins with it
+    // on a phone, this heading is the first one
+    if (width === 390) await tab.page.getByRole("heading", { name: "Needs you" }).waitFor();
     const run = `#/run/${first!.id}`;
     const always = ["#/runs", "#/start/team", "#/cost", `${run}/${first!.tasks[0]!}`];
     for (const hash of dark

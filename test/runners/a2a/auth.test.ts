@@ -185,7 +185,7 @@ async function behindOauth(auth: (oauth: WebServer) => Readonly<Record<string, u
 /** Signs in as a person. */
 const byPerson = (oauth: WebServer) => ({ client_id: "app", authorization_url: oauth.url("/authorize") });
 
-test("OAuth as a program: one token for many tasks, and a new one when it is refused", async () => {
+test("OAuth as a program: one token for many tasks, and a new token when it is refused", async () => {
   const robot = { client_id: "robot", client_secret: "$REMOTE", scopes: ["a", "b"] };
   const { oauth, crew: crewWith } = await behindOauth(() => robot);
   const crew = crewWith({ env: { PATH, REMOTE: SECRET } });

@@ -93,7 +93,7 @@ test("a card that points to another server needs a new approval, and a redirect 
   expect(other.connections()).toBe(0);
 });
 
-test("a deny rule for a part of a server applies after the server was approved", async () => {
+test("a deny rule for one path of a server still applies after a person has approved the server", async () => {
   const server = await rpcServer([], () => ({ url: server.url("/admin/rpc") }));
   const agents = [remoteAgent("old", { cardUrl: server.cardUrl })];
   const permissions = { allow: ["a2a"], deny: [`a2a(${server.url("/admin/*")})`] };

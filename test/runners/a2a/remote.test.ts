@@ -22,7 +22,7 @@ test("the message of a remote agent is its result", async () => {
   expect(events.flatMap((event) => (event.type === "text.delta" ? [event.text] : [])).join("")).toBe("you said hello");
 });
 
-test("an artifact that a task sends in pieces is one result, without its heading", async () => {
+test("an artifact that a remote agent sends in pieces is one result, without the artifact's heading", async () => {
   const server = await sdkServer((_, say) => {
     say.task();
     say.status(TaskState.TASK_STATE_WORKING, "thinking");

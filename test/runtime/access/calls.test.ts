@@ -216,7 +216,7 @@ test("SBX-12: an agent cannot start another one in a folder outside", async () =
   expect(JSON.stringify(events)).toContain("is outside of the folders this run may use");
 });
 
-test("four refusals without effect: a forbidden tool, an unknown one, a forbidden one under an alias, and one that the parent lacks", async () => {
+test("four refusals without effect: a forbidden tool, an unknown tool, a forbidden tool under an alias, and a tool that the parent lacks", async () => {
   const cwd = tempFolder();
   const model = scripted(
     call("start", { agent: "helper" }),
@@ -253,7 +253,7 @@ test("four refusals without effect: a forbidden tool, an unknown one, a forbidde
   const events: Event[] = [];
   for await (const event of run) events.push(event);
   expect(await run).toMatchObject({ status: "ok", output: "done" });
-  expect(model.requests[1]!.tools.map(({ name }) => name)).toEqual(["read_file"]); // the tools that it is shown
+  expect(model.requests[1]!.tools.map(({ name }) => name)).toEqual(["read_file"]); // the tools that the model is shown
   const denied = events.filter((event) => event.type === "tool.denied");
   expect(denied.map(({ tool, rule }) => [tool, rule])).toEqual([
     ["delete_file", "tools of helper"],

@@ -48,7 +48,7 @@ test("file tools cannot create or change a file that git's configuration names, 
   expect(allowed.denied).toEqual([]);
 });
 
-test("commands cannot change a file that git's configuration names, and a new one is quarantined", async (context) => {
+test("commands cannot change a file that git's configuration names, and a new file of that name is quarantined", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
   const script =
     "echo '[core] fsmonitor = touch x' > dev/git.cfg; echo x > dev/hooks/pre-push; echo x > dev/hooks/pre-commit; mv dev old; echo x > pkg/watch.sh; echo x > dev/c.txt";

@@ -166,7 +166,8 @@ test("a resumed run may still read the files of its truncated results", async ()
   const journal = join(home, "runs", run.id, "journal.jsonl");
   const lines = readFileSync(journal, "utf8").split("\n");
   const told = lines.findIndex((line) => line.includes('"type":"tool.ended"'));
-  writeFileSync(journal, `${lines.slice(0, told + 1).join("\n")}\n`); // as if the process had stopped there
+  // the state as if the process had stopped at this record
+  writeFileSync(journal, `${lines.slice(0, told + 1).join("\n")}\n`);
   const second = crewOf(read(asTold), "done");
   expect(await second.crew.resume(run.id)).toMatchObject({ status: "ok" });
   const last = second.model.requests.at(-1)!.messages.flatMap((one) => (one.role === "tool" ? one.results : []));

@@ -44,13 +44,13 @@ test.each<[string, readonly string[]]>([
   ["Read(./src/a/in.txt)", ["in.txt"]],
   ["Read", ["in.md", "in.txt", "out.md", "out.txt"]],
   ["Read(*)", ["in.md", "in.txt", "out.md", "out.txt"]],
-])("an agent with the tool %s finds, lists and moves no other files with its other tools", async (tool, files) => {
+])("an agent with the tool %s cannot find, list or move other files with its other tools", async (tool, files) => {
   const found = await mentioned([tool, ...REST]);
   expect(found.files).toEqual(files);
   expect(existsSync(join(found.cwd, "src/moved.txt"))).toBe(files.includes("out.txt"));
 });
 
-test("a tool with a list of paths of its own uses that list, and tools that write are not limited", async () => {
+test("a tool with its own list of paths uses that list, and tools that write are not limited", async () => {
   const tools = ["Read(src/**)", "Grep(docs/**)", "write_file"];
   const { cwd, files } = await mentioned(tools, [
     { name: "grep_files", input: { pattern: "marker", path: "docs" } },

@@ -31,7 +31,7 @@ const PATH = "/usr/local/bin:/usr/bin:/bin";
 /** One file in every secret place of a home folder. */
 const everyPlace: readonly string[] = [...secretHomeFolders.map((folder) => `${folder}/file`), ...secretHomeFiles];
 
-/** The best known of these places, and every sixth of the others: each is tried with every reader. */
+/** The best known of these places, and every sixth of the other places: each is tried with every reader. */
 const places = everyPlace.filter((place, at) => at % 6 === 0 || /^\.(?:ssh|aws|netrc|kube|config\/gh)\b/.test(place));
 
 /** A folder that commands in the sandbox can see: the folder for temporary files is empty for them. */
@@ -204,7 +204,7 @@ const byName = [
   ".UNKNOWN/Wallet.dat",
 ] as const;
 
-test("reading secrets: files of unknown programs are recognised by their names, and ordinary ones stay open", async () => {
+test("reading secrets: files of unknown programs are recognised by their names, and ordinary files stay open", async () => {
   const home = outsideOfTmp();
   plant(home, byName);
   const open = [
@@ -232,7 +232,7 @@ test("reading secrets: files of unknown programs are recognised by their names, 
   expect(seen(named)).toContain(CANARY);
 });
 
-test("reading secrets: a workspace above the home folder, and the home folders of others, are covered", async () => {
+test("reading secrets: secret places are also protected in a workspace above the home folder, and in the home folders of other users", async () => {
   const top = outsideOfTmp();
   const home = join(top, "home/me");
   plant(home, places);

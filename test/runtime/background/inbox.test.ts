@@ -152,7 +152,7 @@ test("a question about a call can be answered by another process, with a reason"
     { do: "answer", ...asked, answer: { approve: true, text: "The second." }, run: "another" } as never,
     { waitMs: 60_000, signal: never },
   );
-  expect(receipt).toMatchObject({ done: false }); // a command with other fields is not read
+  expect(receipt).toMatchObject({ done: false }); // the run does not read a command with invalid fields
   const { path, question, call } = asked;
   const taken = await other.kept.tell(
     run.id,

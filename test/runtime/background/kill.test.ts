@@ -26,7 +26,8 @@ test("a killed run in a process with other runs is interrupted, the others conti
   await until(works(other.id));
 
   const elsewhere = crewAt(home, "found");
-  expect(await elsewhere.kept.owner(one.id)).toEqual({ pid: process.pid }); // its process does not serve only this run
+  // the process of this run also serves other runs
+  expect(await elsewhere.kept.owner(one.id)).toEqual({ pid: process.pid });
   const receipt = await elsewhere.kept.tell(
     one.id,
     { do: "kill", pid: process.pid },

@@ -141,7 +141,7 @@ describe("options of the caller", () => {
     expect(findAgent(found, "team:lead")?.agent.model).toBe("own");
   });
 
-  test("two agents of one name in one directory give a warning, and in two directories they do not", async () => {
+  test("two agents of one name in one directory give a warning; in two directories they give none", async () => {
     const root = tempFolder({ ...layout, "home/.claude/agents/y.md": agentFile("u") });
     const found = await discover({ ...where(root), dialects, trust });
     expect(found.problems.map(({ code, file }) => [code, file])).toEqual([

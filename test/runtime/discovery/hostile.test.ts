@@ -342,7 +342,7 @@ test("files that begin with _ are drafts in subcrew's own directories and in Gem
   expect(namesIn(await discover({ cwd: "/nowhere/p", home, dialects }))).toEqual(["c"]);
 });
 
-test("a missing directory is empty; an unreadable one, too, with a warning, and other directories are found", async () => {
+test("a missing directory is empty; an unreadable directory counts as empty with a warning; other directories are read", async () => {
   const root = tempFolder({
     "home/.omp/agent/agents/lost.md": good("lost"),
     "home/.claude/agents/closed/lost.md": good("lost"),

@@ -69,7 +69,7 @@ test("a folder can contain files of many dialects, each read by its path", () =>
   ]);
 });
 
-test("files outside of known folders are read in subcrew's own dialect, or in the one that is named", () => {
+test("files outside of known folders are read in subcrew's own dialect, or in the dialect that is named", () => {
   const root = tempFolder({ "mine/x.md": "---\ndescription: d\n---\n", "mine/notes.txt": "" });
   expect(lintPaths([join(root, "mine")], dialects).problems).toMatchObject([{ code: "missing-prompt" }]);
   expect(lintPaths([join(root, "mine")], dialects, "claude").problems.map(({ code }) => code)).toContain(
@@ -79,7 +79,7 @@ test("files outside of known folders are read in subcrew's own dialect, or in th
   expect(() => lintPaths([join(root, "nothing")], dialects)).toThrow("does not exist");
 });
 
-test("all files that are found are checked, also untrusted and invalid ones, and so are bases", async () => {
+test("all files that are found are checked, also untrusted and invalid files and base agents", async () => {
   const root = tempFolder({
     "work/.claude/agents/a.md": claudeFile,
     "home/.agents/agents/kid.md": "---\nname: kid\ndescription: d\nextends: nobody\n---\nText\n",

@@ -53,7 +53,7 @@ async function approve(
     events.push(event);
     if (event.type !== "gate.opened") continue;
     questions.push(event.question);
-    expect(existsSync(join(cwd, "a.txt"))).toBe(false); // nothing was changed before the approval
+    expect(existsSync(join(cwd, "a.txt"))).toBe(false); // no file was changed before the approval
     await run.answer(event.path, answers[questions.length - 1]!, event.call);
   }
   return { result: await run, model, events, questions, cwd };
@@ -88,7 +88,7 @@ test("a call that writes before the plan is approved is denied", async () => {
   expect(existsSync(join(cwd, "a.txt"))).toBe(false);
 });
 
-test("a plan that is rejected with a reason is revised, and a rejection without one ends the task", async () => {
+test("a plan that is rejected with a reason is revised; a rejection without a reason ends the task", async () => {
   const again = await approve(
     ["Plan A.", "Plan B.", write("b\n"), "Did B."],
     [{ approve: false, text: "smaller" }, { approve: true }],
@@ -154,7 +154,7 @@ test.each([
   const opened: string[] = [];
   for await (const event of resumed) if (event.type === "gate.opened") opened.push(event.path);
   expect(await resumed).toMatchObject({ status: "ok", output: "Wrote it." });
-  expect(opened).toEqual(["build.1/approval"]); // the recorded event, which is published again
+  expect(opened).toEqual(["build.1/approval"]); // the recorded event is published again, and no new question is asked
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("done\n");
   expect(toolsOf(model, 0)).toEqual(["write_file"]);
   expect(model.requests[0]!.messages).toEqual(first.requests[1]!.messages);

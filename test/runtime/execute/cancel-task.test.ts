@@ -46,7 +46,7 @@ test("a helper can be stopped, and its parent continues", async () => {
   expect(run.cancelTask("lead/helper")).toBe(false);
 });
 
-test("a task that waits for its slot can be stopped, too, and the others end as usual", async () => {
+test("a task that waits for its slot can be stopped, too, and the other tasks end as usual", async () => {
   const crew = crewOf(scripted("done"));
   const run = crew.run({
     mode: "parallel",

@@ -23,13 +23,15 @@ import type { NodeWorktrees, PlanOutcome } from "../../../src/runtime/execute/sc
 /** The behaviour of a task in an experiment: it lets moments pass, delegates, and then ends. */
 export type Act = Readonly<{
   moments?: number;
-  /** One after the other; the plans of an inner list are delegated at the same time. */
+  /**
+   * The plans that the task delegates, one after the other; the plans of an inner list are delegated at the same time.
+   */
   delegates?: readonly (AnyInput | Plan | readonly (AnyInput | Plan)[])[];
   /** Several tools at once: each lets moments pass and delegates, in this order. */
   tracks?: readonly (readonly ("moment" | AnyInput | Plan)[])[];
-  /** Started, and not waited for. */
+  /** Plans that the task delegates without waiting for them. */
   abandons?: readonly (AnyInput | Plan)[];
-  /** It needs one more moment to stop after the abort. */
+  /** True: the task needs one more moment to stop after the abort. */
   slowToStop?: boolean;
   /** At its end it claims a winner's place of its race, and applies its changes for this many moments. */
   claims?: number;
@@ -91,7 +93,7 @@ export type Observed = Readonly<{
   steps: number;
   /** The fold of the whole journal. */
   state: State;
-  /** What is left after the plan has ended: tasks that could be stopped, and listeners of the run's signal. */
+  /** What is left after the plan has ended: tasks that could still be stopped, and listeners of the run's signal. */
   left: Readonly<{ stoppable: number; listeners: number }>;
   control: Control;
 }>;

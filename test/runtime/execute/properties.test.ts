@@ -228,7 +228,7 @@ test("when several tools of one turn delegate at the same time, no slot is lost 
   await fc.assert(
     fc.asyncProperty(turns, async ({ tracks, others, slots, choices }) => {
       const ids = ["lead", ...Array.from({ length: others }, (_, n) => `o${n}`)];
-      // One after the other, so that a new task joins the queue again and again.
+      // These tasks run one after the other, so that a new task joins the queue again and again.
       const after = (index: number): string[] => (index > 1 ? [ids[index - 1]!] : []);
       const plan: Body = {
         nodes: {
@@ -289,7 +289,9 @@ describe("a run that is resumed after any prefix of its events", () => {
     }
   };
 
-  /** Which of several failed dependencies was first depends on speed; everything else does not. */
+  /**
+   * The outcomes of nodes, without the name of the failed dependency: which of several fails first depends on speed.
+   */
   const outcomesOf = ({ state }: Observed): Record<string, string> =>
     Object.fromEntries(
       [...state.nodes]
@@ -340,7 +342,7 @@ describe("a run that is resumed after any prefix of its events", () => {
     );
   });
 
-  test("resuming an ended run publishes again only which tasks never began", async () => {
+  test("resuming an ended run publishes again only the ends of tasks that never began", async () => {
     await fc.assert(
       fc.asyncProperty(worlds(), async (world) => {
         const whole = await observe(experiment(world));
@@ -355,7 +357,7 @@ describe("a run that is resumed after any prefix of its events", () => {
     );
   });
 
-  test("a cancelled run continues to the result that it would have had", async () => {
+  test("a cancelled run that is resumed reaches the result that it would have had without the cancelling", async () => {
     await fc.assert(
       fc.asyncProperty(worlds({ races: false }), fc.nat(20), async (world, when) => {
         const flavour = { delegation: false };
@@ -459,7 +461,7 @@ describe("plans that change while they run", () => {
       }),
       { numRuns: RUNS * 2 },
     );
-    // Otherwise this test would have tested nothing.
+    // With fewer changes, this test would prove nothing.
     expect(applied).toBeGreaterThan(RUNS / 2);
     expect(refused).toBeGreaterThan(RUNS / 2);
   });

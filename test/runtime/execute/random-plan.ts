@@ -13,7 +13,7 @@ export type Flavour = Readonly<{
   delegation?: boolean;
 }>;
 
-/** Random worlds. */
+/** Generates random worlds: a plan, and the behaviour of its tasks. */
 export function worlds({ races = true }: Flavour = {}): fc.Arbitrary<World> {
   return fc.record({
     plan: races ? plans(true) : plans(false).map(allWanted),

@@ -186,7 +186,7 @@ describe("a library user's tool that delegates", () => {
     expect((await play(["scout"], single("scout"), { background: "result" })).told).toBe("started");
   });
 
-  test("does not start the agent that the run was started from", async () => {
+  test("does not start the agent from which the run itself was started", async () => {
     const { told, asked } = await play("*", single("scout"), { env: { SUBCREW_BLOCKED_AGENT: "scout" } });
     expect(told).toMatch(/^DENIED: "lead" may not start the agent "scout"\. The run was started from this agent/);
     expect(asked).toBe(0);
@@ -209,7 +209,7 @@ describe("a library user's tool that delegates", () => {
     expect(model.requests).toEqual([]);
   });
 
-  test("gets no more agents when a person, who may add any agent, adds nodes to the plan", async () => {
+  test("may start no more agents than before when a person adds nodes with other agents to the plan", async () => {
     const { crew, model } = crewOf(["scout"], single("root"));
     const run = crew.run({
       mode: "parallel",

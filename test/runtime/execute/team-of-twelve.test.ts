@@ -29,7 +29,7 @@ test.each(["foreground", "kept on disk"])(
       const id = /Make (t\d+)/.exec(lastUser(request.messages))![1]!;
       const times = (seen.get(id) ?? 0) + 1;
       seen.set(id, times);
-      if (id === "t3") return "never good enough\nREVISION_NEEDED"; // is accepted without an approval
+      if (id === "t3") return "never good enough\nREVISION_NEEDED"; // the work of t3 is accepted without an approval
       return times === 1 ? { text: `{"verdict": "incorrect", "explanation": "${id} again"}` } : "Verdict: correct";
     };
     const many = <T>(script: T): readonly T[] => Array.from({ length: 100 }, () => script);

@@ -40,7 +40,7 @@ const elsewhere = {
   ],
 } as const;
 
-test.each(Object.entries(elsewhere))("%s is tested in another file", (_, [file, title]) => {
+test.each(Object.entries(elsewhere))("the case %s is tested in another file", (_, [file, title]) => {
   expect(readFileSync(join(import.meta.dirname, "../../..", file), "utf8")).toContain(title);
 });
 
@@ -84,7 +84,7 @@ test("LIM-01: an agent that never stops calling tools is stopped after its seven
   expect(server.requests).toHaveLength(8);
 });
 
-test("the limits of a task are 100 turns and 30 minutes; the first turn states them, and a later one warns when they are near", async () => {
+test("the limits of a task are 100 turns and 30 minutes; the first turn states the limits, and a later turn warns when they are near", async () => {
   const calls = { calls: [{ name: "look", input: {} }] };
   const turns: Script[] = Array.from({ length: 9 }, (_, n) => ({ calls: [{ name: "look", input: { n } }] }));
   const look = defineTool({
@@ -171,7 +171,7 @@ test("LIM-05: of a hundred tasks eight run at once, never nine, and all of them 
   const model: Model = async function* () {
     peak = Math.max(peak, (active += 1));
     if (active === 8) full.resolve();
-    await full.promise; // with fewer than eight at once no task would continue
+    await full.promise; // with fewer than eight calls at once, none of them would continue
     await new Promise((resolve) => setTimeout(resolve, Math.random() * 8));
     active -= 1;
     yield { type: "text", text: "done" };

@@ -62,7 +62,7 @@ test.each(["complete_task", "submit_result", "yield"])("the finish tool can be c
   });
 });
 
-test("an invalid result is sent back with the reason, and a second one fails", async () => {
+test("an invalid result is sent back with the reason, and a second invalid result fails the task", async () => {
   const mended = await play([finish({ n: "four" }), finish({ n: 4 })], { more: { output: schema } });
   expect(mended.result.status).toBe("ok");
   const told = mended.requests[1]?.messages.at(-1);
@@ -170,7 +170,8 @@ test("a context that stays too long for the provider fails the task after one at
   const tooLong: Script = { error: { code: "MODEL_CONTEXT", message: "too long", retryable: false } };
   const { result, requests } = await play([calls("a"), ...Array.from({ length: 9 }, () => tooLong), "at last"]);
   expect(result).toMatchObject({ status: "failed", fault: { code: "MODEL_CONTEXT", message: "too long" } });
-  expect(requests.length).toBeLessThanOrEqual(4); // the call, and two refused turns with a summary between them
+  // the turn with the call, and two refused turns with a summary between them
+  expect(requests.length).toBeLessThanOrEqual(4);
 });
 
 test("a context that is too long for the provider is shortened, once", async () => {

@@ -88,7 +88,7 @@ test.each([
   ["agent", "A", /the schema of the task is not used/],
   ["call", "C", /the schema of worker is not used/],
 ] as const)(
-  "with schemaPrecedence %s the schema that is used is %s, and the other is named",
+  "with schemaPrecedence %s the schema that is used is %s, and the other schema is named",
   async (first, title, told) => {
     const both = { output: titled("A"), schema: titled("C") };
     const { shown, events } = await play([finish({})], {

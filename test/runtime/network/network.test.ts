@@ -338,7 +338,7 @@ describe("NET-07: a body is limited, whatever the server does", () => {
     await expect(answer).rejects.toThrow("enough");
   });
 
-  test("a server that accepts and sends nothing is distinguished from one that does not exist", async () => {
+  test("a server that accepts and sends nothing is distinguished from a server that does not exist", async () => {
     const mute = createTcpServer((socket) => socket.on("error", () => {}).resume());
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void mute.close());
@@ -425,7 +425,7 @@ describe("NET-09: a proxy is used when the user configures one", () => {
     return [{ address: host === "inside.test" ? "10.0.0.1" : "93.184.216.34", family: 4 }];
   };
 
-  test("a proxy gets the address that was checked, and never a private one", async () => {
+  test("a proxy gets the address that was checked, and never a private address", async () => {
     const server = await webServer({ "*": "through" });
     const { url, asked } = await startProxy(server.port);
     const fetch = createGuardedFetch({ proxy: url }, { lookup });
@@ -466,7 +466,7 @@ describe("NET-09: a proxy is used when the user configures one", () => {
     },
   );
 
-  test("a certificate file in the settings without a certificate is an error; one in a variable is ignored", () => {
+  test("a certificate file in the settings without a certificate is an error; such a file in a variable is ignored", () => {
     expect(() => createGuardedFetch({ caFile: import.meta.filename })).toThrow(
       expect.objectContaining({ code: "BAD_INPUT" }),
     );
@@ -512,7 +512,7 @@ describe("NET-09: a proxy is used when the user configures one", () => {
     for await (const event of run) if (event.type === "tool.ended") texts.push(event.text);
     expect(texts.join()).toContain("secret");
     const beforeRemote = asked.length;
-    expect(beforeRemote).toBeGreaterThan(1); // the MCP server got a request, too
+    expect(beforeRemote).toBeGreaterThan(1); // a request to the MCP server went through the proxy, too
     await crew.run({ mode: "single", agent: "far", task: "x" });
     expect(asked.length).toBeGreaterThan(beforeRemote);
     expect(new Set(asked)).toEqual(new Set(["CONNECT secure.test:443"]));

@@ -56,7 +56,8 @@ test.each(Object.keys(servers))("%s refuses requests that are not clearly for it
   const host = `Host: 127.0.0.1:${port}`;
   const many = Array.from({ length: 200 }, (_, at) => `X-${at}: 1`);
   const plain = await ask([host]);
-  expect(plain).toMatch(/^HTTP\/1\.1 (?:200|4(?!0[13])\d\d)/); // accepted; the status then depends on the protocol
+  // the request is accepted; its status then depends on the protocol
+  expect(plain).toMatch(/^HTTP\/1\.1 (?:200|4(?!0[13])\d\d)/);
   expect(await ask([host, ...many])).toBe(plain);
   expect(await ask([host, `Origin: http://127.0.0.1:${port}`, "Sec-Fetch-Site: same-origin"])).toBe(plain);
   const refused: readonly (readonly [string, () => Promise<string>])[] = [

@@ -49,7 +49,7 @@ test("a budget of three turns lets a chain of six take three, and tasks that hav
   ]);
 });
 
-test("a resumed run keeps its limits and its usage, and a raised limit is reported", async () => {
+test("a resumed run keeps its limits and its usage, and reports a limit that was raised", async () => {
   const home = tempFolder();
   const hang = { text: "late", delayMs: 600_000 };
   const { id, events } = await pausedAt(crewAt(home, scripted(says("1"), says("2"), hang)), 3, {

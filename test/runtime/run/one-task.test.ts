@@ -124,7 +124,7 @@ test("a paused task continues in the same process of its run from its recorded t
   );
   expect(run.state.nodes.get("a")?.outcome).toMatchObject({ status: "ok", output: "a is done" });
   expect(done).toEqual(["one"]);
-  expect(models["a"]?.requests).toHaveLength(3); // the second turn was interrupted
+  expect(models["a"]?.requests).toHaveLength(3); // the second turn was interrupted and repeated
   expect(models["a"]?.requests[2]?.messages).toEqual(models["a"]?.requests[1]?.messages);
   const ofA = events.filter(({ path, type }) => path === "a" && type.startsWith("node."));
   expect(ofA.map(({ type }) => type)).toEqual([
@@ -179,7 +179,7 @@ test("a parent waits for its paused helper, and both continue when the run is re
   expect(JSON.stringify(second.models["lead"]?.requests[0]?.messages)).toContain("ok: helped");
 });
 
-test("a paused contender is no longer needed once another one has won", async () => {
+test("a paused contender is no longer needed once another contender has won", async () => {
   const { crew } = stage(tempFolder(), { a: [hang], b: [{ text: "b wins", delayMs: 50 }] });
   const contest = team(["a"], ["b"]);
   const run = crew.run({
@@ -257,7 +257,7 @@ test("a task of an idle run is cancelled for good, and its dependants are skippe
   expect(nodes["b"]).toMatchObject({ status: "ok" });
 });
 
-test("the answer to a command lists the tasks that wait for a paused task, are skipped with a cancelled one, or continue", async () => {
+test("the answer to a command lists the tasks that wait for a paused task, are skipped with a cancelled task, or continue", async () => {
   const { crew } = stage(tempFolder(), { a: [hang, "a is done"], b: [hang], c: ["c is done"], d: ["never"] });
   const run = crew.run(team(["a"], ["b"], ["c", "a"], ["d", "b"]));
   const signal = new AbortController().signal;
@@ -470,7 +470,7 @@ test("a helper that is paused and continues in a resumed run ends once", async (
   await at(first, [turnOf("lead/helper", 1), () => first.pause("later")]);
   const { crew } = stage(home, { lead: ["thank you"], helper: [hang, "helped"] });
   const run = crew.resume(first.id);
-  let begun = 0; // the first turn that begins is one of the earlier process
+  let begun = 0; // counts turns; the first one that is published belongs to the earlier process
   const events = await at(
     run,
     [(event) => turnOf("lead/helper", 1)(event) && ++begun === 2, () => run.pauseTask("lead/helper", "not now")],

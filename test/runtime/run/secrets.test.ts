@@ -144,7 +144,7 @@ describe("SEC-03: a key is shown nowhere", () => {
     });
   });
 
-  test("not from the settings of a provider, and neither a value that the user declares as a secret", async () => {
+  test("not from the settings of a provider, nor from a value that the user declares as a secret", async () => {
     const options: CrewOptions = {
       env: {},
       providers: { mine: { baseURL: "http://127.0.0.1:9/v1", apiKey: CANARY } },

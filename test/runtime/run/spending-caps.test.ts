@@ -42,7 +42,8 @@ const tokens = (home: string): number => {
 
 test("runs of several crews share the daily cap, and the message names the cap and a fix", async () => {
   const home = tempFolder();
-  const caps = { perDay: { maxTokens: 5_000 } }; // less than the longest answer, so a shorter one is requested
+  // the cap is less than the longest answer, so a shorter answer is requested
+  const caps = { perDay: { maxTokens: 5_000 } };
   for (const folder of ["a", "b"]) expect(await crewOf(home, caps, folder).run(single)).toMatchObject({ status: "ok" });
   expect(tokens(home)).toBe(200);
   const tight = crewOf(home, { perDay: { maxTokens: 250 } }, "c");
@@ -64,7 +65,8 @@ test("the cap of a project counts only usage in that project", async () => {
   const [file = ""] = readdirSync(join(home, "state", "spending"));
   const claim = { pid: 999_999_999, started: "1" };
   const entry = { id: "x", project: join(home, "a"), tokens: 20_000, usd: 0, cut: { tokens: 8_500, usd: 0 }, claim };
-  appendFileSync(join(home, "state", "spending", file), `${JSON.stringify(entry)}\n`); // its process is gone
+  // the process of this reservation is gone
+  appendFileSync(join(home, "state", "spending", file), `${JSON.stringify(entry)}\n`);
   expect(await crewOf(home, full, "b").run(single)).toMatchObject({ status: "ok" });
   expect((await crewOf(home, full, "a").run(single)).fault?.message).toContain(
     "9000 tokens for all runs in this project",

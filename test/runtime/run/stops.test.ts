@@ -65,7 +65,7 @@ test("a pause is in the journal before any task is stopped, so a busy machine ca
     (event) => event.type === "turn.started" && event.turn === 2,
     () => {
       run.pause("enough");
-      seen = readFileSync(journal, "utf8"); // in the same turn of the event loop
+      seen = readFileSync(journal, "utf8"); // reads the journal in the same turn of the event loop as the pause
     },
   );
   expect(seen).toContain('"type":"run.paused"');

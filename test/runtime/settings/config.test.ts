@@ -38,7 +38,7 @@ test("options of the crew win over all settings", () => {
   });
 });
 
-test("environment variables take precedence over the trusted project's settings, and those over the user's", () => {
+test("environment variables take precedence over the trusted project's settings, and these over the user's settings", () => {
   const files = { [user]: "model: mine\nconcurrency: 6\n", [project]: "concurrency: 2\n" };
   const { crew, root } = crewWith(files, { SUBCREW_MODEL: "theirs" }, { trusted: true });
   expect(crew.settings.config).toEqual({ model: "theirs", concurrency: 2 });
@@ -140,7 +140,7 @@ test("a disabled agent cannot be started, and the error says how to enable it", 
   });
 });
 
-test("modules that the user names are loaded relative to the file, and never those of a project", async () => {
+test("modules that the user names are loaded relative to the settings file; modules of a project are never loaded", async () => {
   const module = "export const mine = { name: 'mine', description: 'd', instructions: 'I' };\n";
   const files = { [user]: "modules: [./agents.mjs]\n", "home/.subcrew/agents.mjs": module };
   const { agents } = await crewWith(files).crew.agents();
@@ -158,5 +158,5 @@ test("limits for all agents apply in a run", async () => {
   const { crew } = crewWith({ [user]: "limits: { maxTurns: 2 }\n" }, {}, { home: false, models: { mine: model } });
   const result = await crew.run({ mode: "single", agent: "explore", task: "x" });
   expect(result.status).toBe("failed");
-  expect(model.requests.length).toBeLessThanOrEqual(3); // two turns, and one to return a result
+  expect(model.requests.length).toBeLessThanOrEqual(3); // two turns, and one more to return a result
 });

@@ -130,7 +130,7 @@ test("a link that is swapped for another file is not trusted", async () => {
   expect((await crewOf(root).agents()).untrusted.map(({ name }) => name)).toEqual(["x"]);
 });
 
-test("a repository inside of a trusted one is not trusted with it, and neither is a moved project", async () => {
+test("a repository inside of a trusted project is not trusted with it, and neither is a project that was moved", async () => {
   const { root, agree } = there({
     ...project,
     "work/inner/.git/HEAD": "",

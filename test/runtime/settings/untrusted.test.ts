@@ -95,7 +95,8 @@ test("TRUST-01, TRUST-02, TRUST-14: nothing of an untrusted project runs, applie
   expect(found.agents.filter(({ agent }) => agent.source?.kind === "project")).toEqual([]);
   expect(found.untrusted.map(({ name }) => name).toSorted()).toEqual(["explore", "greedy"]);
   const events = await eventsOf(crew.run({ mode: "single", agent: "explore", task: "Go." }));
-  expect(events.find(({ type }) => type === "tool.denied")).toBeDefined(); // its settings allow nothing
+  // the settings of an untrusted project allow nothing
+  expect(events.find(({ type }) => type === "tool.denied")).toBeDefined();
   await expect(crew.run({ mode: "single", agent: "greedy", task: "Go." })).rejects.toMatchObject({ code: "UNTRUSTED" });
   expect([existsSync(place.mark), seen(), existsSync(join(place.home, ".subcrew/trust.json"))]).toEqual([
     false,
@@ -140,7 +141,8 @@ test("TRUST-05: a project's agent with a bundled name shadows it only when trust
     expect([name, (await other.run({ mode: "single", agent: name, task: "Go." })).status]).toEqual([name, "ok"]);
     shown.push(model.requests[0]?.system);
   }
-  expect(shown.map((system) => system?.includes("Go."))).toEqual([false, true]); // the prompt of the project's agent
+  // only the second run has the prompt of the project's agent
+  expect(shown.map((system) => system?.includes("Go."))).toEqual([false, true]);
 });
 
 test("TRUST-08: whatever a text tells an obedient model to do, its permissions stay the same", async () => {

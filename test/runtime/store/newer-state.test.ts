@@ -22,7 +22,7 @@ test("a run that a newer version recorded is not resumed, and is shown as unread
   expect(await crew.kept.look(RUN)).toMatchObject({ life: "damaged", problems: [expect.stringMatching(/newer/)] });
 });
 
-test("a trust file of a newer version is refused, and one of 0.1 is read", () => {
+test("a trust file of a newer version is refused, and a trust file of 0.1 is read", () => {
   const grant = { at: 1, files: {} };
   const file = (version: number): string =>
     join(tempFolder({ "trust.json": JSON.stringify({ version, projects: { "/p": grant } }) }), "trust.json");

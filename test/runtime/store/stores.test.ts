@@ -35,7 +35,7 @@ test("an output file is written on request: at once if the output is about to be
   expect(readFileSync((await other.file(RUN, "written")) ?? "", "utf8")).toBe("of the records\n");
 });
 
-test("memory deletes the oldest of more than a hundred ended runs, and no other", async () => {
+test("the store in memory deletes the oldest of more than a hundred ended runs, and no other run", async () => {
   const store = createMemoryStore();
   const ends = async (run: string, type: "run.ended" | "run.paused"): Promise<void> => {
     const journal = await store.open(run, { kept: () => {}, lost: () => {} });

@@ -55,7 +55,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect((await store.readWhole(RUN)).events).toEqual([fact(1), fact(2), fact(3)]);
     });
 
-    test("runs are listed, the last changed one first", async () => {
+    test("runs are listed, the run that changed last first", async () => {
       const store = make();
       await record(store, [fact(1)]);
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -129,7 +129,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       await (await store.open(RUN, quiet)).close();
     });
 
-    test("a journal that is opened with records that were read before continues after them", async () => {
+    test("a journal that is opened with records that were already read continues after these records", async () => {
       const store = make();
       await record(store, [fact(1)]);
       const known = await store.readWhole(RUN);
@@ -172,7 +172,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
       expect([handled, await store.waiting(RUN)]).toEqual([[pauses], []]);
     });
 
-    test("a command without an owner waits for the next owner, and a postponed one is tried again", async () => {
+    test("a command without an owner waits for the next owner, and a postponed command is tried again", async () => {
       const store = make();
       expect(await store.post(RUN, pauses, { waitMs: 0, signal: never, ended: goesOn })).toBeUndefined();
       expect(await store.waiting(RUN)).toEqual([pauses]);

@@ -74,7 +74,7 @@ test.each([
   ["a, b", ["lead", "a", "b"]],
   ["[b]", ["lead", "b"]],
   ['""', ["lead"]],
-  [undefined, ["lead", "a", "b"]], // listing the task tool is enough
+  [undefined, ["lead", "a", "b"]], // an agent that lists the task tool may start all agents without `spawns`
 ])("with spawns %s an agent starts %j", async (spawns, started) => {
   const files = {
     ...omp("lead", `tools: task\n${spawns === undefined ? "" : `spawns: ${spawns}\n`}`),
@@ -114,7 +114,7 @@ test("an agent that extends another runs with the tools of both, the model of it
   expect(toolsOf(own.asked("large"))).toEqual(["read_file"]);
 });
 
-test("agents that extend each other in a cycle are errors of their files, and the others run", async () => {
+test("agents that extend each other in a cycle are errors of their files, and the other agents run", async () => {
   const files = {
     ...pi("one", "extends: two\n", "1"),
     ...pi("two", "extends: one\n", "2"),
@@ -139,7 +139,7 @@ const subagent = (
   [`subagents/${name}/SUBAGENT.md`]: `---\nname: ${name}\ndescription: ${description}\n${fields}---\n${body}`,
 });
 
-test("an agent that may start others reads the purpose of each type, also of those from files", async () => {
+test("an agent that may start others reads the purpose of each agent type, also of types from files", async () => {
   const files = {
     ...subagent("digger", "Digs through old logs.", "Dig."),
     ...omp("lead", "tools: spawn_subagent\nspawns: '*'\n"),
@@ -279,10 +279,11 @@ test("a Gemini file runs with the prompt, model, temperature, tools and turns of
   expect(system).not.toContain("Notes for people.");
   expect(temperature).toBe(0.25);
   expect(toolsOf(asked("own")).toSorted()).toEqual(["complete_task", "read_file"]);
-  expect(requests("own").map(toolsOf)[1]).toEqual(["complete_task"]); // after one turn it can only return its result
+  // after one turn the agent can only return its result
+  expect(requests("own").map(toolsOf)[1]).toEqual(["complete_task"]);
 });
 
-test("a Gemini file that lists the delegation tool is refused, and the others are found", async () => {
+test("a Gemini file that lists the delegation tool is refused, and the other files are found", async () => {
   const files = { ...gemini("boss", ["tools: [read_file, delegate_to_agent]"]), ...gemini("worker", []) };
   const { agents, skipped } = await projectCrew(tempFolder(files), { models: { m: scripted() } }).agents();
   expect(agents.map(({ name }) => name)).toContain("worker");

@@ -47,7 +47,7 @@ describe("PARSE-09 arguments of a model", () => {
       { tools: [echo], agent: { tools: ["echo"] } },
     );
     expect(outcome).toMatchObject({ status: "ok" });
-    expect(seen).toHaveLength(2); // the lone surrogate, and the deep value within the limit
+    expect(seen).toHaveLength(2); // the text with a lone surrogate, and the value whose depth is within the limit
     expect(ended.filter(({ error }) => !error)).toHaveLength(2);
   });
 });
@@ -70,7 +70,7 @@ describe("PARSE-11 PARSE-12 untrusted schemas", () => {
     return typeof made === "function" ? made(value) : `broken: ${made.broken}`;
   };
 
-  test("an endless pattern is stopped and does not match", async () => {
+  test("a pattern whose matching never ends is stopped, and counts as not matched", async () => {
     const evil = `${"a".repeat(38)}!`;
     for (const pattern of ["^(a+)+$", "^(a|aa)+$", "^(a*)*b$", "^([a-z]+)*\\d$"]) {
       const began = performance.now();
@@ -92,7 +92,7 @@ describe("PARSE-11 PARSE-12 untrusted schemas", () => {
     expect(asked).toBe(0);
   });
 
-  test("a schema that refers to itself works, and one that is nested endlessly is refused", async () => {
+  test("a schema that refers to itself works, and a schema that is nested endlessly is refused", async () => {
     const list = { type: "object", properties: { next: { $ref: "#" } }, required: ["next"] };
     expect(await check(list, { next: {} })).toContain("next");
     let nested: Record<string, unknown> = { type: "string" };

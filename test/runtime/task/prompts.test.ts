@@ -61,7 +61,8 @@ test("every turn of a task is requested with the task's own tools and prompt", a
     }
   expect([one.requests.length, other.requests.length]).toEqual([3, 2]);
   const [first, ...later] = one.requests;
-  for (const { tools } of later) expect(tools[0]).toBe(first?.tools[0]); // created once, for all turns
+  // the tool definition is created once for all turns
+  for (const { tools } of later) expect(tools[0]).toBe(first?.tools[0]);
 });
 
 test("one model serves tasks of several agents at the same time, each turn with the tools and prompt of its task", async () => {
@@ -75,7 +76,7 @@ test("one model serves tasks of several agents at the same time, each turn with 
       both = deferred<void>();
       turn.resolve();
     }
-    await turn.promise; // the turns of the two tasks alternate
+    await turn.promise; // the two tasks take turns in this test
     const own = name === "one" ? "look" : "touch";
     if (messages.length < 4) yield { type: "call", call: { id: "1", name: own, input: {} } };
     else yield { type: "text", text: `${name} used ${JSON.stringify(messages).split('"whole"').length - 1}` };

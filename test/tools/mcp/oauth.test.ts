@@ -129,7 +129,7 @@ describe("a run", () => {
     expect(await state(logins, definition)).toBe("needs login");
   });
 
-  test("renews a token that is about to expire, and one that is refused", async () => {
+  test("renews a token that is about to expire, and a token that is refused", async () => {
     const { oauth, login, grants, play } = await lab({ lasts: 1 });
     await login();
     oauth.quirks.lasts = 3600;

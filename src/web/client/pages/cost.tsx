@@ -11,7 +11,7 @@ const measures = ["cost", "tokens"] as const;
 type Measure = (typeof measures)[number];
 const spans = ["7", "30", "90"] as const;
 
-/** The number of series with a colour of their own; the others share one. */
+/** The number of series with a colour of their own; the other series share a colour. */
 const MOST = 7;
 
 /** Shows the cost per day, by agent, model or project. */

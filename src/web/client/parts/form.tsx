@@ -19,7 +19,7 @@ const title = (name: string): string => name.replace(/([a-z])([A-Z])/g, "$1 $2")
 
 /** Fields that get a multi-line input, by name. */
 const LONG: ReadonlySet<string> = new Set(["task", "prompt", "context", "systemPrompt", "objective"]);
-/** Fields that are always visible; the others are collapsed. */
+/** Fields that are always visible; the other fields are collapsed. */
 const FIRST: ReadonlySet<string> = new Set([
   "task",
   "tasks",

@@ -31,7 +31,7 @@ const message = (text: string): object => ({
   message: { kind: "message", messageId: "m", role: "user", parts: [{ kind: "text", text }] },
 });
 
-test("subcrew a2a serves agents; a task that ran when it was killed continues with the next server", async () => {
+test("subcrew a2a serves agents; a task that was running when the server was killed continues with the next server", async () => {
   const there = place({
     ".subcrew/agents/worker.md": worker,
     "turns.json": JSON.stringify([{ text: "never", delayMs: 600_000 }]),
@@ -78,7 +78,7 @@ test.each([
   expect(stderr).toContain(words);
 });
 
-test("a remote agent in a file is listed as one, and explained without its secret", async () => {
+test("a remote agent in a file is listed as remote, and explained without its secret", async () => {
   const there = place();
   const remote =
     "---\nkind: remote\nname: far\ndescription: far away\nagent_card_url: https://example.com/card.json\nauth:\n  type: apiKey\n  key: do-not-show-this-key\n---\n";

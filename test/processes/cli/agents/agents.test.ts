@@ -55,7 +55,7 @@ describe("subcrew agents", () => {
     }
   });
 
-  test("lists agents in columns, in a pipe without colours or truncation, and untrusted ones apart with the next step", async () => {
+  test("lists agents in columns (in a pipe without colours or truncation), and untrusted agents apart with the next step", async () => {
     const { code, stdout, stderr } = await project().run(["agents"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^helper +user omp +haiku +all +About helper\.$/m);
@@ -118,7 +118,7 @@ describe("subcrew agents", () => {
     expect(files.map(({ name }) => name)).toEqual(names);
   });
 
-  test("an unknown subcommand is refused with the nearest one", async () => {
+  test("an unknown subcommand is refused with the nearest subcommand", async () => {
     expect(await project().run(["agents", "explian"])).toMatchObject({
       code: 2,
       stderr: 'subcrew: Unknown command "explian".\n  Did you mean `subcrew agents explain`?\n',
@@ -127,7 +127,7 @@ describe("subcrew agents", () => {
 });
 
 describe("one agent", () => {
-  test("show prints the definition of an agent, also of one that cannot run", async () => {
+  test("show prints the definition of an agent, also of an agent that cannot run", async () => {
     const there = project();
     const shown = await there.run(["agents", "show", "critic"]);
     expect(shown.stdout).toBe(

@@ -308,7 +308,8 @@ test("the examples about failed tasks, and about changes in a worktree, run", as
   const { env } = await provider();
   const failed = project();
   const run = await nightly(failed, env, ["fail here", "Read."]);
-  await does(failed, "subcrew resume nightly/docs --retry-failed", { run, env, code: 1 }); // it fails a second time
+  // the retried task fails a second time
+  await does(failed, "subcrew resume nightly/docs --retry-failed", { run, env, code: 1 });
   await does(failed, "subcrew resume nightly --retry-failed", { run, env });
 
   const kept = project();
@@ -333,7 +334,7 @@ function examplesOfHelp(): Set<string> {
 test("every example was run here, or is listed with the reason", () => {
   const examples = examplesOfHelp();
   const listed = new Set([...ran, ...Object.keys(elsewhere)]);
-  // All of these need a database: test/processes/cli/engine.
+  // The examples of `engine` and `worker` need a database; test/processes/cli/engine tests them.
   const isDistributed = (line: string): boolean => /^subcrew (?:engine|worker) /.test(line);
   expect([...examples].filter((line) => !listed.has(line) && !isDistributed(line))).toEqual([]);
   expect([...listed].filter((line) => !examples.has(line))).toEqual([]);

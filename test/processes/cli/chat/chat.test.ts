@@ -220,7 +220,7 @@ describe("without a terminal", () => {
 });
 
 describe("in a terminal", () => {
-  test("Ctrl-C stops the answer and its helpers, /resume continues them, and another message replaces them", async ({
+  test("Ctrl-C stops the answer and its helpers; /resume continues them, and another message replaces them", async ({
     skip,
   }) => {
     if (tmux.missing !== undefined) return skip(tmux.missing);

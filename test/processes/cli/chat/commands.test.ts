@@ -63,7 +63,7 @@ test("an approved pattern also answers the questions of other agents that wait f
   expect(open.history().match(/is covered by/g)).toHaveLength(1);
 });
 
-test("/model selects another model for the next message, and an unknown one is refused at once", async () => {
+test("/model selects another model for the next message; an unknown model is refused at once", async () => {
   const at = place();
   const [first, second] = [played(at, "a", ["From the first."]), played(at, "b", ["not this", "From the second."])];
   const { code, stdout, stderr } = await at.run(["chat", "--commands", "--model", first], {

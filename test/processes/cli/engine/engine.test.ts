@@ -60,7 +60,7 @@ async function firstLine({ child, until }: Started): Promise<string> {
 const addressIn = (line: string): string => (JSON.parse(line) as { url: string }).url;
 
 describe("subcrew --engine", () => {
-  test("a run in the database is visible from another machine's home folder, and is not in this one's", async () => {
+  test("a run in the database is visible from another machine's home folder, and is not stored in the home folder of this machine", async () => {
     const ran = await here!.run(["run", "--engine", url, "explore", "Which files are here?"]);
     expect(ran.code, ran.stderr).toBe(0);
     const [, id = ""] = /(run_[a-z0-9]{12})/.exec(ran.stderr) ?? [];
@@ -104,9 +104,9 @@ describe("subcrew --engine", () => {
     ]);
   });
 
-  test("a data folder that the user of the server cannot reach is named", async ({ skip }) => {
+  test("a data folder that the user who runs the server cannot reach is named in the error", async ({ skip }) => {
     if (process.getuid?.() !== 0) return skip("only root starts the server as another user");
-    const closed = mkdtempSync(join(tmpdir(), "subcrew-closed-")); // only its owner may enter it
+    const closed = mkdtempSync(join(tmpdir(), "subcrew-closed-")); // only the owner of the folder may enter it
     const { code, stderr } = await there!.run(["engine", "dev", "--data", join(closed, "data")]);
     rmSync(closed, { recursive: true });
     expect([code, stderr]).toEqual([1, expect.stringContaining(`who may not enter the folder ${closed}.\n`)]);
@@ -202,7 +202,7 @@ describe("subcrew worker", () => {
     expect((await ask("--reuse")).stderr).not.toContain("reused: explore");
   }, 120_000);
 
-  test("a worker that is told to end returns its task after the grace period, and another one continues it", async () => {
+  test("a worker that is told to end returns its task after the grace period, and another worker continues the task", async () => {
     const began = begin();
     const first = await taker(began);
     first.child.kill("SIGTERM");
@@ -215,12 +215,12 @@ describe("subcrew worker", () => {
     await startWorker(here!);
   }, 120_000);
 
-  test("the task of a killed worker continues on another one from its recorded turns, and ends once", async () => {
+  test("the task of a killed worker continues on another worker from its recorded turns, and ends once", async () => {
     const began = begin();
     const first = await taker(began);
     first.child.kill("SIGKILL");
     await first.ended;
-    writeFileSync(inWork("go"), ""); // ends the command that the dead worker left behind
+    writeFileSync(inWork("go"), ""); // the file `go` ends the command that the dead worker left behind
     const { code, stdout, stderr } = await began.ended;
     expect([code, stdout], stderr).toEqual([0, expect.stringContaining("shows no sign of life")]);
     expect([turnsIn(eventsIn(stdout)), endsIn(eventsIn(stdout))]).toEqual([[1, 2, 3], 1]);
@@ -388,7 +388,7 @@ test("a helper on another worker begins with the uncommitted files of its parent
   expect(existsSync(join(near.workspace, "fresh.txt"))).toBe(false);
   const homeOf = (file: string): number => far.findIndex(({ home }) => made(file).startsWith(home));
   const homesOf = [homeOf("boss-place.txt"), homeOf("aide-place.txt")];
-  expect(homesOf).toEqual(homesOf[0] === 0 ? [0, 1] : [1, 0]); // on two workers
+  expect(homesOf).toEqual(homesOf[0] === 0 ? [0, 1] : [1, 0]); // the two tasks ran on two workers
   for (const { child, ended } of ours) {
     child.kill("SIGTERM");
     await ended;

@@ -130,7 +130,7 @@ test("a run that the only worker took over waits for the next worker when it is 
   const [run, paused] = [await site.orphan("b", first), await site.orphan("c", first)];
   const killed = await site.orphan("d", first);
   expect((await site.run("stop", paused)).code).toBe(0);
-  first.child.kill("SIGSTOP"); // it reads no commands any more
+  first.child.kill("SIGSTOP"); // the stopped worker reads no commands any more
   const { code, stdout } = await site.run("kill", killed);
   expect([code, stdout]).toEqual([0, `${killed} was killed.\nnext: subcrew resume ${killed}\n`]);
   first.child.kill("SIGCONT");
@@ -140,7 +140,7 @@ test("a run that the only worker took over waits for the next worker when it is 
   expect((await site.run("engine", "drain", worker!.id)).code).toBe(0);
   expect((await first.ended).code).toBe(0);
   expect((await site.recorded(run)).types).toEqual(["run.started", "run.resumed"]);
-  // As if its process had died right after it recorded the pause.
+  // As if the process of the paused run had died right after it recorded the pause.
   await site.database.query("update subcrew.runs set owner = 'dead' where run = $1", [paused]);
   for (const name of ["b", "c", "d"]) writeFileSync(join(site.here.workspace, `${name}.go`), "");
   const next = await site.worker();

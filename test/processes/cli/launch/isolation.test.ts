@@ -51,7 +51,7 @@ test("new files outside of the folders of a sparse checkout are applied, and mis
   expect(shell(there.workspace, "cat in/a.txt out/new.txt; git ls-files --deleted")).toBe("two\ntwo\n");
 });
 
-test("a resumed run continues in the worktree of the killed one and removes it", async () => {
+test("a resumed run continues in the worktree of the killed run and removes it", async () => {
   const slow = { calls: [{ name: "write_file", input: { path: "b.txt", content: "b\n" } }], delayMs: 600_000 };
   const there = repo(edits("a.txt", slow, "done"));
   const { child, until, ended } = there.start([...args, "--json"]);

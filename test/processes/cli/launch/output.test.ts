@@ -142,7 +142,7 @@ describe("several tasks", () => {
     expect(stderr).toMatch(/next: subcrew resume run_\w{12} --retry-failed/);
   });
 
-  test("a chain that fails shows the finished steps, and the skipped ones", async () => {
+  test("a chain that fails shows the finished steps, and the skipped steps", async () => {
     const there = place({ ...turns, "work.json": both({ chain: items }) });
     const { code, stdout, stderr } = await there.run(["chain", "--input", "work.json"]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "## a (explore)\n\ngood work\n" });
@@ -162,7 +162,7 @@ describe("several tasks", () => {
       "x",
     ]);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "good work\n" });
-    expect(ms).toBeLessThan(200_000); // the command does not wait for the slow one
+    expect(ms).toBeLessThan(200_000); // the command does not wait for the slow loser
   });
 
   test("with more than thirty tasks the summary counts them and lists the failed ones", async () => {

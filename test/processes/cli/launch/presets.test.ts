@@ -29,7 +29,7 @@ test.each(["omp", "pegasus", "mycode", "pi-parallel", "gemini"])(
   120_000,
 );
 
-/** `512ms`, `1.5s` and `30m0s`, or `1s` and `30m 0s`. */
+/** Patterns of durations: `tight` for `512ms`, `1.5s` and `30m0s`, `spaced` for `1s` and `30m 0s`. */
 const written = {
   tight: /(?<![\w:.])(?:\d+ms|\d+\.\ds|\d+m\d+s)\b/,
   spaced: /(?<![\w:.])(?:\d+m \d+s|\d+s)\b/,

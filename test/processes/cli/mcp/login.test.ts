@@ -51,7 +51,7 @@ test("login opens the browser, runs use the login in every process, and logout e
 
   expect(oauth.authorized).toHaveLength(1);
 
-  oauth.valid.clear(); // so that the run has to renew the login, in a process that never saw it
+  oauth.valid.clear(); // the next run has to renew the login, in a process that never saw the token
   const [listed, ran] = [
     await run(["mcp", "list"]),
     await run([...RUN, "--tools", "mcp__docs__*", "--runner", "process"]),

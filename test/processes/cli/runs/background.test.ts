@@ -61,7 +61,7 @@ function allOf({ home }: Place): number[] {
       try {
         return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(`HOME=${home}`);
       } catch {
-        return false; // it has ended, or belongs to another user
+        return false; // the process has ended, or belongs to another user
       }
     })
     .map(Number);
@@ -84,7 +84,7 @@ function killed(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // it has ended by itself
+    // the process has ended by itself
   }
 }
 
@@ -259,7 +259,7 @@ describe.concurrent("a background process that is gone", () => {
     const work = ["team", "--input", "team.json", "--model", "scripted:turns.json", "--bg", "--name", "site"];
     const shell = opened(terminal(tmux.path, there, work, { columns: 200 }));
     const id = idIn((await shell.until("[exit 0]")).join("\n"));
-    shell.close(); // the terminal is closed with all its processes
+    shell.close(); // closing the terminal ends all its processes
     await until(async () => json<{ status: string }>(await there.run(["status", id, "--json"])).status === "waiting");
 
     for (const pid of [...processesOf(there), ...allOf(there)]) killed(pid);
@@ -323,7 +323,7 @@ describe.concurrent("the inbox", () => {
     expect(answers.filter((line) => line.includes('"path":"page.1/approval"'))).toHaveLength(1);
   });
 
-  test("a rejection fails the run, and a prefix of the run id is enough", async () => {
+  test("a rejection fails the run, and the beginning of the run's id is enough to name it", async () => {
     const there = asking();
     const run = there.start([...args, "--bg"]);
     await run.ended;
@@ -494,7 +494,7 @@ describe.concurrent("watching a run", () => {
 });
 
 describe.concurrent("deleting runs", () => {
-  test("rm refuses a run that is running, and asks before it deletes a paused one", async () => {
+  test("rm refuses a run that is running, and asks before it deletes a paused run", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     const refused = await there.run(["rm", id]);

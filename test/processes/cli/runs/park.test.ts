@@ -97,7 +97,7 @@ test("resume takes over a run with one parked and one running task", async () =>
   const server = await serve(async ({ body }, n) => {
     if (served) return JSON.stringify(body).includes("north") ? "North." : "South.";
     if (n === 2) bothAsk();
-    await both; // so that the refusal does not hold the other task
+    await both; // both requests are sent before the first refusal, which would otherwise hold the other task
     return JSON.stringify(body).includes("north") ? quota : never;
   });
   const here = place();

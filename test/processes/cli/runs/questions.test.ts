@@ -79,7 +79,8 @@ test("lists have colours on a terminal, and none in a pipe", async (context) => 
   await screen.until("[exit 0]");
   const lines = screen.colors().split("\n");
   const green = "\u001b[32m";
-  expect(lines.filter((line) => line.includes("painted") && line.includes(green))).toHaveLength(2); // the rows of ps and runs
+  // one row in the list of ps, and one in that of runs
+  expect(lines.filter((line) => line.includes("painted") && line.includes(green))).toHaveLength(2);
   expect(lines.filter((line) => /Status/.test(line) && line.includes(`${green}completed`))).toHaveLength(1);
-  expect(lines.filter((line) => /^run_\w+ {2}ok /.test(line))).toHaveLength(1); // the output of the pipe
+  expect(lines.filter((line) => /^run_\w+ {2}ok /.test(line))).toHaveLength(1); // the row in the pipe has no colours
 });

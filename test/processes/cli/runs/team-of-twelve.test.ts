@@ -70,7 +70,8 @@ test("a team of 12 in the background: reviews, approvals and rejections from the
   const answered: string[] = [];
   const answer = async (path: string): Promise<void> => {
     const task = path.split(".")[0]!;
-    expect(existsSync(join(there.workspace, `${task}.txt`)), task).toBe(false); // no file before the approval
+    // the file must not exist before its approval
+    expect(existsSync(join(there.workspace, `${task}.txt`)), task).toBe(false);
     if (answered.length === 0) {
       const grown = await run("grow", id, "--input", "more.json");
       expect([grown.code, grown.stdout], grown.stderr).toEqual([0, "The plan was changed; added: t13.\n"]);

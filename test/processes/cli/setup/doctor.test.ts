@@ -81,7 +81,7 @@ describe("doctor", () => {
     expect(all.some(({ about, state }) => about === "node" && state === "ok")).toBe(true);
   });
 
-  test("an MCP server whose program is missing is reported as broken, and one that is switched off is not", async () => {
+  test("an MCP server whose program is missing is reported as broken; a server that is switched off is not", async () => {
     const { all } = await findings(
       {},
       "mcpServers:\n  gone:\n    command: no-such-program-here\n  off:\n    command: no-such-program-here\n    enabled: false\n",

@@ -15,7 +15,7 @@ function processesIn(tty: string): Readonly<{ commands: number[]; guards: number
       if (line.includes("subcrew-terminal-guard")) found.guards.push(Number(pid));
       else if (line.includes(command)) found.commands.push(Number(pid));
     } catch {
-      // it has ended meanwhile
+      // the process has ended meanwhile
     }
   }
   return found;

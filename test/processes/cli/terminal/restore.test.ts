@@ -13,7 +13,7 @@ function topsOf(marker: string): number[] {
       const ours = readFileSync(`/proc/${pid}/environ`, "utf8").includes(`SUBCREW_TEST_MARKER=${marker}`);
       return line.includes(command) && line.includes("top") && ours ? [Number(pid)] : [];
     } catch {
-      return []; // it has ended meanwhile
+      return []; // the process has ended meanwhile
     }
   });
 }

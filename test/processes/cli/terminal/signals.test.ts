@@ -137,7 +137,7 @@ describe("a command of an agent that is running when a signal comes", () => {
         const words = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\u0000");
         return words.slice(0, 2).join(" ") === command;
       } catch {
-        return false; // it has ended meanwhile
+        return false; // the process has ended meanwhile
       }
     });
 
@@ -213,7 +213,7 @@ describe("a command of an agent that is running when a signal comes", () => {
 test.each([
   ["acceptEdits", true],
   ["default", false],
-])("when it is resumed, a run in the mode %s may write as before: %s", async (mode, written) => {
+])("a resumed run in the mode %s may write as before: %s", async (mode, written) => {
   const there = place({ "turns.json": script(hang) });
   const args = [
     "run",

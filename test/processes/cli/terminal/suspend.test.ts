@@ -122,6 +122,6 @@ function commandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8");
   } catch {
-    return ""; // it has ended meanwhile
+    return ""; // the process has ended meanwhile
   }
 }

@@ -17,7 +17,7 @@ const run = (steps: readonly Step[]) => handTo("claude", fake("claude", steps).b
 
 describe("a tool of another vendor", () => {
   test.each(["__proto__", "constructor", "__defineGetter__", "toString", "hasOwnProperty"])(
-    "that calls its event or its tool %s does no harm",
+    "whose event type or tool name is %s does no harm",
     async (name) => {
       const { result: ended } = await run([{ line: `{"type":"${name}"}\n` }, call("1", name), result]);
       expect(ended).toMatchObject({ status: "ok", output: "fine" });

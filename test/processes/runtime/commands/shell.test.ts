@@ -166,7 +166,8 @@ describe("where bubblewrap works", () => {
       expect(ended[0]!.text).not.toContain(CANARY);
     }
     const { ended } = await play([bash(command)], { cwd, permissions: { mode: "bypass" } });
-    // Without the rules they can be read. Files beside the workspace are visible unless the whole folder is emptied.
+    // Without the rules a command can read the files. Files beside the workspace are visible unless the sandbox empties
+    // their folder.
     expect(ended[0]!.text.split(CANARY)).toHaveLength(isEmptied ? 3 : 4);
   });
 
@@ -198,7 +199,8 @@ describe("where bubblewrap works", () => {
   });
 
   test("a background command prints, is listed, is ended, and no process of it is left when the task ends", async () => {
-    const beating = "echo up; while :; do date +%N > next; mv next beat; sleep 0.05; done"; // complete whenever it is read
+    // the file `beat` is complete whenever it is read
+    const beating = "echo up; while :; do date +%N > next; mv next beat; sleep 0.05; done";
     const { ended, cwd } = await play(
       [
         bash(beating, { background: true }),
@@ -331,7 +333,7 @@ describe("race with an acceptance command", () => {
     return { status, output: output ?? "", events };
   };
 
-  test("the answer is passed on standard input, and only an accepted one wins", async () => {
+  test("the answer is passed on standard input, and only an accepted answer wins", async () => {
     expect(await race("grep -qf words.txt", { permissions: { allow: ["bash(=grep -qf words.txt)"] } })).toMatchObject({
       status: "ok",
       output: "blue",

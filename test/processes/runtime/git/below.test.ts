@@ -53,7 +53,7 @@ describe("an agent that an isolated task starts", () => {
   });
 });
 
-test("an agent whose file requires a worktree gets one; a person's task can turn it off, a model's cannot", async () => {
+test("an agent whose file requires a worktree gets one; a person's task can turn the worktree off, a model's task cannot", async () => {
   const agent = { isolation: "worktree" as const };
   const edit = { worker: [write("a.txt", "two\n"), "done"] };
   const input = { mode: "single", agent: "worker", task: "Go." };

@@ -23,7 +23,7 @@ const bash = (command: string): Script => ({ calls: [{ name: "bash", input: { co
 const slow = (text: string): Script => ({ text, delayMs: 60 });
 
 describe("tasks that declare the files they write", () => {
-  test("run one after the other where these overlap, and in parallel otherwise", async () => {
+  test("run one after the other where their files overlap, and in parallel otherwise", async () => {
     const cwd = project();
     // The first one waits for the second: if only one ran at a time, neither would continue.
     const both = deferred<ScriptedTurn>();
@@ -43,7 +43,7 @@ describe("tasks that declare the files they write", () => {
     expect(met.filter((pair) => ["a b", "a d", "c d"].includes(pair))).toEqual([]);
   });
 
-  test("wait across the tasks of a team, also those that others start, and never for ever", async () => {
+  test("also wait for each other across the tasks of a team and their helpers, and never for ever", async () => {
     const cwd = project();
     const child = (writes: string[]) => ({ agent: "child", task: "Go.", writes });
     const tools = [

@@ -235,7 +235,7 @@ describe("a task in its own worktree", () => {
     expect(result.nodes["worker"]!.changes).toMatchObject({ applied: true, files: ["b.txt"] });
     expect(existsSync(marker)).toBe(false);
     shell(cwd, "git add --all");
-    expect(existsSync(marker)).toBe(true); // without the protection it runs
+    expect(existsSync(marker)).toBe(true); // without the protection the filter runs
   });
 
   test("runs no hook and no filter of the repository", async () => {
@@ -254,7 +254,8 @@ describe("several tasks in worktrees", () => {
   test("that change the same lines: the first is applied, the other stored, file by file, and nothing is overwritten", async () => {
     const cwd = project();
     let wrote = 0;
-    // Both have their worktrees before one of them ends: otherwise the second would begin with the first one's changes.
+    // Both tasks have their worktrees before one of them ends; otherwise the second would begin with the first one's
+    // changes.
     const together: Script = () => ((wrote += 1), until(() => wrote === 2).then(() => "done"));
     const turns = {
       first: [write("a.txt", "first\n"), write("f.txt", "f\n"), together],
@@ -345,7 +346,7 @@ describe("several tasks in worktrees", () => {
     }
   });
 
-  test("a task whose changes conflict with the workspace loses the race, and the next one wins", async () => {
+  test("a task whose changes conflict with the workspace loses the race, and the next contender wins", async () => {
     const cwd = project();
     let lose: () => void = () => {};
     const lost = new Promise<void>((resolve) => (lose = resolve));

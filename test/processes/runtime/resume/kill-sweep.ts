@@ -9,7 +9,7 @@ import { ownerOf } from "../../../../src/runtime/store/run-claim.ts";
 import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
 import { type Ended, type Place, place, script, type Started } from "../../command.ts";
 
-/** A way to run something with the real command: its arguments, and the files it needs. */
+/** A scenario of these tests: the arguments of the real command, and the files it needs. */
 type Mode = Readonly<{
   args: readonly string[];
   files: Readonly<Record<string, string>>;
@@ -196,7 +196,7 @@ async function tellFrozen(at: Place, command: "stop" | "cancel", { child, ended 
   } else process.kill(frozen, "SIGCONT");
 }
 
-/** Lists every process that works for this place. Processes that were seen to belong to others are not read again. */
+/** Lists every process that works for this place. Processes that belong to other places are not read again. */
 function processesOf({ home }: Place, starter: number): () => number[] {
   const others = new Set<number>();
   const isOurs = (pid: number): boolean => {
@@ -312,7 +312,7 @@ export async function sweep(
   };
 }
 
-/** This many of the numbers from one to `of`, evenly spread. */
+/** A number of evenly spread integers from one to `of`. */
 function sample(of: number, count: number): number[] {
   if (of <= count) return Array.from({ length: of }, (_, at) => at + 1);
   return Array.from({ length: count }, (_, at) => 1 + Math.round((at * (of - 1)) / (count - 1)));

@@ -115,7 +115,7 @@ test("a journal contains the address without a password, and neither a key nor a
   expect(all).not.toContain(KEY);
 });
 
-test("the journal of an earlier version, with one address and no digest, is refused at another address", async () => {
+test("the journal of an earlier version, with one address and no digest of the key, is refused at another address", async () => {
   const home = tempFolder();
   const old = await slow();
   const id = await paused(home, { ...at(old, KEY), SUBCREW_MODEL: "openai/gpt-5.2" }, { model: undefined });

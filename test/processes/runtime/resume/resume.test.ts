@@ -133,6 +133,6 @@ test("RES-08: a run is resumed in its own folder; when that is missing, it is re
   expect(existsSync(at.workspace)).toBe(false);
   renameSync(moved, at.workspace);
   expect(await at.run(["resume", id], { cwd: at.home })).toMatchObject({ code: 0, stdout: "done\n" });
-  renameSync(at.workspace, moved); // the result of a run that has ended needs no folder
+  renameSync(at.workspace, moved); // showing the result of an ended run needs no workspace
   expect(await at.run(["resume", id], { cwd: at.home })).toMatchObject({ code: 0, stdout: "done\n" });
 });

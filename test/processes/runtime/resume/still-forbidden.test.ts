@@ -45,7 +45,7 @@ test.for([
   }
 });
 
-test("a forbidden tool stays forbidden after a takeover, and for the earlier owner that was only stopped", async () => {
+test("a forbidden tool stays forbidden after a takeover, also when the suspended earlier owner continues", async () => {
   const at = place(files);
   const held = at.start(run, { env: { SUBCREW_FAULT: "stop@journal.write:2" } });
   await isStopped(held.child.pid!);

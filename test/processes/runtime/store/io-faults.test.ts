@@ -8,7 +8,7 @@ import { type Need, needs, needsTimeout } from "../../../needs.ts";
 
 const words = {
   "a.json": script(
-    // It waits for the record of the call before it writes.
+    // The tool waits until the record of its call is stored before it writes.
     { calls: [{ name: "memory_write", input: { key: "note", text: "x" } }] },
     // Slow turns are recorded one by one; faster ones share a write.
     { calls: [{ name: "current_time", input: {} }], delayMs: 60 },

@@ -16,7 +16,7 @@ const runs = (model: string, writes: string): string[] => [
   "--json",
 ];
 
-test("a process that needs files that a run of another process holds waits, names that run, and continues when it is killed", async () => {
+test("a process that needs files held by a run of another process waits, names that run, and continues when it is killed", async () => {
   const at = place(files);
   const first = at.start(runs("long.json", "src/**"));
   await first.until("tool.started");

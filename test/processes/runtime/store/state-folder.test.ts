@@ -82,7 +82,7 @@ test("LOG-13: a reader that follows a run waits for the rest of a record, and ch
   const waiting = new Promise<void>((resolve) => {
     seen.forEach((numbers) => {
       const until = async (last: KeptEvent | undefined): Promise<boolean> => {
-        if (++reads >= 9) resolve(); // every reader has seen the first half by now
+        if (++reads >= 9) resolve(); // by now every reader has seen the first half of the record
         return last?.seq === 3;
       };
       readers.push(

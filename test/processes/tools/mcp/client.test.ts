@@ -239,7 +239,7 @@ describe.concurrent("MCP servers", () => {
     expect(seen).toMatchObject({ STAGE: "test", HOMELY: "nowhere" });
   });
 
-  test("MCPC-02: a server that ends is started again, one that hangs is given up, and the agent continues", async () => {
+  test("MCPC-02: a server that ends is started again, a server that hangs is given up, and the agent continues", async () => {
     await patiently(async (times) => {
       const { server, starts } = fixture();
       const { texts, status } = await play(
@@ -322,7 +322,7 @@ describe.concurrent("MCP servers", () => {
     expect(readFileSync(file, "utf8")).toHaveLength(200_000);
   });
 
-  test("resources and prompts of a server are offered as tools of it, and judged like them", async () => {
+  test("resources and prompts of a server are offered as its tools, and judged like its tools", async () => {
     const { server } = fixture({ content: true });
     const home = tempFolder();
     const mcpServers = { fix: server };
@@ -359,24 +359,33 @@ describe.concurrent("MCP servers", () => {
     ["anthropic/claude-sonnet-4-5", 2],
     ["deepseek/deepseek-chat", 0],
     ["m", 0],
-  ])("an image of a server is shown to %s as %i images, and named to all", async ([name, shown]) => {
-    const { server } = fixture({ content: true });
-    const model = scripted(call("mcp__fix__draw"), call("mcp__fix__read_resource", { uri: "memo://picture" }), "done");
-    const { texts } = await play([], {
-      ...allowed,
-      mcpServers: { fix: server },
-      agent: { model: name },
-      models: { [name]: model },
-    });
-    expect(texts).toEqual([
-      "Here it is:\n[image: image/png, about 70 bytes]\n[audio: audio/wav, about 3 bytes]\n[resource: memo://notes]",
-      "[resource memo://picture: image/png, about 70 bytes]",
-    ]);
-    const answers = model.requests
-      .at(-1)!
-      .messages.flatMap((message) => (message.role === "tool" ? message.results : []));
-    expect(answers.flatMap(({ images = [] }) => images).filter(({ type }) => type === "image/png")).toHaveLength(shown);
-  });
+  ])(
+    "an image from a server is sent to %s as %i images, and named in the text for every model",
+    async ([name, shown]) => {
+      const { server } = fixture({ content: true });
+      const model = scripted(
+        call("mcp__fix__draw"),
+        call("mcp__fix__read_resource", { uri: "memo://picture" }),
+        "done",
+      );
+      const { texts } = await play([], {
+        ...allowed,
+        mcpServers: { fix: server },
+        agent: { model: name },
+        models: { [name]: model },
+      });
+      expect(texts).toEqual([
+        "Here it is:\n[image: image/png, about 70 bytes]\n[audio: audio/wav, about 3 bytes]\n[resource: memo://notes]",
+        "[resource memo://picture: image/png, about 70 bytes]",
+      ]);
+      const answers = model.requests
+        .at(-1)!
+        .messages.flatMap((message) => (message.role === "tool" ? message.results : []));
+      expect(answers.flatMap(({ images = [] }) => images).filter(({ type }) => type === "image/png")).toHaveLength(
+        shown,
+      );
+    },
+  );
 
   test("a server over HTTP gets a header whose value comes from an environment variable", async () => {
     const folder = tempFolder();
