@@ -238,6 +238,8 @@ describe("in a file with broken YAML, every tool that a line denies stays denied
     ["a flag below a key without a name", ":\n readonly: yes"],
     ["an indented list below a block of text", "note: |\n tools: read_file\nx: ]"],
     ["an indented flag", "x: *a\n readonly: yes"],
+    ["a list that a stray key turns into switches", "tools:\n  x: y\nx: &a\n+\n  - read_file\n  - grep_files"],
+    ["a list in brackets behind switches", "tools:\n  x: true\nx: @y\n  [read_file, grep_files]"],
   ])("%s", (_form, lines) => {
     for (const dialect of [ownDialect, opencodeDialect, claudeDialect]) {
       const { agents, problems } = dialect.read(`---\nname: a\ndescription: d\n${lines}\n---\nBody`, place);

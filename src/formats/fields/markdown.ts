@@ -1,5 +1,6 @@
 import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { foldName } from "../../core/vocabulary/tool-names.ts";
 import { type Data, frontmatterLineOf, readFrontmatter, split } from "../yaml/frontmatter.ts";
 import { restrictionsIn } from "../yaml/restrictions.ts";
@@ -56,7 +57,7 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
   const raw = data ?? NO_DATA;
   readFields(dialect.fields, recovered === undefined ? raw : withoutInvented(dialect.fields, raw), draft);
   dialect.settle?.(draft, raw, place);
-  if (recovered !== undefined) keepRestrictions(draft, split(text).yaml ?? "", dialect.fields);
+  if (recovered !== undefined) keepRestrictions(draft, { yaml: split(text).yaml ?? "", raw }, dialect.fields);
   return finish(draft, {
     place,
     raw,
@@ -73,8 +74,8 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
  * Applies the restrictions that the lines of a broken frontmatter show, in addition to those that its repaired form
  * has: a stray line can divide a list, and the repair then gives the rest of the list to another key or drops it.
  */
-function keepRestrictions(draft: Draft, yaml: string, fields: Fields): void {
-  const { denied, answers, modes } = restrictionsIn(yaml);
+function keepRestrictions(draft: Draft, { yaml, raw }: { yaml: string; raw: Data }, fields: Fields): void {
+  const { denied, answers, modes, listed } = restrictionsIn(yaml);
   const known = draft.agent.disallowedTools ?? [];
   const isKnown = (entry: string): boolean => {
     const names = deniedBy(entry, undefined);
@@ -84,6 +85,9 @@ function keepRestrictions(draft: Draft, yaml: string, fields: Fields): void {
   if (added.length > 0) fields.ruleOf("disallowedTools")?.(draft, [...new Set(added)], "disallowedTools");
   if (answers.length > 0)
     opencodePermission(draft, Object.fromEntries(answers.map((tool) => [tool, "deny"])), "permission");
+  const { tools: from = "" } = draft.from;
+  // A map of switches leaves other tools on, but these lines show that tools were listed.
+  if (listed.length > 0 && isRecord(raw[from])) fields.ruleOf("tools")?.(draft, [...new Set(listed)], from);
   for (const key of modes) {
     if (/readonly/.test(foldName(key))) lookOnly(draft, key);
     else readPermission(draft, "plan", key);

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { restrictionsIn } from "./restrictions.ts";
 
-const nothing = { denied: [], answers: [], modes: [] };
+const nothing = { denied: [] as string[], answers: [] as string[], modes: [] as string[] };
+
+/** All that the lines forbid, without the tools that they list. */
+function forbiddenIn(yaml: string): typeof nothing {
+  const found = restrictionsIn(yaml);
+  return { denied: [...found.denied], answers: [...found.answers], modes: [...found.modes] };
+}
 
 test.each([
   ["on one line", "disallowedTools: bash, write_file"],
@@ -18,7 +24,7 @@ test.each([
   ["below a key with a question mark", "? deny: bash, write_file"],
   ["below a key with a wide colon", "deny： bash, write_file"],
 ])("in broken YAML, denied tools are found in a list %s", (_form, yaml) => {
-  expect(restrictionsIn(yaml)).toEqual({ ...nothing, denied: ["bash", "write_file"] });
+  expect(forbiddenIn(yaml)).toEqual({ ...nothing, denied: ["bash", "write_file"] });
 });
 
 test.each([
@@ -35,7 +41,7 @@ test.each([
     ["write_file", "read_file"],
   ],
 ])("in broken YAML, a line can deny %s", (_what, yaml, denied) => {
-  expect(restrictionsIn(yaml)).toEqual({ ...nothing, denied });
+  expect(forbiddenIn(yaml)).toEqual({ ...nothing, denied });
 });
 
 test.each([
@@ -46,7 +52,7 @@ test.each([
   ["permissions without an indent", "permission:\nbash: deny\nedit: deny"],
   ["permissions that a stray line divides", "permission:\n  bash: deny\nx: @y\n  edit: deny"],
 ])("in broken YAML, denied tools are found in %s", (_form, yaml) => {
-  expect(restrictionsIn(yaml)).toEqual({ ...nothing, answers: ["bash", "edit"] });
+  expect(forbiddenIn(yaml)).toEqual({ ...nothing, answers: ["bash", "edit"] });
 });
 
 test.each([
@@ -59,7 +65,7 @@ test.each([
   ["sandbox", "  sandbox: Plan"],
   ["permission", "permission: plan"],
 ])("the key %s makes an agent read-only: %s", (key, yaml) => {
-  expect(restrictionsIn(yaml)).toEqual({ ...nothing, modes: [key] });
+  expect(forbiddenIn(yaml)).toEqual({ ...nothing, modes: [key] });
 });
 
 test.each([
@@ -71,5 +77,13 @@ test.each([
   "permissionMode: default",
   "mode: plan",
 ])("in broken YAML, %j restricts nothing", (yaml) => {
-  expect(restrictionsIn(yaml)).toEqual(nothing);
+  expect(forbiddenIn(yaml)).toEqual(nothing);
+});
+
+test.each([
+  ["items below another key", "x: &a\n  - read_file\n- grep_files # why", ["read_file", "grep_files"]],
+  ["brackets", "tools:\n  [read_file, grep_files]", ["read_file", "grep_files"]],
+  ["no items of a deny-list, and no text", "deny:\n  - bash\nnote: x\n  use bash", []],
+])("in broken YAML, tools without a key are found: %s", (_form, yaml, listed) => {
+  expect(restrictionsIn(yaml).listed).toEqual(listed);
 });

@@ -8,6 +8,8 @@ type Restrictions = Readonly<{
   answers: readonly string[];
   /** Keys that make the agent read-only. */
   modes: readonly string[];
+  /** Names of tools on lines without a key that belong to no deny-list: a list of allowed tools may have had them. */
+  listed: readonly string[];
 }>;
 
 /** The list that a line may belong to. */
@@ -18,7 +20,7 @@ type Place = "allowed" | "denied" | "answers" | "other";
  * the file denies anything, each line of tool names outside an allow-list counts as denied.
  */
 export function restrictionsIn(yaml: string): Restrictions {
-  const found = { denied: [] as string[], answers: [] as string[], modes: [] as string[] };
+  const found = { denied: [] as string[], answers: [] as string[], modes: [] as string[], listed: [] as string[] };
   const lines = yaml.split(/\r\n?|\n/).map((line) => line.replace(/\s#.*$/, ""));
   const denies = lines.some((line) => DENYING.test(keyIn(line)?.folded ?? "") || DENIES.test(line));
   let place: Place = "other";
@@ -27,6 +29,7 @@ export function restrictionsIn(yaml: string): Restrictions {
     if (key !== undefined && isMode(key)) found.modes.push(key.name);
     const next = key === undefined ? undefined : placeOf(key);
     if (next !== undefined) place = next;
+    if (key === undefined && place !== "denied" && isOfTools(line)) found.listed.push(...entriesIn(line));
     if (!denies || next === "other") continue;
     const listed = key === undefined || next === undefined ? line : key.value;
     if (place === "denied") found.denied.push(...entriesIn(listed).filter(isTool));
