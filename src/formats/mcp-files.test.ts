@@ -46,3 +46,18 @@ test("the login settings of a server are read in the format of Codex", () => {
   const text = `[mcp_servers.docs]\nurl = "${url}"\nscopes = ["a"]\n[mcp_servers.docs.oauth]\nclient_id = "me"\n`;
   expect(oauthOf(".codex/config.toml", "mcp_servers", text)).toEqual({ clientId: "me", scopes: ["a"] });
 });
+
+test.each([
+  ["a map", { a: "b" }, "the command has to be a text or a list of texts"],
+  ["a list with a map", ["docs-server", { a: "b" }], "the command has to be a text or a list of texts"],
+  ["nothing", null, "the server has neither a command nor a url"],
+])(
+  "a server whose command is %s is refused with the reason, and the servers beside it are read",
+  (_, command, problem) => {
+    const text = JSON.stringify({ mcpServers: { odd: { command }, docs: { url } } });
+    expect(readMcpFile({ path: ".mcp.json", key: "mcpServers" }, text)).toEqual([
+      { name: "odd", problem },
+      { name: "docs", server: { url } },
+    ]);
+  },
+);

@@ -67,6 +67,9 @@ function readServer(name: string, raw: unknown): ReadServer {
       problem: `the server prompts for "${asked}" when it starts; use \${NAME} to read a variable instead`,
     };
   if (raw["type"] === "sse") return { name, problem: "the server uses the old SSE transport, which is not supported" };
+  const words: readonly unknown[] = [raw["command"] ?? []].flat();
+  if (words.some((word) => typeof word !== "string"))
+    return { name, problem: "the command has to be a text or a list of texts" };
   const server = serverIn(raw);
   const problem = faultsOf(mcpServers, { [name]: server }, "server")[0]?.message ?? serverProblem(server);
   return problem === undefined ? { name, server } : { name, problem };
@@ -76,7 +79,7 @@ type Raw = Readonly<Record<string, unknown>>;
 
 /** Converts a server definition in any of the known spellings. */
 function serverIn(raw: Raw): McpServer {
-  const [command, ...first] = [raw["command"]].flat() as string[];
+  const [command, ...first] = [raw["command"] ?? []].flat() as string[];
   const args = [...first, ...listIn(raw, "args")].map(variablesIn);
   const env = textsIn(raw, "env", "environment");
   const headers = { ...textsIn(raw, "headers", "http_headers"), ...headersFromVariables(raw) };
