@@ -20,7 +20,8 @@ const SUBCOMMANDS =
   /^(?:git|npm|pnpm|yarn|npx|cargo|go|docker|kubectl|make|pip|uv|poetry|gh|dotnet|mvn|gradle|deno|bun)$/;
 
 /** Commands whose subcommands have subcommands of their own. */
-const NESTED = /^(?:gh|glab|aws|gcloud|az)$|^(?:docker|podman) (?:compose|container|image|network|volume|system|buildx)$/;
+const NESTED =
+  /^(?:gh|glab|aws|gcloud|az)$|^(?:docker|podman) (?:compose|container|image|network|volume|system|buildx)$/;
 
 /** Commands whose first argument is the program that they run. */
 const INTERPRETERS = /^(?:python|pypy|node|nodejs|tsx|ts-node|perl|ruby|php|lua|Rscript|julia|java|bash|sh|zsh)[\d.]*$/;
