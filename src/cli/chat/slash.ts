@@ -7,6 +7,7 @@ import { counted } from "../../core/view/words.ts";
 import type { Crew } from "../../crew.ts";
 import type { CliCommand } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
+import { checkOutputLinks } from "../base/project-links.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import type { ChatConversation } from "../../crew/conversation.ts";
 import type { ChatSurface } from "./surface.ts";
@@ -144,6 +145,7 @@ const table: Readonly<Record<string, Row>> = {
         import("node:fs/promises"),
       ]);
       const text = transcriptMarkdown("Conversation", transcriptsOf(surface.events()));
+      checkOutputLinks(file);
       try {
         await writeFile(file, text, { flag: "wx" });
       } catch (error) {

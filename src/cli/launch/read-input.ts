@@ -4,6 +4,7 @@ import type { AnyInput } from "../../core/plan/input.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { isBarePlan, type Mode, modeOf } from "../../modes/compile.ts";
+import { checkInputLinks } from "../base/project-links.ts";
 
 /**
  * Reads the input in a file or on standard input and adds its mode. Throws when `wanted` is given and the mode
@@ -36,6 +37,7 @@ export async function readData(file: string): Promise<unknown> {
 /** The text of a file, or everything on standard input. */
 export async function readText(file: string): Promise<string> {
   if (file === "-") return readStdin();
+  checkInputLinks(file);
   const text = await readNamedFile(file, MOST_BYTES).catch((error: NodeJS.ErrnoException) => {
     throw error.code === "EFBIG" ? tooLarge(file) : unreadable(file, error);
   });

@@ -9,6 +9,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { githubAnnotations, resultJunit, resultMarkdown } from "../../sinks/result-formats.ts";
 import { outputProblem, writeProblem } from "../base/file-problem.ts";
 import type { Flags, OutputFormat } from "../base/flags.ts";
+import { checkOutputLinks } from "../base/project-links.ts";
 
 type Durations = Pick<Look, "durations">;
 
@@ -63,6 +64,7 @@ export async function closeFile(target: Writable, file: string): Promise<void> {
 const nowhere = (): Writable => new Writable({ write: (_, __, done) => done() });
 
 async function openFile(file: string): Promise<Writable> {
+  checkOutputLinks(file);
   try {
     return (await openAnew(file)).createWriteStream();
   } catch (error) {

@@ -19,15 +19,30 @@ export function proposedRule(tool: string, input: unknown): string | undefined {
 const SUBCOMMANDS =
   /^(?:git|npm|pnpm|yarn|npx|cargo|go|docker|kubectl|make|pip|uv|poetry|gh|dotnet|mvn|gradle|deno|bun)$/;
 
+/** Commands whose subcommands have subcommands of their own. */
+const NESTED =
+  /^(?:gh|glab|aws|gcloud|az)$|^(?:docker|podman) (?:compose|container|image|network|volume|system|buildx)$/;
+
+/** Commands whose first argument is the program that they run. */
+const INTERPRETERS = /^(?:python|pypy|node|nodejs|tsx|ts-node|perl|ruby|php|lua|Rscript|julia|java|bash|sh|zsh)[\d.]*$/;
+
 /**
- * Keeps the program, its subcommand and every option; other arguments may differ. Lines with operators are never
- * generalised.
+ * Keeps the program, its subcommand or script, and every option; other arguments may differ. Lines with operators are
+ * never generalised.
  */
 function commandRule(tool: string, command: string): string | undefined {
   const line = command.trim();
   if (line === "" || /[\n;&|<>`$(){}*?[\]"'\\#]/.test(line)) return undefined;
   const [program = "", ...words] = line.split(/\s+/);
-  const kept = SUBCOMMANDS.test(program) ? (words[0] === "run" ? 2 : 1) : 0;
+  const kept = wordsKept(program, words);
   const literal = words.filter((word, index) => index < kept || word.startsWith("-"));
   return `${tool}(${[program, ...literal].join(" ")} *)`;
+}
+
+/** The number of words after the program that stay as they are. */
+function wordsKept(program: string, words: readonly string[]): number {
+  if (INTERPRETERS.test(program)) return words.findIndex((word) => !word.startsWith("-")) + 1;
+  const isNested = NESTED.test(program) || NESTED.test(`${program} ${words[0]}`);
+  if (isNested || (words[0] === "run" && SUBCOMMANDS.test(program))) return 2;
+  return SUBCOMMANDS.test(program) ? 1 : 0;
 }

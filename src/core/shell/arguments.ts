@@ -1,5 +1,5 @@
 import { words } from "../text/words.ts";
-import { quotedIn, readAsCommands } from "./code.ts";
+import { afterSigns, quotedIn, readAsCommands, withLineEnds } from "./code.ts";
 import { effectsOf } from "./known-commands.ts";
 import type { ShellCommand, ShellWord } from "./parse.ts";
 
@@ -27,7 +27,8 @@ export function commandsInInput(
   input: readonly ShellWord[],
 ): readonly ShellCommand[] {
   if (input.length === 0 || RUNS_NOTHING.has(program) || effectsOf(program, args) !== undefined) return [];
-  const texts = new Set(input.flatMap(({ text = "" }) => [text, ...quotedIn(text)]));
+  const given = input.flatMap(({ text = "" }) => withLineEnds(text));
+  const texts = new Set(given.flatMap((text) => [text, ...quotedIn(text), ...afterSigns(text)]));
   return [...texts].flatMap(readAsCommands);
 }
 
@@ -56,10 +57,12 @@ function linesIn(text: string, depth = 0): string[] {
   const value = /^(?:-{1,2}[\w.-]*|[\w.:-]+?)(?:=|::=|:(?!\/))([^]+)$/.exec(text)?.[1];
   const isLine = value !== undefined && (text.startsWith("--") || /[\s"']/.test(value));
   const attached = /^-\w([^]*\s[^]*)$/.exec(text)?.[1];
+  const address = /(?:^|!!)(?:exec|system|shell):([^,]+)/i.exec(text)?.[1]; // as socat writes them
   const found = [
     ...(/\s/.test(text) ? [text] : []),
     ...(isLine ? [value] : []),
     ...(attached === undefined ? [] : [attached]),
+    ...(address === undefined ? [] : [address]),
   ];
   const unquoted = found.flatMap((each) => /^(["'])([^]*)\1$/.exec(each)?.[2] ?? each);
   return depth < 3 && value?.includes("=") ? [...unquoted, ...linesIn(value, depth + 1)] : unquoted;

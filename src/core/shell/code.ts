@@ -6,7 +6,8 @@ import { parseShell, type ShellCommand, type ShellWord } from "./parse.ts";
  */
 export function commandsInCode(program: string, args: readonly ShellWord[]): readonly ShellCommand[] {
   if (!INTERPRETER.test(program)) return [];
-  const texts = new Set(args.flatMap(({ text = "" }) => [...quotedIn(text), ...afterSigns(text)]));
+  const given = args.flatMap(({ text = "" }) => withLineEnds(text));
+  const texts = new Set(given.flatMap((text) => [...quotedIn(text), ...afterSigns(text)]));
   return [...texts].flatMap(readAsCommands);
 }
 
@@ -72,10 +73,15 @@ function endOf(code: string, from: number, close: string): number {
   return -1;
 }
 
-const afterSigns = (code: string): string[] =>
+/** A text, and the one that `printf` and `echo -e` make of it where its line ends are written as `\n`. */
+export const withLineEnds = (text: string): string[] =>
+  text.includes("\\n") ? [text, text.replaceAll("\\n", "\n")] : [text];
+
+/** The command lines after the signs and words with which programs start a shell, as `!` does in ed, also behind a range. */
+export const afterSigns = (code: string): string[] =>
   Array.from(
     code.matchAll(
-      /(?:^|[\s;=])(?:\.(?:she?l?l?|syst?e?m?)\b|(?:\.\w+\s+["']?)\||\b(?:system|exec|spawn)\b|\\?!|(?:e?syscmd)\(`?)\s*([^\n;')]+)/g,
+      /(?:^|[\s;=])(?:\.(?:she?l?l?|syst?e?m?)\b|(?:\.\w+\s+["']?)\||\b(?:system|exec|spawn|pager)\b|\\P\b|~\||\\!|(?:[\d.,$%+~-]|'\w)*!|(?:e?syscmd)\(`?)\s*([^\n;')]+)/g,
     ),
     ([, line]) => line ?? "",
   );

@@ -150,12 +150,15 @@ const looking: Readonly<Record<string, Grammar>> = {
   },
 };
 
+/** GNU awk opens a connection for a file with such a name. */
+const AWK: Grammar = { valued: "Fv", operands: "script", badOperand: /^\/inet/, isReading: awkReads };
+
 /** Programs that are never treated as read-only; a `*` in a permission rule covers only these options. */
 const acting: Readonly<Record<string, Grammar>> = {
-  awk: { valued: "Fv", operands: "script", isReading: awkReads },
-  gawk: { valued: "Fv", operands: "script", isReading: awkReads },
-  mawk: { valued: "Fv", operands: "script", isReading: awkReads },
-  nawk: { valued: "Fv", operands: "script", isReading: awkReads },
+  awk: AWK,
+  gawk: AWK,
+  mawk: AWK,
+  nawk: AWK,
   yq: {
     flags: "rPjMCn",
     operands: "pattern",
@@ -249,6 +252,10 @@ const GIT_LOG: Grammar = {
     "ignore-space-change raw source parents children no-renames relative-date patch-with-stat",
 };
 
+/** Placeholders and sort keys for signatures make git run the program that the repository names for them. */
+const SIGNATURES = /%(?:[-+ ]?G|\(\*?signature)/;
+const SORTS_BY_SIGNATURES = /%(?:[-+ ]?G|\(\*?signature)|^(?:--sort=)?[-*]*signature\b/;
+
 /** Subcommands of git that only list and show; those whose operands would create something may have none. */
 const gitLooking: Readonly<Record<string, Grammar>> = {
   log: GIT_LOG,
@@ -274,10 +281,15 @@ const gitLooking: Readonly<Record<string, Grammar>> = {
   "cat-file": { flags: "tsep" },
   "merge-base": { flags: "a", long: "all is-ancestor fork-point" },
   "show-ref": { flags: "sd", long: "heads tags hash verify" },
-  "for-each-ref": { long: "count= sort= format= contains merged no-merged" },
+  "for-each-ref": { badWord: SORTS_BY_SIGNATURES, long: "count= sort= format= contains merged no-merged" },
   "count-objects": { flags: "vH", most: 0 },
-  branch: { flags: "arv", most: 0, long: "all remotes verbose list show-current sort= format= no-color" },
-  tag: { flags: "l", most: 0, long: "list sort= format=" },
+  branch: {
+    badWord: SORTS_BY_SIGNATURES,
+    flags: "arv",
+    most: 0,
+    long: "all remotes verbose list show-current sort= format= no-color",
+  },
+  tag: { badWord: SORTS_BY_SIGNATURES, flags: "l", most: 0, long: "list sort= format=" },
   remote: { flags: "v", most: 0, long: "verbose" },
   reflog: { most: 0, long: "date= oneline" },
   stash: { operands: "texts", badOperand: /^(?!list$)/, most: 1 },
@@ -331,8 +343,7 @@ const git: Check = (args) => {
   // Every argument after an unknown subcommand may have an effect.
   const places = Array.from({ length: args.length - at }, (_, n) => at + n);
   if (grammar === undefined) return { ...none, effects: [...before.effects, ...places] };
-  // Placeholders for signatures in a format make git run the program that the repository names for them.
-  const own = readOptions({ badWord: /%(?:[-+ ]?G|\(\*?signature)/, ...grammar }, args.slice(at + 1));
+  const own = readOptions({ badWord: SIGNATURES, ...grammar }, args.slice(at + 1));
   const isActing = table === gitActing || (name === "stash" && own.operands.length === 0);
   return {
     names: own.names,

@@ -86,7 +86,7 @@ export function awkReads(script: string): boolean {
   if (script.length > LONGEST_PROGRAM) return false;
   const outside = script.replace(/"(?:[^"\\\n]|\\.)*"/g, '""');
   const code = /[/#\\]/.test(outside) || outside.replaceAll('""', "").includes('"') ? script : outside;
-  return !/system|getline|close|fflush|@|\||>|extension|ENVIRON|PROCINFO/.test(code.replaceAll("||", ""));
+  return !/system|getline|close|fflush|@|\||>|extension|ENVIRON|PROCINFO|ARGV|SYMTAB/.test(code.replaceAll("||", ""));
 }
 
 /** The longest awk program that is analysed: the time for one with open quotes grows with the square of its length. */

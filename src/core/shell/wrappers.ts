@@ -50,6 +50,8 @@ type Grammar = Readonly<{
   flags?: string;
   valued?: string;
   long?: string;
+  /** A subcommand that may stand before the inner command, with options of its own. */
+  subcommand?: string;
   /** Number of words between the options and the inner command. */
   before?: number;
   /** True: `NAME=value` is allowed before the inner command. */
@@ -104,7 +106,7 @@ const grammars: Readonly<Record<string, Grammar>> = {
   "dbus-launch": { long: "auto-syntax exit-with-session sh-syntax" },
   "cross-env": { sets: true },
   "cross-env-shell": { sets: true },
-  dotenv: { valued: "evc", transparent: false },
+  dotenv: { valued: "evc", subcommand: "run", transparent: false },
   watchexec: {
     flags: "rcn",
     valued: "wefisdo",
@@ -214,7 +216,9 @@ const opaque = (inner: UnwrappedCommand): UnwrappedCommand =>
 
 /** The command after the options of a wrapper; empty: the wrapper runs nothing. */
 function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): UnwrappedCommand | undefined {
-  const rest = afterOptions(grammar, args);
+  const first = afterOptions(grammar, args);
+  const isSubcommand = grammar.subcommand !== undefined && first?.[0]?.text === grammar.subcommand;
+  const rest = isSubcommand ? afterOptions({}, first.slice(1)) : first;
   if (rest === undefined) return { problem: `subcrew does not know an option of "${name}"` };
   // For `env`, a dash alone is an option.
   const given = name === "env" && rest[0]?.text === "-" ? rest.slice(1) : rest;

@@ -25,6 +25,8 @@ export type CommandNote = Readonly<{
   /** Permission rules that may allow protected paths. */
   allow: readonly Rule[];
   existing: readonly RawPath[];
+  /** New protected folders in which a tool was allowed to write a file; absent: none. */
+  shared?: readonly RawPath[];
   links: readonly Readonly<{ path: RawPath; target?: RawPath }>[];
   watched: readonly (readonly [path: RawPath, fingerprint: string])[];
 }>;

@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, readlinkSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { uptime } from "node:os";
 import { lifts } from "../../core/policy/judge-call.ts";
 import type { Rule } from "../../core/rules/rule.ts";
@@ -16,6 +16,8 @@ import { fingerprint } from "./protected-mounts.ts";
 export type Before = Readonly<{
   roots: readonly GuardedRoot[];
   existing: ReadonlySet<RawPath>;
+  /** New protected folders in which a tool was allowed to write a file meanwhile. */
+  shared: ReadonlySet<RawPath>;
   links: readonly Readonly<{ path: RawPath; target?: RawPath }>[];
   watched: ReadonlyMap<RawPath, string>;
   allow(): readonly Rule[];
@@ -27,13 +29,14 @@ export function quarantine(
   found: readonly ProtectedThing[],
   spares: Spares = () => false,
 ): QuarantinedFile[] {
-  const { existing, links, watched } = before;
+  const { existing, shared, links, watched } = before;
   const isNew = ({ path }: ProtectedThing): boolean => !existing.has(path) && !spares(path);
   const changed = [...watched].filter(([path, was]) => {
     const now = fingerprint(path);
     return now !== "" && now !== was && !spares(path);
   });
-  const all = [...found.filter(isNew).map(({ path }) => path), ...changed.map(([path]) => path)];
+  const replaced = [...shared].filter((path) => isNoFolder(path) && !spares(path));
+  const all = [...found.filter(isNew).map(({ path }) => path), ...changed.map(([path]) => path), ...replaced];
   const outer = new Set(all);
   const wanted = all.filter((path) => !REST.test(path) || !hasAbove(outer, path));
   // Nested entries first, because renaming the outer one changes their path. Only the outermost is reported.
@@ -66,6 +69,36 @@ function hasAbove(paths: ReadonlySet<string>, path: string): boolean {
   for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1))
     if (paths.has(path.slice(0, at))) return true;
   return false;
+}
+
+/** What is in the same folder as a protected file that a tool was allowed to write, and is neither allowed nor a draft. */
+export function besidePermitted({ existing, shared }: Pick<Before, "existing" | "shared">): ProtectedThing[] {
+  return [...shared]
+    .flatMap((folder) => entriesOf(folder).map((name): RawPath => `${folder}/${name}`))
+    .filter((path) => !existing.has(path) && !DRAFT.test(path) && !REFUSED.test(path))
+    .map((path) => ({ path, kind: "file" }));
+}
+
+/** True for a link or a file in place of a folder. */
+function isNoFolder(path: RawPath): boolean {
+  try {
+    return lstatSync(opened(path), { throwIfNoEntry: false })?.isDirectory() === false;
+  } catch {
+    return false; // a folder above it is gone
+  }
+}
+
+/** A file that a tool writes and then moves into place. */
+const DRAFT = /\/\.[0-9a-f]{16}\.tmp$/;
+/** A file that was quarantined before. */
+const REFUSED = /[/.]refused-[0-9a-f]{6}$/;
+
+function entriesOf(folder: RawPath): string[] {
+  try {
+    return readdirSync(opened(folder), { encoding: "latin1" });
+  } catch {
+    return []; // the folder is gone
+  }
 }
 
 /** True for a file that the command created or replaced. */
@@ -111,12 +144,23 @@ export async function finishQuarantine(record: CommandRecord): Promise<Quarantin
   const found = await Promise.all(
     record.roots.map((root) => new ProtectedScan(root, (path) => isMade(before, path)).scan()),
   );
-  return quarantine(before, found.flat(), (path) => isLifted(before, path) || bornAt(path) > since);
+  return quarantine(
+    before,
+    [...found.flat(), ...besidePermitted(before)],
+    (path) => isLifted(before, path) || bornAt(path) > since,
+  );
 }
 
 /** The state before the command, from its record. */
-export function beforeOf({ roots, existing, links, watched, allow }: CommandRecord): Before {
-  return { roots, existing: new Set(existing), links, watched: new Map(watched), allow: () => allow };
+export function beforeOf({ roots, existing, shared = [], links, watched, allow }: CommandRecord): Before {
+  return {
+    roots,
+    existing: new Set(existing),
+    shared: new Set(shared),
+    links,
+    watched: new Map(watched),
+    allow: () => allow,
+  };
 }
 
 function bootId(): string | undefined {

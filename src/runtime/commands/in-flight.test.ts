@@ -180,7 +180,7 @@ describe("no command leaves a protected name that was not there before", () => {
        const found = await new ProtectedScan(root, () => true).scan();
        const { readOnly } = protectionOf(found, [root.root]);
        const watched = new Map([[root.root + "/node_modules/p/.vscode", "as it was"]]);
-       const moved = quarantine({ roots: [root], existing: new Set(watched.keys()), links: [], watched, allow: () => [] }, found);
+       const moved = quarantine({ roots: [root], existing: new Set(watched.keys()), shared: new Set(), links: [], watched, allow: () => [] }, found);
        console.log(JSON.stringify({ readOnly, moved }));`,
     );
     const child = spawn(process.execPath, [program], {
@@ -357,6 +357,39 @@ describe("a command that is interrupted", () => {
     writeFileSync(join(place.ws, ".vscode/settings.json"), "{}");
     await shell.kill();
     expect(readdirSync(place.ws).toSorted()).toEqual([".vscode", "a.txt", "made"]);
+  });
+
+  test("what a command puts beside a file that a tool was allowed to write is quarantined", async () => {
+    const place = room();
+    const inFlight = new InFlight({ state: place.state });
+    const put = "mkdir -p .git/hooks .git/info/x; touch .git/hooks/pre-commit .git/config .git/info/attributes";
+    const shell = await host(place, { inFlight }).commands.start(
+      `touch made; until test -e .git/info/exclude; do sleep 0.1; done; ${put}; touch put; sleep 1000`,
+    );
+    await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
+    await inFlight.permit(join(place.ws, ".git/info/exclude"));
+    mkdirSync(join(place.ws, ".git/info"), { recursive: true });
+    writeFileSync(join(place.ws, ".git/info/exclude"), "x");
+    await expect.poll(() => existsSync(join(place.ws, "put")), patient).toBe(true);
+    await shell.kill();
+    expect(named(place.ws, "hooks", "config", "attributes", "x")).toEqual([]);
+    expect(readFileSync(join(place.ws, ".git/info/exclude"), "utf8")).toBe("x");
+  });
+
+  test("a link in place of the folder of a file that a tool was allowed to write is quarantined", async () => {
+    const place = room();
+    const inFlight = new InFlight({ state: place.state });
+    const replace = "mv .vscode own; touch own/tasks.json; ln -s own .vscode";
+    const shell = await host(place, { inFlight }).commands.start(
+      `touch made; until test -e .vscode/settings.json; do sleep 0.1; done; ${replace}; touch put; sleep 1000`,
+    );
+    await expect.poll(() => existsSync(join(place.ws, "made")), patient).toBe(true);
+    await inFlight.permit(join(place.ws, ".vscode/settings.json"));
+    mkdirSync(join(place.ws, ".vscode"));
+    writeFileSync(join(place.ws, ".vscode/settings.json"), "x");
+    await expect.poll(() => existsSync(join(place.ws, "put")), patient).toBe(true);
+    await shell.kill();
+    expect(named(place.ws, ".vscode")).toEqual([]);
   });
 
   /**

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { protectedPart } from "../../core/policy/protected-paths.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { livingClaim } from "../disk/process-claim.ts";
 import { ProtectedScan, type ProtectedThing } from "../files/protected-scan.ts";
@@ -17,6 +18,7 @@ import {
 import {
   type Before,
   beforeOf,
+  besidePermitted,
   finishQuarantine,
   isLifted,
   isMade,
@@ -109,7 +111,14 @@ export class InFlight {
       roots = guardedRoots(scope.learn?.(repositoriesIn(found.filter(isThere))) ?? scope.roots);
       if (JSON.stringify(roots) !== known) found = await this.#scan(roots);
       const there = found.filter(isThere);
-      const empty = { roots, allow: scope.allow, existing: new Set<RawPath>(), links: [], watched: new Map() };
+      const empty = {
+        roots,
+        allow: scope.allow,
+        existing: new Set<RawPath>(),
+        shared: new Set<RawPath>(),
+        links: [],
+        watched: new Map(),
+      };
       const shut = there.filter(({ path }) => !isLifted(empty, path));
       const { readOnly, pinned, links, watched } = protectionOf(
         shut,
@@ -145,12 +154,16 @@ export class InFlight {
     }
   }
 
-  /** Registers a file that a tool was allowed to write, so that it is not quarantined. */
+  /**
+   * Registers a file that a tool was allowed to write, so that it is not quarantined. If its protected folder is new,
+   * commands could write beside it: everything else in that folder is quarantined.
+   */
   async permit(path: string): Promise<void> {
     const raw = rawOf(path);
     for (const running of this.#running) {
       const root = rootOfPath(running, raw);
       if (root === undefined) continue;
+      for (const folder of newProtectedFolders(running, root, raw)) running.shared.add(folder);
       for (let at = raw; at.length > rawOf(root.root).length; at = dirname(at)) running.existing.add(at);
       await note(running);
     }
@@ -211,7 +224,8 @@ export class InFlight {
    * before that.
    */
   async #sweep(running: Running, rest?: string): Promise<void> {
-    const found = await this.#scan(running.roots);
+    const scanned = await this.#scan(running.roots);
+    const found = [...scanned, ...besidePermitted(running)];
     await keepWhatOthersMade(running, found);
     running.rest = rest;
     const others = [...this.#running].filter((other) => other !== running);
@@ -278,6 +292,7 @@ const repositoriesIn = (found: readonly ProtectedThing[]): string[] =>
 type Running = Before &
   Readonly<{
     existing: Set<RawPath>;
+    shared: Set<RawPath>;
     watched: Map<RawPath, string>;
     aside: QuarantinedFile[];
     scope: CommandScope;
@@ -290,6 +305,22 @@ type Running = Before &
     ending?: boolean;
     ended?: boolean;
   };
+
+/**
+ * The folders above a file that are protected, or inside of a protected folder, and did not exist before the command:
+ * unlike existing ones, they are not read-only for it.
+ */
+function newProtectedFolders(running: Running, root: GuardedRoot, file: RawPath): RawPath[] {
+  const top = rawOf(root.root).length;
+  const folders: RawPath[] = [];
+  for (let at = dirname(file); at.length > top; at = dirname(at)) {
+    const inner = textOfRaw(at.slice(top)).replace(/^\//, "");
+    if (protectedPart(root.place === "" ? inner : `${root.place}/${inner}`, root) !== undefined) folders.push(at);
+  }
+  const outermost = folders.at(-1);
+  if (outermost === undefined || (running.existing.has(outermost) && !running.shared.has(outermost))) return [];
+  return folders;
+}
 
 /** True for a file that the command `other` has created. */
 const claims = (other: Before, path: RawPath): boolean =>
@@ -312,7 +343,7 @@ async function keepWhatOthersMade(running: Running, found: readonly ProtectedThi
   await note(running);
 }
 
-async function note({ file, scope, roots, existing, links, watched }: Running): Promise<void> {
+async function note({ file, scope, roots, existing, shared, links, watched }: Running): Promise<void> {
   if (file === undefined) return;
   await writeCommandRecord(file, {
     run: scope.run,
@@ -320,6 +351,7 @@ async function note({ file, scope, roots, existing, links, watched }: Running): 
     roots,
     allow: scope.allow(),
     existing: [...existing],
+    shared: [...shared],
     links,
     watched: [...watched],
   });

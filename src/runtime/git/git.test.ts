@@ -1,6 +1,17 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join, relative } from "node:path";
 import { expect, test, vi } from "vitest";
 import { repository } from "../../../test/support/repository.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
@@ -86,7 +97,7 @@ test("an endless file in place of one of git's files is refused at once", async 
 }, 20_000);
 
 test("a repository whose data is in a secret place is not used, unless its files are there, too", async () => {
-  const home = tempFolder({ "stores/.keep": "" });
+  const home = join(tempFolder({ "josé/stores/.keep": "" }), "josé");
   const made = repository("echo a > a && git add a && git commit -q -m a");
   const secret = join(home, ".password-store");
   cpSync(made, secret, { recursive: true });
@@ -111,6 +122,34 @@ test("a repository whose data is in a secret place is not used, unless its files
     alternates: (git) => writeFileSync(join(git, "objects/info/alternates"), `# comment\n${join(data, "objects")}\n`),
     "quoted alternates": (git) =>
       writeFileSync(join(git, "objects/info/alternates"), JSON.stringify(join(data, "objects"))),
+    "quoted alternates with text after them": (git) =>
+      writeFileSync(join(git, "objects/info/alternates"), `${JSON.stringify(join(data, "objects"))}x\n`),
+    "quoted alternates with octal numbers": (git) =>
+      writeFileSync(join(git, "objects/info/alternates"), `"${octal(join(data, "objects"))}"\n`),
+    "relative alternates of a folder that is reached by a link": (git) => {
+      const folder = join(git, "../deep/in/the/project/objects");
+      mkdirSync(join(folder, ".."), { recursive: true });
+      renameSync(join(git, "objects"), folder);
+      symlinkSync("../deep/in/the/project/objects", join(git, "objects"));
+      writeFileSync(join(folder, "info/alternates"), `${relative(realpathSync(folder), join(data, "objects"))}\n`);
+    },
+    "links to single objects": (git) => {
+      for (const name of readdirSync(join(data, "objects")).filter((each) => each.length === 2)) {
+        rmSync(join(git, "objects", name), { recursive: true });
+        symlinkSync(join(data, "objects", name), join(git, "objects", name));
+      }
+    },
+    "a link behind a link": (git) => {
+      mkdirSync(join(git, "../packs"));
+      writeFileSync(join(data, "objects/pack/a.pack"), "");
+      symlinkSync(join(data, "objects/pack/a.pack"), join(git, "../packs/a.pack"));
+      rmSync(join(git, "objects/pack"), { recursive: true });
+      symlinkSync("../../packs", join(git, "objects/pack"));
+    },
+    "a link to one branch": (git) => {
+      rmSync(join(git, "refs/heads/main"));
+      symlinkSync(join(data, "refs/heads/main"), join(git, "refs/heads/main"));
+    },
     "alternates of alternates": (git) => {
       mkdirSync(join(home, "stores/info"));
       writeFileSync(join(home, "stores/info/alternates"), "../.password-store/.git/objects\n");
@@ -142,4 +181,20 @@ test("a repository whose data is in a secret place is not used, unless its files
       )
     ).ok,
   ).toBe(true);
+});
+
+/** A path with every byte as the octal number with which git quotes it. */
+const octal = (path: string): string =>
+  Array.from(Buffer.from(path), (byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
+
+test("a repository with more alternates than are checked is not used", async () => {
+  const folder = repository("echo a > a && git add a && git commit -q -m a");
+  const file = join(folder, ".git/objects/info/alternates");
+  const lines = Array.from({ length: 200 }, (_, at) => `/nowhere/${at}\n`);
+  writeFileSync(file, lines.join(""));
+  const opened = await openRepository(folder);
+  expect(opened).toMatchObject({
+    ok: false,
+    reason: "it has too many objects, branches or alternates to be checked",
+  });
 });

@@ -39,8 +39,7 @@ export async function openRepository(top: string, place: GitPlace = {}): Promise
     gitDirs.map((folder) => resolve(top, folder)),
     [...(place.homes ?? []), ...(place.home === undefined ? [] : [place.home])],
   );
-  if (secret !== undefined)
-    return { ok: false, reason: `its data is in a secret place (${secret}), but its work tree is not` };
+  if (secret !== undefined) return { ok: false, reason: secret };
   const settings = [...filters].flatMap(withoutFilter);
   return {
     ok: true,

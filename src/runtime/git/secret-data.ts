@@ -1,61 +1,88 @@
+import { type Dirent, readdirSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { secretFinder } from "../../core/policy/secret-paths.ts";
 import { words } from "../../core/text/words.ts";
-import { readRegularTextSync } from "../disk/regular-file.ts";
-import { folderContains } from "../files/folder-contains.ts";
 import { realPathOf } from "../files/real-path.ts";
+import { alternatesOf } from "./alternates.ts";
 
 /** The entries of a git directory through which commits, names of files and branches are read. */
 const ENTRIES = words(`
   . HEAD FETCH_HEAD ORIG_HEAD config config.worktree commondir index logs objects objects/info objects/pack packed-refs refs refs/heads refs/tags shallow
 `);
+/** The folders of a git directory in which single files can be links to the data of another repository. */
+const SEARCHED = words("objects refs logs info reftable");
+/** Maximum number of folders with objects, and of entries that are searched for links. */
 const MOST_STORES = 100;
+const MOST_ENTRIES = 300_000;
 
 /**
- * The secret place in which a repository has its data although its work tree is elsewhere, if there is one. A `.git`
- * that leads to `~/.password-store/.git` would show the files of that place as commits, differences and worktrees of
- * the project.
+ * Why a repository is not used: its data is in a secret place although its work tree is elsewhere, or there are too many
+ * folders and files to find that out. A `.git` that leads to `~/.password-store/.git`, as a whole or with single files,
+ * would show the files of that place as commits, differences and worktrees of the project.
  */
 export function secretData(top: string, gitDirs: readonly string[], homes: readonly string[]): string | undefined {
   const known = new Set([homedir(), ...homes].flatMap((path) => [path, realPathOf(path)]));
   const secretAt = secretFinder([...known], []);
-  const own = realPathOf(top);
-  const chosen = secretAt(own); // the secret place that contains the work tree: the person chose to work in it
-  const entries = [...new Set(gitDirs)].flatMap((folder) => ENTRIES.map((name) => join(folder, name)));
-  const stores = objectStores(gitDirs.map((folder) => join(folder, "objects")));
-  return [...entries, ...stores]
+  const chosen = secretAt(realPathOf(top)); // the secret place that contains the work tree: the person chose to work in it
+  const own = [...new Set(gitDirs)];
+  const stores = objectStores(own.map((folder) => join(folder, "objects")));
+  const links = stores && linksIn([...own.flatMap((folder) => SEARCHED.map((name) => join(folder, name))), ...stores]);
+  if (links === undefined) return "it has too many objects, branches or alternates to be checked";
+  const place = [...own.flatMap((folder) => ENTRIES.map((name) => join(folder, name))), ...stores!, ...links]
     .map(realPathOf)
-    .filter((path) => !folderContains(own, path))
     .map(secretAt)
-    .find((place) => place !== undefined && place !== chosen);
+    .find((each) => each !== undefined && each !== chosen);
+  return place && `its data is in a secret place (${place}), but its work tree is not`;
 }
 
-/** The folders with further objects (alternates) that these name, directly or through others. */
-function objectStores(first: readonly string[]): string[] {
+/** The folders with further objects (alternates) that these name, directly or through others; `undefined`: too many. */
+function objectStores(first: readonly string[]): string[] | undefined {
   const stores = [...first];
   for (const store of stores) {
-    if (stores.length > MOST_STORES) break;
-    stores.push(...alternatesOf(store).filter((path) => !stores.includes(path)));
+    // Git resolves a relative path from the real place of the folder that names it.
+    const named = alternatesOf(store)?.map((path) => resolve(realPathOf(store), path));
+    if (named === undefined) return undefined;
+    stores.push(...new Set(named.filter((path) => !stores.includes(path))));
+    if (stores.length > MOST_STORES) return undefined;
   }
   return stores;
 }
 
-function alternatesOf(store: string): string[] {
+/** The symbolic links in these folders, at any depth, also behind other links; `undefined`: there are too many entries. */
+function linksIn(folders: readonly string[]): string[] | undefined {
+  const links: string[] = [];
+  const open = folders.map(realPathOf);
+  const seen = new Set(open);
+  let left = MOST_ENTRIES;
+  for (const folder of open) {
+    const entries = entriesOf(folder);
+    left -= entries.length;
+    if (left < 0) return undefined;
+    for (const entry of entries) {
+      const path = join(folder, entry.name);
+      if (entry.isSymbolicLink()) links.push(path);
+      const inner = entry.isSymbolicLink() ? folderBehind(path) : entry.isDirectory() ? path : undefined;
+      if (inner === undefined || seen.has(inner)) continue;
+      seen.add(inner);
+      open.push(inner);
+    }
+  }
+  return links;
+}
+
+function folderBehind(link: string): string | undefined {
   try {
-    const lines = readRegularTextSync(join(store, "info/alternates")).split("\n");
-    return lines.filter((line) => line !== "" && !line.startsWith("#")).map((line) => resolve(store, unquoted(line)));
+    return statSync(link).isDirectory() ? realPathOf(link) : undefined;
   } catch {
-    return []; // most repositories have no such file, and git cannot read this one either
+    return undefined; // the link leads nowhere, or to a place that git cannot reach either
   }
 }
 
-/** Git reads a path in quotation marks as it writes one: with escapes. */
-function unquoted(line: string): string {
-  if (!/^".*"$/.test(line)) return line;
-  return line
-    .slice(1, -1)
-    .replace(/\\([0-7]{3}|.)/g, (_, code: string) =>
-      code.length === 3 ? String.fromCharCode(Number.parseInt(code, 8)) : code,
-    );
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return []; // the folder does not exist, or git cannot read it either
+  }
 }

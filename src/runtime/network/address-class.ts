@@ -15,7 +15,16 @@ export function specialAddress(address: string): string | undefined {
 /** True for the addresses at which clouds give credentials to programs; no setting can allow these. */
 export function isMetadataAddress(address: string): boolean {
   const parsed = parseAddress(address);
-  return parsed !== undefined && isOneOf(METADATA, parsed);
+  return parsed !== undefined && [parsed, ...innerAddresses(parsed)].some((each) => isOneOf(METADATA, each));
+}
+
+/**
+ * The IPv4 addresses that an IPv6 one may lead to: in its last four bytes (mapped, translated, link-local), or after the
+ * first two (6to4).
+ */
+function innerAddresses(address: Address): Address[] {
+  const bytes = address.toByteArray();
+  return bytes.length === 4 ? [] : [2, 12].map((at) => ipaddr.fromByteArray(bytes.slice(at, at + 4)));
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -78,8 +87,10 @@ const METADATA = [
   "169.254.169.254",
   "169.254.170.2",
   "169.254.170.23",
+  "169.254.0.23",
   "168.63.129.16",
   "100.100.100.200",
+  "100.96.0.96",
   "192.0.0.192",
   "fd00:ec2::254",
   "fd00:ec2::23",

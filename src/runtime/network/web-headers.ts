@@ -11,12 +11,13 @@ export function checkHeaders(headers: WebHeaders): void {
       throw webRefusal("HEADER", `${JSON.stringify(name.slice(0, 60))} is not a valid header name`);
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value) || value.length > LONGEST)
       throw webRefusal("HEADER", `the value of the header ${name} is not valid: use one line of plain text`);
-    if (METADATA.test(name))
+    const known = name.replaceAll("_", "-"); // many servers read both signs as the same one
+    if (METADATA.test(known) || (/^authorization$/i.test(known) && ORACLE.test(value)))
       throw webRefusal(
         "HEADER",
         `the header ${name} cannot be set: it asks a cloud for the credentials of this machine`,
       );
-    if (FORBIDDEN.test(name))
+    if (FORBIDDEN.test(known))
       throw webRefusal("HEADER", `the header ${name} cannot be set: it controls how or where a request is sent`);
   }
 }
@@ -41,4 +42,6 @@ const FORBIDDEN =
 /** Request headers that cloud metadata services require before they return credentials. */
 const METADATA =
   /^(?:metadata|metadata-flavor|x-google-metadata-request|x-aws-ec2-metadata-.*|x-metadata-.*|x-identity-header|x-ims-.*|x-tencent-.*|x-aliyun-ecs-metadata-.*)$/i;
+/** The sign-in that the metadata service of Oracle's cloud requires. */
+const ORACLE = /^\s*bearer\s+oracle\s*$/i;
 const HARMLESS: ReadonlySet<string> = new Set(["accept", "accept-language", "user-agent", "content-type"]);

@@ -164,6 +164,28 @@ test("cloud metadata services are never contacted, whatever is allowed", () => {
 });
 
 test.each([
+  "::ffff:169.254.169.254",
+  "::ffff:0:a9fe:a9fe",
+  "::169.254.169.254",
+  "64:ff9b::a9fe:a9fe",
+  "64:ff9b:1::6464:64c8",
+  "2002:a9fe:a9fe::1",
+  "fe80::a9fe:a9fe",
+  "169.254.0.23",
+  "100.96.0.96",
+])("a cloud metadata service behind the address %s is never contacted, whatever is allowed", (address) => {
+  const host = address.includes(".") && !address.includes(":") ? address : `[${address}]`;
+  const allow = parseAllowedHosts([`${host}:80`, "intra.corp:80"]);
+  expect(() => judgeUrl(`http://${host}/`, allow)).toThrow("hands out credentials");
+  expect(() => judgeAddress(address, judgeUrl("http://intra.corp/", allow))).toThrow("hands out credentials");
+});
+
+test("an address of IPv6 that only looks like one of a cloud metadata service can be allowed", () => {
+  const allow = parseAllowedHosts(["[fd00::a9fe:a9fd]:80", "[::ffff:10.1.2.3]:80"]);
+  for (const url of ["http://[fd00::a9fe:a9fd]/", "http://[::ffff:10.1.2.3]/"]) expect(passes(url, allow)).toBe(true);
+});
+
+test.each([
   "",
   "127.0.0.1",
   "localhost",

@@ -194,8 +194,13 @@ test("servers: headers that ask a cloud for credentials are refused", () => {
     "X-aws-ec2-metadata-token-ttl-seconds",
     "X-Google-Metadata-Request",
     "x-identity-header",
+    "Metadata_Flavor",
   ])
     expect(() => checkHeaders({ [name]: "1" }), name).toThrow(/credentials/);
+  for (const value of ["Bearer Oracle", "bearer  oracle "])
+    expect(() => checkHeaders({ Authorization: value }), value).toThrow(/credentials/);
+  expect(() => checkHeaders({ Authorization: "Bearer Oracle-x" })).not.toThrow();
+  expect(() => checkHeaders({ X_Forwarded_For: "1" })).toThrow(/controls how or where/);
   expect(() => checkHeaders({ "x-trace": "1" })).not.toThrow();
 });
 
