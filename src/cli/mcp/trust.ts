@@ -21,7 +21,7 @@ export async function trustServer([name = ""]: readonly string[], flags: Flags):
   const before = (await pins.read(name, server)) ?? [];
   const now = await withServer({ name, definition: server, crew }, (session, signal) => session.tools(signal));
   const rows = statesOf(before, now);
-  say(`${name}: ${describeServer(server)}`);
+  say(crew.masked(`${name}: ${describeServer(server)}`));
   for (const { tool, state, details } of rows) {
     say(`  ${state.padEnd(8)}${showHiddenInLine(`${tool.name}: ${firstLine(tool.description ?? "")}`)}`);
     if (details !== "") say(details.replace(/^/gm, "          "));
