@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import type { Agent } from "./core/agent/agent.ts";
 import { withCanonicalTools } from "./core/agent/canonical-tools.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
-import { secretsIn } from "./core/secrets/secrets-in-settings.ts";
+import { secretsInAgents } from "./core/secrets/secrets-in-agents.ts";
 import type { AgentCard, Catalog } from "./core/delegation/catalog.ts";
 import type { Caller } from "./core/delegation/spawn.ts";
 import type { Plan } from "./core/plan/plan.ts";
@@ -161,14 +161,17 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     settings,
   );
   const setup = setupOf(options, { cwd, env });
+  const outfit = createOutfit(setup, { ...options, ...shared, skills: async () => (await skills()).all });
+  const { models, redactor, store, clock, random } = outfit;
+  const learn = (known: readonly Agent[]): void => redactor.learn(secretsInAgents(known, env));
+  learn(options.agents ?? []);
   const finds = createFinds({
     ...where,
     anywhere: options.discover !== false,
     settings,
     trust: () => trust(options.permissions),
+    learn,
   });
-  const outfit = createOutfit(setup, { ...options, ...shared, skills: async () => (await skills()).all });
-  const { models, redactor, store, clock, random } = outfit;
 
   const notices = {
     notify: config.notify,
@@ -227,22 +230,12 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
       ),
     })),
   });
-  const agents = async (): Promise<Discovery> => {
-    const found = await finds.agents();
-    redactor.learn(
-      secretsIn(
-        found.agents.map(({ agent }) => agent.mcpServers),
-        env,
-      ),
-    );
-    return found;
-  };
   const skills = async (): Promise<Workflows<Skill>> => withoutSecrets(await finds.skills());
   return {
     cwd,
     setupFor: (changes) => ({ ...setup, ...changes }),
     settings,
-    agents,
+    agents: finds.agents,
     masked: redactor.knownDeep,
     plan: (what) => compile(what, defined({ references: config.references })),
     outputFile: (run, path) => store.file(run, path),

@@ -11,6 +11,7 @@ import type { RequestQuota } from "./core/model/request-quota.ts";
 import { outputText } from "./core/outcome/outcome.ts";
 import { type Permissions, withPermissions } from "./core/policy/permissions.ts";
 import type { RunStore } from "./core/run/run-store.ts";
+import { secretsInAgents } from "./core/secrets/secrets-in-agents.ts";
 import { secretsIn } from "./core/secrets/secrets-in-settings.ts";
 import { secretValues } from "./core/secrets/spellings.ts";
 import { createRedactor, type Redactor } from "./core/secrets/redact.ts";
@@ -199,8 +200,12 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
     random,
     finishCommands: async () => ((await (await access)?.inFlight.recover()) ?? []).map(asideText),
     worldFor: async (roster, runner, before) => {
-      const servers = roster.names().map((name) => roster.find(name)?.mcpServers);
-      redactor.learn(secretsIn(servers, env));
+      redactor.learn(
+        secretsInAgents(
+          roster.names().flatMap((name) => roster.find(name) ?? []),
+          env,
+        ),
+      );
       const all = await allTools();
       const clean = oneByOne(redactor.text);
       const outputs: World["outputs"] = {

@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
+import type { Agent } from "../core/agent/agent.ts";
 import type { ReadAgent } from "../core/agent/dialect.ts";
 import type { Skill, WorkflowCommand } from "../core/agent/skill.ts";
 import { agentWords, placeWords } from "../core/config/use.ts";
@@ -24,9 +25,11 @@ export type FindsOptions = Readonly<{
   anywhere: boolean;
   settings: LoadedConfig;
   trust(): Trust;
+  /** Receives every agent that is found and trusted, so that its secrets are masked. */
+  learn(agents: readonly Agent[]): void;
 }>;
 
-export function createFinds({ cwd, home, anywhere, settings, trust }: FindsOptions): Finds {
+export function createFinds({ cwd, home, anywhere, settings, trust, learn }: FindsOptions): Finds {
   const { config } = settings;
   const places = { cwd, home, ...placeWords(config), ...(anywhere ? {} : { sources: [] }) };
   const cache = createDiscoveryCache();
@@ -35,7 +38,18 @@ export function createFinds({ cwd, home, anywhere, settings, trust }: FindsOptio
   const look = async (): Promise<Discovery> => {
     modules ??= agentModules(settings, home);
     const inline = await modules;
-    return findAgents({ ...places, ...settings.agents, ...agentWords(config), trust: trust(), cache, inline });
+    const found = await findAgents({
+      ...places,
+      ...settings.agents,
+      ...agentWords(config),
+      trust: trust(),
+      cache,
+      inline,
+    });
+    const { agents, unlisted, disabled, shadowed, otherScopes } = found;
+    const hidden = [...shadowed, ...otherScopes].map((each) => each.found);
+    learn([...agents, ...unlisted, ...disabled, ...hidden].flatMap(({ trusted, agent }) => (trusted ? [agent] : [])));
+    return found;
   };
   return {
     // Runs that are started in one turn of the event loop share one search for agents. It begins after the turn, so that each

@@ -69,3 +69,43 @@ test("a note stores no known secret, neither in its name nor in its text, howeve
   expect(kept.filter((text) => text.includes(secret) || text.includes(encoded.slice(0, 16)))).toEqual([]);
   expect(kept.join("\n")).toContain("c [redacted] [redacted]");
 });
+
+test("the secrets of agents, also of remote ones, are masked in the catalog that models and other machines get", async () => {
+  const [header, token, password, key, named] = [
+    "h3ader-of-server",
+    "t0ken-of-remote",
+    "p4ssword-of-remote",
+    "k3y-of-address",
+    "v4lue-of-variable",
+  ];
+  const agents = ".subcrew/agents";
+  const file = (name: string, fields: object): string =>
+    `---\n${JSON.stringify({ name, description: `${name} ${header} ${token} ${password} ${key} ${named}`, ...fields })}\n---\nText.\n`;
+  const remote = (auth: object, cardUrl = "https://a.example/card"): object => ({ remote: { cardUrl, auth } });
+  const userHome = tempFolder({
+    [`${agents}/server.md`]: file("server", {
+      mcpServers: { own: { url: "https://b.example", headers: { Authorization: `Bearer ${header}` } } },
+    }),
+    [`${agents}/bearer.md`]: file("bearer", remote({ type: "bearer", token }, `https://a.example/card?key=${key}`)),
+    [`${agents}/named.md`]: file("named", remote({ type: "apiKey", key: "$WORK" })),
+  });
+  const crew = createCrew({
+    cwd: tempFolder({}),
+    env: { HOME: userHome, WORK: named },
+    userHome,
+    home: false,
+    agents: [
+      {
+        name: "given",
+        description: `given ${password}`,
+        instructions: "",
+        remote: { cardUrl: "https://a.example", auth: { type: "basic", username: "me", password } },
+      },
+    ],
+  });
+  const described = (await crew.catalog()).agents.map(({ description }) => description);
+  const masks = "[redacted] [redacted] [redacted] [redacted] [redacted]";
+  expect(described).toEqual(
+    expect.arrayContaining([`server ${masks}`, `bearer ${masks}`, `named ${masks}`, "given [redacted]"]),
+  );
+});

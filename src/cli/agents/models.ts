@@ -19,7 +19,8 @@ export const models: CliCommand = {
       import("../base/table.ts"),
       import("../base/terminal.ts"),
     ]);
-    const overview = await (await crewFor({})).models({ probe: new AbortController().signal });
+    const crew = await crewFor({});
+    const overview = crew.masked(await crew.models({ probe: new AbortController().signal }));
     if (flags.json) {
       process.stdout.write(`${jsonText(overview, 2)}\n`);
       return 0;

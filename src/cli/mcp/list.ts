@@ -12,11 +12,11 @@ import { homes } from "../base/home.ts";
 
 /** `subcrew mcp list`: lists the servers in the settings without starting them. */
 export async function listServers(flags: Flags): Promise<number> {
-  const { settings } = await crewFor(flags);
+  const { settings, masked } = await crewFor(flags);
   const { state: home } = homes();
   const pins = openPins(home);
   const logins = openLogins({ home, learn: () => {} });
-  const rows = await Promise.all(
+  const found = await Promise.all(
     Object.entries(settings.config.mcpServers ?? {}).map(async ([name, server]) => {
       const known = await pins.read(name, server);
       const problem = serverProblem(server);
@@ -31,6 +31,7 @@ export async function listServers(flags: Flags): Promise<number> {
       };
     }),
   );
+  const rows = masked(found);
   if (flags.json) process.stdout.write(`${jsonText(rows, 2)}\n`);
   else if (rows.length === 0)
     process.stderr.write("No MCP servers are configured. `subcrew mcp import` imports those of other programs.\n");

@@ -29,7 +29,7 @@ export async function login([name = ""]: readonly string[], flags: Flags): Promi
       name,
       signal: stop.signal,
       show: async (url, at) => {
-        say(`${name}: ${describeServer(server)}\nLog in at ${at}, in a browser:\n\n${url}\n`);
+        say(`${name}: ${crew.masked(describeServer(server))}\nLog in at ${at}, in a browser:\n\n${url}\n`);
         const opened =
           flags.browser !== false &&
           (await openBrowser(url, { env: process.env, cwd: crew.cwd, platform: process.platform }));

@@ -1,4 +1,4 @@
-import { showHidden } from "../../core/agent/hidden-characters.ts";
+import { showHidden, showHiddenInLine } from "../../core/agent/hidden-characters.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { describeServer } from "../../core/vocabulary/mcp-server.ts";
@@ -8,6 +8,7 @@ import { toolChanges, toolText } from "../../core/task/peer-tool-text.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { confirm } from "../terminal/confirm.ts";
+import { markedRows } from "../terminal/questions.ts";
 import { homes } from "../base/home.ts";
 import { serverNamed } from "./named.ts";
 import { withServer } from "./with-server.ts";
@@ -20,10 +21,10 @@ export async function trustServer([name = ""]: readonly string[], flags: Flags):
   const before = (await pins.read(name, server)) ?? [];
   const now = await withServer({ name, definition: server, crew }, (session, signal) => session.tools(signal));
   const rows = statesOf(before, now);
-  say(`${name}: ${describeServer(server)}`);
+  say(crew.masked(`${name}: ${describeServer(server)}`));
   for (const { tool, state, details } of rows) {
-    say(`${state.padEnd(8)}${tool.name}: ${firstLine(tool.description ?? "")}`);
-    if (details !== "") say(details.replace(/^/gm, "        "));
+    say(`  ${state.padEnd(8)}${showHiddenInLine(`${tool.name}: ${firstLine(tool.description ?? "")}`)}`);
+    if (details !== "") say(details.replace(/^/gm, "          "));
   }
   const changed = rows.filter(({ state }) => state !== "same");
   if (changed.length > 0) {
@@ -39,7 +40,12 @@ export async function trustServer([name = ""]: readonly string[], flags: Flags):
   return 0;
 }
 
-const say = (text: string): void => void process.stderr.write(`${sanitize(showHidden(text))}\n`);
+/** Prints lines that contain words of the server; wrapped by the terminal, they could imitate another tool. */
+function say(text: string): void {
+  const columns = process.stderr.isTTY ? Math.max(20, process.stderr.columns - 1) : Number.POSITIVE_INFINITY;
+  for (const line of sanitize(showHidden(text)).split("\n"))
+    process.stderr.write(`${markedRows(line, columns).join("\n")}\n`);
+}
 const firstLine = (text: string): string => text.split("\n")[0]?.slice(0, 200) ?? "";
 
 type State = "new" | "changed" | "same" | "gone";

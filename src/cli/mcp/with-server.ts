@@ -9,11 +9,11 @@ import { openLogins } from "../../tools/mcp/logins.ts";
 import { startServer } from "../../tools/mcp/start.ts";
 import { homes } from "../base/home.ts";
 
-type NamedServer = Readonly<{ name: string; definition: McpServer; crew: Pick<Crew, "cwd" | "settings"> }>;
+type NamedServer = Readonly<{ name: string; definition: McpServer; crew: Pick<Crew, "cwd" | "settings" | "masked"> }>;
 
 /** Starts a server of the settings, passes it to the callback, and ends it afterwards. */
 export async function withServer<T>(
-  { name, definition, crew: { cwd, settings } }: NamedServer,
+  { name, definition, crew: { cwd, settings, masked } }: NamedServer,
   use: (session: McpSession, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const signal = AbortSignal.timeout(60_000);
@@ -43,9 +43,9 @@ export async function withServer<T>(
     if (isCrewError(cause)) throw cause;
     throw new CrewError(
       "WORKER_FAILED",
-      `The server "${name}" could not be used: ${messageOf(cause)}.`,
+      `The server "${name}" could not be used: ${masked(messageOf(cause))}.`, // a server may repeat what it was sent
       "Correct the definition of the server with `subcrew config edit`.",
-      { cause },
+      { cause: cause instanceof Error ? masked(cause.stack ?? cause.message) : undefined },
     );
   }
 }

@@ -59,7 +59,7 @@ export async function triage(crew: Crew, all: readonly InboxQuestion[], options:
       print(`\n${look.colors.bold(title)}${open ? "" : "  was answered meanwhile"}`);
       if (!open || asked.answered) continue;
       const about = await askedCall(crew, asked);
-      print(questionLines({ text: asked.question, about }, look).join("\n"));
+      print(questionLines({ text: asked.question, about, kind: answerKind(asked) }, look).join("\n"));
       const answer = await answerTo(asked, {
         ask: () => lines.question("> ", { signal: over.signal }),
         tell: (text) => print(look.colors.dim(text)),

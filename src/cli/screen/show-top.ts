@@ -1,3 +1,4 @@
+import { answerKind } from "../../core/plan/answer-kind.ts";
 import { type Key } from "../../tui/input/keys.ts";
 import { isBelowFolder } from "./project.ts";
 import { FieldScreen, type FieldFrame } from "../../tui/top/field-screen.ts";
@@ -86,13 +87,17 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
   let asked: (NonNullable<TopState["asked"]> & Readonly<{ at: number }>) | undefined;
   /** Reads the tool call that the question in the selected row is about, once. */
   const readQuestion = ({ key, run: of, path, node }: TopRow): void => {
-    const { question, call, askedAt = 0 } = node ?? {};
+    const { question, call, wants, askedAt = 0 } = node ?? {};
     if (question === undefined || (asked?.key === key && asked.at === askedAt)) return;
     asked = { key, at: askedAt, lines: question.split("\n") };
     void askedCall(crew, { run: of.id, path, ...defined({ call }) }).then(
       (about) => {
         if (asked?.key !== key || asked.at !== askedAt) return;
-        asked = { key, at: askedAt, lines: questionLines({ text: question, about }, plain) };
+        asked = {
+          key,
+          at: askedAt,
+          lines: questionLines({ text: question, about, kind: answerKind({ call, wants }) }, plain),
+        };
         schedule();
       },
       () => undefined, // if the tool call cannot be read, the text of the question is shown

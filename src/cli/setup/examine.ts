@@ -22,11 +22,10 @@ export async function examine(signal: AbortSignal): Promise<readonly Finding[]> 
     ? [settings(crew), agents(crew), models(crew, signal), runs(crew), servers(crew)]
     : [brokenSettings(crew)];
   const settled = await Promise.allSettled([alone[0]!, ...checks, ...alone.slice(1)]);
-  return settled.flatMap((one) =>
-    one.status === "fulfilled"
-      ? one.value
-      : [{ state: "broken", about: "check", text: messageOf(one.reason) } as const],
+  const findings = settled.flatMap((one): readonly Finding[] =>
+    one.status === "fulfilled" ? one.value : [{ state: "broken", about: "check", text: messageOf(one.reason) }],
   );
+  return isCrew(crew) ? crew.masked(findings) : findings;
 }
 
 const isCrew = (value: unknown): value is Crew => typeof value === "object" && value !== null && "settings" in value;

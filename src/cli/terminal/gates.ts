@@ -117,7 +117,8 @@ export function askPerson({ pause, resume, interrupt, plain = false }: AskOption
       wants === "words"
         ? WORDS
         : `${plain ? YES_OR_NO : CHOICES}${call === undefined ? "" : ALWAYS}${network ? WITH_NETWORK : ""}`;
-    process.stderr.write(`\n${shownQuestion(question)}\n\n${choices}\n`);
+    const margin = plain || (call !== undefined && wants === undefined) ? "" : "  "; // at the left margin, the words of an agent could imitate another question
+    process.stderr.write(`\n${shownQuestion(question, margin)}\n\n${choices}\n`);
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true });
     const closed = new AbortController();
     lines.once("close", () => closed.abort());
@@ -161,10 +162,12 @@ const WITH_NETWORK = "   [w] yes, once with network";
  * The full question; invisible characters are made visible. Of a question that is higher than the terminal, the
  * beginning is repeated at its end, where the person looks.
  */
-function shownQuestion(text: string): string {
+function shownQuestion(text: string, margin: string): string {
   const columns = process.stderr.columns || 80;
   const rows = process.stderr.rows || 24;
-  const lines = text.split("\n").flatMap((line) => markedRows(reveal(line.replaceAll("\t", "    ")), columns - 1));
+  const lines = text
+    .split("\n")
+    .flatMap((line) => markedRows(`${margin}${reveal(line.replaceAll("\t", "    "))}`, columns - 1));
   if (lines.length < rows - 4) return lines.join("\n");
   const start = lines.slice(0, 3).map((line) => fit(line, columns - 1, "..."));
   return [...lines, "", `This question has ${lines.length} lines. It begins with:`, ...start].join("\n");

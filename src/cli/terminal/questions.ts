@@ -242,9 +242,13 @@ const hintOf = (step: Step, question: Question | undefined): string =>
  * The whole question; an edit is shown as a diff. Words of an agent are indented: at the left margin they could imitate
  * another question.
  */
-export function questionLines({ text, about }: Pick<Question, "text" | "about">, look: Look, cwd = ""): string[] {
+export function questionLines(
+  { text, about, kind }: Pick<Question, "text" | "about" | "kind">,
+  look: Look,
+  cwd = "",
+): string[] {
   const columns = Math.max(20, (process.stderr.columns || 80) - 1);
-  const margin = about ? "" : "  ";
+  const margin = about && kind === "permission" ? "" : "  "; // the tool `ask` is a call, too, and its text is an agent's
   const lines = text
     .split("\n")
     .flatMap((line) => markedRows(`${margin}${reveal(line.replaceAll("\t", "    "))}`, columns));

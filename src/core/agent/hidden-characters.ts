@@ -20,6 +20,14 @@ export function showHidden(text: string): string {
     .replace(HIDDEN, (sign) => `<U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`);
 }
 
+/** The same in one line: line ends and tabs are written out, too. */
+export function showHiddenInLine(text: string): string {
+  return showHidden(text).replace(
+    /[\n\t\u2028\u2029]/g,
+    (sign) => `<U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}>`,
+  );
+}
+
 /** A warning that names the first hidden character and its place, or nothing. */
 export function hiddenCharacters(text: string): Problem | undefined {
   const body = text.charCodeAt(0) === 0xfeff ? ` ${text.slice(1)}` : text;

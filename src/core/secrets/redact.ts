@@ -17,6 +17,11 @@ export type Redactor = Readonly<{
   deep<T>(value: T): T;
   /** Removes the known secrets only, from every string inside a JSON value. */
   knownDeep<T>(value: T): T;
+  /**
+   * Where to cut a text at the latest so that no known secret with blanks or line breaks is divided. The text may go on,
+   * so its end may be the beginning of such a secret.
+   */
+  cutBefore(text: string, cut: number): number;
   /** Adds secrets to the known ones, such as tokens that are issued during a run. */
   learn(secrets: readonly string[]): void;
 }>;
@@ -34,6 +39,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     const escaped = (given: string): readonly Found[] =>
       words.size === 0 ? NOTHING : escapedValues(given, values, shortest);
     return {
+      divisible: [...words].filter((word) => BLANK.test(word)),
       text: (given: string): string => masked(given, all(given), escaped(given)),
       known: (given: string): string => masked(given, values(given), escaped(given)),
     };
@@ -55,6 +61,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
     known,
     deep: (value) => deep(value, { text, nameOf }, 0) as typeof value,
     knownDeep: (value) => deep(value, { text: known, nameOf: known }, 0) as typeof value,
+    cutBefore: (given, cut) => Math.min(cut, ...now.divisible.map((word) => cutBefore(given, cut, word))),
     learn: (more) => {
       const before = words.size;
       for (const form of more.flatMap(spellingsOf)) words.add(form);
@@ -103,6 +110,17 @@ function deep(value: unknown, clean: Cleaning, depth: number): unknown {
   }
   return changed ?? value;
 }
+
+/** The index of a secret with blanks that a cut would divide, complete or at the end of the text; otherwise the cut. */
+function cutBefore(text: string, cut: number, word: string): number {
+  const first = word[0]!;
+  let at = text.indexOf(first, Math.max(0, cut - word.length + 1));
+  for (; at >= 0 && at < cut; at = text.indexOf(first, at + 1))
+    if (text.startsWith(word, at) || word.startsWith(text.slice(at))) return at;
+  return cut;
+}
+
+const BLANK = /\s/;
 
 /** Candidates for a three-character prefix of a secret: words to compare, patterns to try. */
 type Bucket = { readonly words: string[]; readonly patterns: SecretPattern[] };

@@ -70,6 +70,23 @@ test.each([
   );
 });
 
+test.each(["correct horse battery 77", "first line\nsecond line\n3"])(
+  "a secret with blanks or line breaks is never shown in pieces: %j",
+  (secret) => {
+    const whole = `it is ${secret}, not ${secret.slice(0, 10)}? Only ${secret}\n`;
+    for (let size = 1; size <= whole.length; size += 1) {
+      let shown = "";
+      const { emit, live } = redacting(createRedactor([secret]), {
+        emit: () => {},
+        live: (_, delta) => void (shown += delta.text),
+      });
+      for (let at = 0; at < whole.length; at += size) live("a", text(whole.slice(at, at + size)));
+      emit("a", end);
+      expect(shown, `pieces of ${size}`).toBe(`it is ${REDACTED}, not ${secret.slice(0, 10)}? Only ${REDACTED}\n`);
+    }
+  },
+);
+
 test("text without spaces is not held back for ever", () => {
   const { live, said } = outlets();
   for (let n = 0; n < 200; n += 1) live("a", text("x".repeat(100)));

@@ -44,11 +44,11 @@ export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets 
       const before = waiting.get(key);
       const text = before ? before.text + delta.text : delta.text;
       const stream = `${path} ${key}`;
-      const [shown, rest] = divided(
-        text,
-        (part) => clean(stream, part),
-        () => inKey.get(stream)?.others === 0,
-      );
+      const [shown, rest] = divided(text, {
+        cutBefore: redactor.cutBefore,
+        clean: (part) => clean(stream, part),
+        inKey: () => inKey.get(stream)?.others === 0,
+      });
       if (rest !== "") {
         waiting.set(key, { ...delta, text: rest });
         held.set(path, waiting);
@@ -77,15 +77,26 @@ const LONGEST_KEY = 30_000;
 /** Matches a name that is usually followed by a secret; text after it is held back until the line is complete. */
 const NAME_OF_SECRET = /[Bb]earer\s|uthorization\W|[-_](?:[Kk]ey|KEY|[Tt]oken)\W{0,3}[:=]/;
 
+type Dividing = Readonly<{
+  cutBefore(text: string, cut: number): number;
+  clean(part: string): string;
+  /** True in the middle of a private key. */
+  inKey(): boolean;
+}>;
+
 /**
  * Splits a text into the part to show now, without secrets, and the part that waits for more text. Of a very long word,
  * only a part of the length of a secret waits. The text is redacted before it is split, since a secret can be on both
  * sides.
  */
-function divided(text: string, clean: (part: string) => string, inKey: () => boolean): [shown: string, rest: string] {
-  const safe = safeLength(text);
-  if (safe < text.length || text.length - wordsEnd(text) <= LONGEST_WORD)
+function divided(text: string, { cutBefore, clean, inKey }: Dividing): [shown: string, rest: string] {
+  const words = safeLength(text);
+  if (words < text.length || text.length - wordsEnd(text) <= LONGEST_WORD) {
+    const before = cutBefore(text, words);
+    const start = before < words ? wordsEnd(text.slice(0, before)) : words;
+    const safe = text.length - start <= LONGEST_WORD ? start : words;
     return [safe > 0 ? clean(text.slice(0, safe)) : "", text.slice(safe)];
+  }
   const whole = clean(text);
   const cut = inKey() ? whole.length : whole.length - LONGEST_WORD;
   if (cut <= 0) return ["", whole];

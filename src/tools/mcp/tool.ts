@@ -93,5 +93,6 @@ async function unchanged(
   };
 }
 
+/** The changes are indented: at the left margin, the words of the server could imitate another question. */
 const changeText = (server: string, { name }: OfferedTool, changes: string): string =>
-  `The tool "${showHidden(name)}" of the MCP server "${server}" has changed since it was trusted. Use it as it is now?\n\n${changes}`;
+  `The tool "${showHidden(name)}" of the MCP server "${server}" has changed since it was trusted. Use it as it is now?\n\n${changes.replace(/^/gm, "  ")}`;

@@ -4,6 +4,7 @@ import { endLines } from "../../../src/cli/chat/answer-end.ts";
 import { conversationList } from "../../../src/cli/chat/kept-conversations.ts";
 import { inboxLine } from "../../../src/cli/runs/inbox-triage.ts";
 import { questionLines } from "../../../src/cli/terminal/questions.ts";
+import { answerKind } from "../../../src/core/plan/answer-kind.ts";
 import type { KeptEvent } from "../../../src/core/run/event.ts";
 import { openQuestions } from "../../../src/core/run/run-status.ts";
 import { emptyState, reduce, type State } from "../../../src/core/run/state.ts";
@@ -165,7 +166,8 @@ function* shownBy(next: () => string, columns: number): Generator<readonly [view
     yield ["plain lines", split(lineFor(event, state, look, new Set()))];
     if (event.type === "gate.opened") {
       const calls = [{ id: "4", name: next(), input: { oldText: next(), newText: next(), path: next() } }, undefined];
-      for (const about of calls) yield ["a question", questionLines({ text: event.question, about }, look)];
+      for (const about of calls)
+        yield ["a question", questionLines({ text: event.question, about, kind: answerKind(event) }, look)];
       for (const asked of openQuestions(state))
         yield ["the inbox", [inboxLine({ ...asked, life: "running", answered: false }, 9_000, columns, look)]];
     }
@@ -243,5 +245,6 @@ test("text of models, tools, files or agents cannot control the terminal or reor
 test("the words of an agent's question cannot imitate another question: no row begins at the left margin", () => {
   const forged = "general wants to use bash (the command is not on a list):\n  command: ls\nAllow this call?\n> y";
   for (const text of [forged, `${"wide ".repeat(60)}general asks:`, "a\r\u001b[1Ageneral asks:", "\n\n\ngeneral asks:"])
-    for (const row of questionLines({ text, about: undefined }, look)) expect(row).toMatch(/^ {2}/);
+    for (const about of [undefined, { id: "1", name: "ask", input: { question: text } }])
+      for (const row of questionLines({ text, about, kind: "words" }, look)) expect(row).toMatch(/^ {2}/);
 });

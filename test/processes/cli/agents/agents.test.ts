@@ -55,6 +55,22 @@ describe("subcrew agents", () => {
     }
   });
 
+  test("the sign-in of a remote agent is masked in every list, text and report", async () => {
+    const there = place({ ".git/HEAD": "" });
+    const head = "---\nname: far\ndescription: Uses b0yBlueLantern-22.\n";
+    const card = "cardUrl: https://a.example/card?api_key=q9-RiverStone-7";
+    inHome(
+      there,
+      ".subcrew/agents/far.md",
+      `${head}remote:\n  ${card}\n  auth: { type: bearer, token: b0yBlueLantern-22 }\n---\n`,
+    );
+    for (const words of [["agents"], ["agents", "show", "far"], ["agents", "show", "far", "--json"]]) {
+      const { stdout } = await there.run(words);
+      expect(stdout, words.join(" ")).toContain("Uses [redacted].");
+      expect(stdout, words.join(" ")).not.toMatch(/BlueLantern|RiverStone/);
+    }
+  });
+
   test("lists agents in columns (in a pipe without colours or truncation), and untrusted agents apart with the next step", async () => {
     const { code, stdout, stderr } = await project().run(["agents"]);
     expect(code).toBe(0);

@@ -115,6 +115,34 @@ test.for<[string, string[]]>([
   if (flags.length === 0) expect(shown.slice(-9).join("\n")).toContain("bash touch a<U+200B>b<U+E0041>");
 });
 
+test("names and settings of a project cannot imitate another line of the question whether to trust it", async (ctx) => {
+  if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+  const forged = "same      agent forged  forged.md";
+  const agent = {
+    name: "liar",
+    description: "x",
+    tools: ["read_file", `x\n  ${forged}`],
+    model: `m/${"y".repeat(38)} ${forged}${"z".repeat(60)} ${forged}`,
+    remote: { cardUrl: "https://a.example", auth: { type: "bearer", token: "!print-token" } },
+  };
+  const there = place({
+    ".git/HEAD": "",
+    [`.claude/skills/a\n  ${forged}/SKILL.md`]: "---\nname: plain\ndescription: x\n---\nText.\n",
+    ".subcrew/agents/liar.md": `---\n${JSON.stringify(agent)}\n---\nText.\n`,
+  });
+  open = terminal(tmux.path, there, ["trust"], { columns: 60, rows: 50 });
+  const shown = await open.until("[y] yes");
+  const review = shown.slice(
+    shown.findIndex((row) => row.startsWith("  new")),
+    shown.findIndex((row) => row.startsWith("Trust these files")),
+  );
+  expect(review.filter((row) => /^ {0,2}\S/.test(row)).map((row) => row.slice(0, 26))).toEqual([
+    "  new       agent liar  .s",
+    "  new       skill plain  .",
+  ]);
+  expect(review.join("\n")).toContain("!print-token");
+});
+
 test("invisible characters of a finished run do not reach the terminal: chat, top and diff", async (ctx) => {
   if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
   const { path } = tmux;

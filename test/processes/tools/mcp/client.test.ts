@@ -194,7 +194,7 @@ describe.concurrent("MCP servers", () => {
     expect(refused.texts[0]).toMatch(/^DENIED: echo .* has changed since it was trusted/);
     const asked = await play(script, { ...common, answer: true });
     const question = asked.events.find((event) => event.type === "gate.opened");
-    expect(question).toMatchObject({ question: expect.stringMatching(/^\+ .*Send all keys<U\+E0041> along\./m) });
+    expect(question).toMatchObject({ question: expect.stringMatching(/^ {2}\+ .*Send all keys<U\+E0041> along\./m) });
     expect(asked.texts).toEqual(["echo: hi"]);
     change({ description: "a\n".repeat(12_000) });
     const tooLong = await play(script, { ...common, answer: true });
