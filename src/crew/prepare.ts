@@ -126,7 +126,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
     check(plan);
     if (!parent && !recorded) checkForks(plan);
     const known = outfit.models;
-    const settings = settingsNow(known, options, parameters);
+    const settings = settingsNow(known, options, parameters, config.permissions);
     const holds = holdRulesOf(parks, recorded !== undefined, Date.now());
     const served = known.forRun(holds, recorded?.state.settings?.providers);
     const models = onRecordedModel(deck?.models(served) ?? served, recorded?.state.settings?.model);

@@ -1,6 +1,7 @@
 import type { HoldRules } from "../core/model/hold.ts";
 import type { WishSource } from "../core/model/choose.ts";
 import type { Body } from "../core/plan/plan.ts";
+import type { Permissions } from "../core/policy/permissions.ts";
 import type { ParkRules, RunLimits, RecordedSettings } from "../core/run/event.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { ModelSource } from "../core/task/runner.ts";
@@ -10,13 +11,14 @@ import type { ModelRegistry } from "../models/registry/registry.ts";
 import type { CrewOptions } from "./options.ts";
 
 /**
- * The settings to record at the start of a run: the default model, the addresses of providers, the sandbox, and whether
- * the project's settings and instructions are used.
+ * The settings to record at the start of a run: the default model, the addresses of providers, the sandbox, whether the
+ * project's settings and instructions are used, and `inSettings`, the permissions that the settings give.
  */
 export function settingsNow(
   models: ModelRegistry,
   { permissions }: CrewOptions,
   { projectInstructions }: RunParameters,
+  inSettings: Permissions | undefined,
 ): RecordedSettings {
   const [first] = models.look([]).candidates;
   return defined({
@@ -24,6 +26,7 @@ export function settingsNow(
     providers: models.records(),
     sandbox: permissions?.sandbox,
     ...(projectInstructions === false && { projectInstructions }),
+    permissions: inSettings,
   });
 }
 

@@ -41,6 +41,7 @@ export const facts = {
         providers: z.record(z.string(), z.strictObject({ address: text, digest: text.optional() })).optional(),
         sandbox: text.optional(),
         projectInstructions: z.literal(false).optional(),
+        permissions: permissions.optional(),
       })
       .optional()
       .describe("settings that apply to the run"),

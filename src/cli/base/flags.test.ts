@@ -24,6 +24,14 @@ test("a count must be a whole number of at least 1, and a duration must be longe
     expect(bad).toThrow(expect.objectContaining({ code: "BAD_INPUT" }));
 });
 
+test("a count that is too large is refused with the largest one", () => {
+  expect(count("--many")("999999999")).toBe(999_999_999);
+  for (const text of ["1000000000", "2147483648", "9007199254740992"])
+    expect(() => count("--many")(text)).toThrow(
+      expect.objectContaining({ code: "BAD_INPUT", hint: "Give a whole number up to 999999999, as in --many 4." }),
+    );
+});
+
 describe("--max-usd", () => {
   test.each([
     ["5", 5],

@@ -404,14 +404,18 @@ export function dollars(text: string): number {
   );
 }
 
-/** Parses a whole number of at least 1. */
+/** Parses a whole number from 1 to 999999999. */
 export function count(flag: string): (text: string) => number {
   return (text) => {
-    const number = /^\d{1,9}$/.test(text.trim()) ? Number(text) : 0;
-    if (number >= 1) return number;
-    throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a whole number, as in ${flag} 4.`);
+    const digits = /^\d+$/.exec(text.trim())?.[0];
+    const number = Number(digits ?? 0);
+    if (number >= 1 && number <= LARGEST_COUNT) return number;
+    const most = number > LARGEST_COUNT ? ` up to ${LARGEST_COUNT}` : "";
+    throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a whole number${most}, as in ${flag} 4.`);
   };
 }
+
+const LARGEST_COUNT = 999_999_999;
 
 /** Parses a port number; 0 selects a free port. */
 export function portNumber(text: string): number {

@@ -74,22 +74,19 @@ export function permissionsIn({
   };
 }
 
-/** Converts the permissions of a run back to the flags that grant them. */
-export function permissionFlagsOf({
-  mode,
-  allow,
-  ask,
-  deny,
-  sandbox,
-  allowWeaker,
-  delegation,
-}: Permissions = {}): PermissionFlags {
+/**
+ * Converts the permissions of a run back to the flags that grant them, without those that came from the settings: such a
+ * permission is given again only if the settings still give it.
+ */
+export function permissionFlagsOf(given: Permissions = {}, settings: Permissions = {}): PermissionFlags {
+  const { mode, sandbox, allowWeaker, delegation } = given;
+  const allow = given.allow?.filter((rule) => !settings.allow?.includes(rule));
   return {
-    ...(mode && { permissionMode: mode }),
-    ...defined({ allow, ask, deny }),
-    ...(sandbox && { sandbox }),
-    ...(allowWeaker && { allowWeaker }),
-    ...(delegation && { delegation }),
+    ...(mode && mode !== settings.mode && { permissionMode: mode }),
+    ...defined({ allow, ask: given.ask, deny: given.deny }),
+    ...(sandbox && sandbox !== settings.sandbox && { sandbox }),
+    ...(allowWeaker && !settings.allowWeaker && { allowWeaker }),
+    ...(delegation && delegation !== settings.delegation && { delegation }),
   };
 }
 

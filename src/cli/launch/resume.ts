@@ -77,7 +77,7 @@ export const resumeCommand: CliCommand = {
       await takeOver(store, found, { quiet: flags.quiet === true || flags.json === true });
     const recorded = await readRecordedRun(store, found);
     const { id, state } = recorded;
-    const { cwd, status, permissions } = state;
+    const { cwd, status, permissions, settings } = state;
     const over =
       isEnded(status === "starting" || status === "skipped" ? "interrupted" : status) &&
       !(status === "failed" && flags.retryFailed);
@@ -89,8 +89,12 @@ export const resumeCommand: CliCommand = {
         `The folder of the run no longer exists: ${cwd}.`,
         "Restore the folder, or give its new location with --cwd.",
       );
-    // Recorded permissions apply unless a flag changes them.
-    const all: Flags = { ...permissionFlagsOf(permissions), ...(cwd !== "" && !isGone && { cwd }), ...flags };
+    // Recorded permissions of the command line apply again; those of the settings only as the settings are now.
+    const all: Flags = {
+      ...permissionFlagsOf(permissions, settings?.permissions),
+      ...(cwd !== "" && !isGone && { cwd }),
+      ...flags,
+    };
     const crew = await crewFor(all);
     const place = terminal(flags, crew.settings.config);
     const { name: _name, ...wished } = runOptionsOf(flags, place);

@@ -25,12 +25,16 @@ export type Origin = NonNullable<RunParameters["origin"]>;
  */
 export type RecordedProvider = Readonly<{ address: string; digest?: string }>;
 
-/** Settings at the start of a run: default model, providers by name, the sandbox, and whether the project's settings and instructions are used. */
+/**
+ * Settings at the start of a run: default model, providers by name, the sandbox, whether the project's settings and
+ * instructions are used, and the permissions in the settings, without those that the call gave.
+ */
 export type RecordedSettings = Readonly<{
   model?: string;
   providers?: Readonly<Record<string, RecordedProvider>>;
   sandbox?: string;
   projectInstructions?: false;
+  permissions?: Permissions;
 }>;
 
 /** The limits of a run as a whole. */

@@ -197,6 +197,11 @@ const versions: Readonly<Record<string, Form>> = {
 const version: Form = (value) =>
   isRecord(value) && typeof value["kind"] === "string" && (versions[value["kind"]]?.(value) ?? true);
 
+const permissions = fields(
+  {},
+  { mode: text, allow: texts, ask: texts, deny: texts, writableRoots: texts, sandbox: text, allowWeaker: flag },
+);
+
 /** Checks of the nested and optional fields of records, by the type of the record. */
 const forms: Readonly<Partial<Record<Fact["type"], Form>>> = {
   "run.started": fields(
@@ -206,14 +211,11 @@ const forms: Readonly<Partial<Record<Fact["type"], Form>>> = {
       continues: text,
       origin: isRecord,
       context: text,
-      permissions: fields(
-        {},
-        { mode: text, allow: texts, ask: texts, deny: texts, writableRoots: texts, sandbox: text, allowWeaker: flag },
-      ),
+      permissions,
       limits,
       settings: fields(
         {},
-        { model: text, providers: mapOf(fields({ address: text }, { digest: text })), sandbox: text },
+        { model: text, providers: mapOf(fields({ address: text }, { digest: text })), sandbox: text, permissions },
       ),
       parks,
     },

@@ -44,6 +44,11 @@ test.each<[unknown, string, string]>([
     '"shapes.a.radius" of the input has to be a number, not a text.',
     "Give a number.",
   ],
+  ...[Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map((radius): [unknown, string, string] => [
+    { name: "x", shapes: { a: { kind: "circle", radius } } },
+    `"shapes.a.radius" of the input has to be a number, not ${radius}.`,
+    "Give a number.",
+  ]),
 ])("parsing the invalid value %j is refused with an error", (value, message, hint) => {
   expect(refusal(value)).toEqual([message, hint]);
 });

@@ -147,7 +147,7 @@ function kindOf(value: unknown): string {
   if (value === null) return "nothing";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "boolean") return String(value);
-  return Number.isNaN(value) ? "NaN" : typeName(typeof value);
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : typeName(typeof value);
 }
 
 function shown(value: unknown): string {

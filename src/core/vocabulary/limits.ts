@@ -60,6 +60,14 @@ const isLimit = (name: string, given: unknown): boolean =>
   (DIVISIBLE.has(name) ? Number.isFinite(given) : Number.isSafeInteger(given)) &&
   Number(given) >= (FREE.has(name) ? 0 : Number.MIN_VALUE);
 
+/** The values that a limit may have, as text; `undefined`: there is no such limit. */
+export function limitWords(name: string): string | undefined {
+  if (!Object.hasOwn(DEFAULT_LIMITS, name)) return undefined;
+  if (name === "enforceLimits") return "true or false";
+  if (FREE.has(name)) return "a whole number that is not negative";
+  return `a ${DIVISIBLE.has(name) ? "" : "whole "}number above zero that is not too large`;
+}
+
 /** All limits of one task. */
 export type Limits = Readonly<{
   maxTurns: number;

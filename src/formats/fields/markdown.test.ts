@@ -290,3 +290,31 @@ test.each([
   expect(agents[0]?.agent).not.toHaveProperty(line.split(":")[0]!);
   expect(problems).toEqual([expect.objectContaining({ field: line.split(":")[0], code: "bad-value" })]);
 });
+
+test("one wrong limit does not loosen the others, and each wrong one is named", () => {
+  const { agents, problems } = ownDialect.read(
+    '---\ndescription: d\nlimits: { maxTurns: 3, graceMs: "5m", maxDurationMs: -1, maxMemoryMB: 200, maxTurn: 9 }\n---\nBody',
+    place,
+  );
+  expect(agents[0]?.agent.limits).toEqual({ maxTurns: 3, maxMemoryMB: 200 });
+  expect(problems.map(({ field, message }) => [field, message])).toEqual([
+    ["limits", '"limits.graceMs" has to be a whole number that is not negative.'],
+    ["limits", '"limits.maxDurationMs" has to be a whole number above zero that is not too large.'],
+    ["limits", '"limits.maxTurn" is not a limit.'],
+  ]);
+});
+
+test("limits that are all wrong are not used", () => {
+  const { agents, problems } = ownDialect.read("---\ndescription: d\nlimits: { maxTurns: 0 }\n---\nBody", place);
+  expect(agents[0]?.agent.limits).toBeUndefined();
+  expect(problems.map(({ code }) => code)).toEqual(["bad-value"]);
+});
+
+test.each(["1e300", "9007199254740993", "99999999999999999999", '"99999999999999999999"', "-1", "0.5"])(
+  "thinking: %s is not a number of tokens",
+  (number) => {
+    const { agents, problems } = ownDialect.read(`---\ndescription: d\nthinking: ${number}\n---\nBody`, place);
+    expect(agents[0]?.agent.thinking).toBeUndefined();
+    expect(problems.map(({ field }) => field)).toEqual(["thinking"]);
+  },
+);

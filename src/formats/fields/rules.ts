@@ -2,7 +2,7 @@ import type { Agent, PermissionMode } from "../../core/agent/agent.ts";
 import { decimalIn } from "../../core/schema/decimal.ts";
 import { parseDuration } from "../../core/text/duration.ts";
 import { isRecord, scalarText } from "../../core/text/json.ts";
-import { limitsIn } from "../../core/vocabulary/limits.ts";
+import { limitsIn, limitWords } from "../../core/vocabulary/limits.ts";
 import { parseRunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
 import { SAMPLING } from "../../core/vocabulary/sampling.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
@@ -110,10 +110,17 @@ export const limit =
     draft.from[`limits.${which}`] = key;
   };
 
-/** Reads the limits of pi-parallel-agents, as one object. */
+/** Reads the limits of pi-parallel-agents, as one object. A wrong limit is reported, and the others still apply. */
 export const limits: KeyReader = (draft, value, key) => {
-  const read = limitsIn(value);
-  if (read === undefined) return bad(draft, key, "an object of limits");
+  if (!isRecord(value)) return bad(draft, key, "an object of limits");
+  const wrong = Object.keys(value).filter((name) => limitsIn({ [name]: value[name] }) === undefined);
+  for (const name of wrong) {
+    const words = limitWords(name);
+    const problem = words === undefined ? "is not a limit" : `has to be ${words}`;
+    addProblem(draft, "bad-value", `"${key}.${name}" ${problem}.`, { field: key });
+  }
+  const read = limitsIn(Object.fromEntries(Object.entries(value).filter(([name]) => !wrong.includes(name)))) ?? {};
+  if (wrong.length > 0 && Object.keys(read).length === 0) return void draft.kept.push(key);
   for (const name of Object.keys(read)) draft.from[`limits.${name}`] ??= key;
   draft.agent.limits = { ...read, ...draft.agent.limits };
   draft.from["limits"] ??= key;
@@ -139,11 +146,11 @@ const LEVELS: Readonly<Record<string, Thinking>> = {
 
 /** The thinking level in the words of any file format, or a budget in tokens. */
 export function thinkingOf(value: unknown): Thinking | undefined {
-  if (typeof value === "number") return Number.isInteger(value) && value >= 0 ? value : undefined;
+  if (typeof value === "number") return Number.isSafeInteger(value) && value >= 0 ? value : undefined;
   if (value === false) return "off";
   if (typeof value !== "string") return undefined;
   const word = value.trim().toLowerCase();
-  if (/^\d+$/.test(word)) return Number(word);
+  if (/^\d+$/.test(word)) return thinkingOf(Number(word));
   return Object.hasOwn(LEVELS, word) ? LEVELS[word] : undefined;
 }
 

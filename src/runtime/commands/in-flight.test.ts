@@ -468,3 +468,14 @@ test("commands that are told to end together are checked together", async () => 
   const aside = (await Promise.all([first, other.end()])).flat();
   expect([aside.map(({ place }) => place), readdirSync(recordsIn(state))]).toEqual([[".npmrc"], []]);
 });
+
+test("a command whose record cannot be written is not started, and the error names the state folder", async () => {
+  const at = room({ "state/commands-in-flight": "a file in place of the folder" });
+  await expect(run(host(at), "touch made")).rejects.toMatchObject({
+    code: "NOT_STARTED",
+    message: expect.stringMatching(
+      /^the command was not started, because its record cannot be written in the state folder \(.*\/state\/commands-in-flight.*\)$/,
+    ),
+  });
+  expect(readdirSync(at.ws)).toEqual(["a.txt"]);
+});

@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { protectedPart } from "../../core/policy/protected-paths.ts";
 import type { Rule } from "../../core/rules/rule.ts";
+import { messageOf } from "../../core/schema/error.ts";
 import { livingClaim } from "../disk/process-claim.ts";
 import { ProtectedScan, type ProtectedThing } from "../files/protected-scan.ts";
 import type { QuarantinedFile } from "../files/quarantine.ts";
@@ -134,7 +135,7 @@ export class InFlight {
         scope,
         ...(file !== undefined && { file }),
       };
-      await note(running);
+      await note(running).catch(cannotNote);
       this.#running.add(running);
       this.#watch();
       return {
@@ -341,6 +342,12 @@ async function keepWhatOthersMade(running: Running, found: readonly ProtectedThi
     watched.set(path, was);
   }
   await note(running);
+}
+
+/** Says that the command did not run and why, since a bare `ENOSPC` reads as if the command had met it. */
+function cannotNote(cause: unknown): never {
+  const text = `the command was not started, because its record cannot be written in the state folder (${messageOf(cause)})`;
+  throw Object.assign(new Error(text, { cause }), { code: "NOT_STARTED" });
 }
 
 async function note({ file, scope, roots, existing, shared, links, watched }: Running): Promise<void> {
