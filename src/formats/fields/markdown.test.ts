@@ -188,6 +188,19 @@ test("denying some calls of a tool keeps the tool; denying all its calls removes
   ]);
 });
 
+test.each([
+  ["bash: false", ["bash"]],
+  ["shell: off", ["bash"]],
+  ["Write: deny", ["write_file", "edit_file", "delete_file", "move_file"]],
+  ["network: none", ["http_get", "http_post", "http_request", "web_search"]],
+  ["bash: true", undefined],
+  ["network: {a: b}", undefined],
+])("the name of a tool as a key removes the tool if its value refuses it: %s", (line, denied) => {
+  const { agents, problems } = ownDialect.read(`---\ndescription: d\n${line}\n---\nBody`, place);
+  expect(agents.map(({ agent }) => agent.disallowedTools)).toEqual([denied]);
+  expect(problems).toMatchObject([{ code: "unknown-field", severity: denied ? "warning" : "info" }]);
+});
+
 test.each(["$()", "x()", "(a)", "bash(rm *)", "rm *"])(
   "the stray line %j after a list of denied tools does not shorten the list",
   (stray) => {

@@ -1,4 +1,4 @@
-import { isRecord } from "../../core/text/json.ts";
+import { isRecord, scalarText } from "../../core/text/json.ts";
 import { foldName, type ToolGroups, toolsNamed } from "../../core/vocabulary/tool-names.ts";
 import { addProblem, type Draft, type KeyReader } from "./draft.ts";
 import { opencodePermission } from "./permission-map.ts";
@@ -33,6 +33,7 @@ export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReade
   for (const key of VAGUE_ALLOWING) rows[key] = allowing;
   for (const key of VAGUE_DENYING) rows[key] = denying;
   for (const key of VAGUE_MODES) rows[key] = vague(ifReadOnly);
+  for (const [key, gone] of Object.entries(SWITCHES)) rows[key] = vague(ifRefused(gone));
   return { ...rows, ...everywhere };
 }
 
@@ -75,6 +76,32 @@ const VAGUE_DENYING = "deny denied denylist disallow disallowed exclude excluded
 
 /** Ambiguous keys for how much an agent may do; they are read only when their value means read-only. */
 const VAGUE_MODES = "mode access accessMode accessLevel accessPolicy fileAccess filesystem fileSystemAccess".split(" ");
+
+const WRITING = ["write_file", "edit_file", "delete_file", "move_file"];
+const ASKING = ["http_get", "http_post", "http_request", "web_search"];
+/** Names of tools as keys, with the tools that they remove when their value is a refusal: `bash: false`. */
+const SWITCHES: Readonly<Record<string, readonly string[]>> = {
+  bash: ["bash"],
+  shell: ["bash"],
+  terminal: ["bash"],
+  write: WRITING,
+  writeFile: WRITING,
+  edit: WRITING,
+  editFile: WRITING,
+  network: ASKING,
+  internet: ASKING,
+  web: ASKING,
+  webfetch: ["http_get"],
+  websearch: ["web_search"],
+};
+
+function ifRefused(gone: readonly string[]): KeyReader {
+  return (draft, value, key) => {
+    if (!/^(?:den(?:y|ied)|never|disabled|false|no|off|none)$/i.test(scalarText(value).trim()))
+      return unknownField(draft, key);
+    mistaken(disallowedTools(), "disallowedTools")(draft, gone, key);
+  };
+}
 
 function ifItNamesTools(reader: KeyReader, groups: ToolGroups | undefined): KeyReader {
   return (draft, value, key) => {
