@@ -54,7 +54,10 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
   };
 }
 
-/** Types of events after which all tasks of a run may be waiting, or one may work again. */
+/**
+ * Types of events that may begin or end the work of a run's tasks: after such an event, the number of working tasks is
+ * checked.
+ */
 export const changesWork: ReadonlySet<string> = new Set([
   "run.started",
   "run.resumed",
