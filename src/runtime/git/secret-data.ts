@@ -13,9 +13,9 @@ const ENTRIES = words(`
 const MOST_STORES = 100;
 
 /**
- * The secret place in which a repository has its data although its work tree is elsewhere, if there is one. A `.git`
- * that leads to `~/.password-store/.git` would show the files of that place as commits, differences and worktrees of
- * the project.
+ * The secret place in which a repository has its data although its work tree is elsewhere; `undefined` if there is no
+ * such place. A `.git` that leads to `~/.password-store/.git` would show the files of that place as commits,
+ * differences and worktrees of the project.
  */
 export function secretData(top: string, gitDirs: readonly string[], homes: readonly string[]): string | undefined {
   const known = new Set([homedir(), ...homes].flatMap((path) => [path, realPathOf(path)]));
@@ -31,7 +31,10 @@ export function secretData(top: string, gitDirs: readonly string[], homes: reado
     .find((place) => place !== undefined && place !== chosen);
 }
 
-/** The folders with further objects (alternates) that these name, directly or through others. */
+/**
+ * The given object folders, and the folders that they name as alternates (places of further objects), directly or
+ * through others.
+ */
 function objectStores(first: readonly string[]): string[] {
   const stores = [...first];
   for (const store of stores) {
@@ -50,7 +53,7 @@ function alternatesOf(store: string): string[] {
   }
 }
 
-/** Git reads a path in quotation marks as it writes one: with escapes. */
+/** Decodes a path in quotation marks, with escapes, as git writes it. */
 function unquoted(line: string): string {
   if (!/^".*"$/.test(line)) return line;
   return line

@@ -79,8 +79,8 @@ const NAME_OF_SECRET = /[Bb]earer\s|uthorization\W|[-_](?:[Kk]ey|KEY|[Tt]oken)\W
 
 /**
  * Splits a text into the part to show now, without secrets, and the part that waits for more text. Of a very long word,
- * only a part of the length of a secret waits. The text is redacted before it is split, since a secret can be on both
- * sides.
+ * only a part of the maximum length of a secret waits. The text is redacted before it is split, since a secret can be
+ * on both sides of the split.
  */
 function divided(text: string, clean: (part: string) => string, inKey: () => boolean): [shown: string, rest: string] {
   const safe = safeLength(text);
