@@ -67,7 +67,7 @@ export function fromLeaves(leaves: readonly (readonly [path: ConfigPath, value: 
   }, {});
 }
 
-/** Merges two values: the second value overrides the first. */
+/** Merges two values. Where both set the same key, the second value applies. */
 function over(ours: unknown, theirs: unknown): unknown {
   if (!isRecord(ours) || !isRecord(theirs)) return theirs;
   const keys = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];

@@ -54,10 +54,7 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
   };
 }
 
-/**
- * Types of events that may begin or end the work of a run's tasks: after such an event, the number of working tasks is
- * checked.
- */
+/** Types of events after which all tasks of a run may be waiting, or a waiting task may work again. */
 export const changesWork: ReadonlySet<string> = new Set([
   "run.started",
   "run.resumed",

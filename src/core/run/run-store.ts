@@ -5,7 +5,7 @@ import type { Receipt, RunCommand } from "./run-command.ts";
 
 /**
  * The store of runs, and the only way to look at them: `ps`, `logs`, `resume`, the MCP server and all other readers use
- * nothing else. A store can be a folder of this machine, a memory or a database.
+ * nothing else. A store can be a folder of this machine, the memory of a process or a database.
  */
 export type RunStore = RunRecords &
   RunOwnership &
