@@ -65,8 +65,8 @@ import { runId, runNamed } from "./runtime/store/run-id.ts";
  */
 export type Crew<Data = object> = Readonly<{
   /**
-   * Starts a run. With a schema, or with an agent that has an output schema, `data` of the result has its type. A mistake
-   * in the input or the options rejects the run with a `CrewError` before anything happens.
+   * Starts a run. With a schema, or with an agent that has an output schema, `data` of the result has its type. A
+   * mistake in the input or the options rejects the run with a `CrewError` before anything happens.
    */
   run: Starter<Data>;
   /**
@@ -75,8 +75,8 @@ export type Crew<Data = object> = Readonly<{
    */
   resume(run: string | RecordedRun, options?: ResumeOptions): Run;
   /**
-   * Starts a run in a process that outlives this one, and resolves once it has started. Its questions wait in the
-   * inbox. A faulty input is an error that this throws, before anything runs.
+   * Starts a run in a process that outlives this process, and resolves once the run has started. Its questions wait in
+   * the inbox. A faulty input throws an error, before anything runs.
    */
   background(
     what: RunInput | Plan,
@@ -85,17 +85,17 @@ export type Crew<Data = object> = Readonly<{
   ): Promise<BackgroundRun>;
   /** Resumes a run in the background. */
   resumeInBackground(id: string, options?: ResumeOptions, more?: BackgroundOptions): Promise<BackgroundRun>;
-  /** The stored runs: to inspect, message, wait for and delete. */
+  /** The stored runs: to inspect them, send them messages, wait for them and delete them. */
   kept: KeptRuns;
   /** The plan of a run that continues an ended task with its conversation, agent, model and permissions. */
   continuing(task: Omit<ContinueOptions, "now">): Promise<ContinuedTask>;
   /** All currently available agents, and the changes since the last call. */
   agents(): Promise<Discovery>;
-  /** A JSON value without the secrets that this crew knows: those of variables, settings and agents. */
+  /** A JSON value without the secrets that this crew knows: secrets in variables, settings and agents. */
   masked<T>(value: T): T;
   /** Compiles an input to a plan. */
   plan(what: RunInput | Plan): Plan;
-  /** A file of this machine that has, or will have, the output of a node; `undefined`: this crew creates no files. */
+  /** A file of this machine that has the output of a node, or will have it; `undefined`: this crew creates no files. */
   outputFile(run: string, path: string): Promise<string | undefined>;
   /** The catalog of agents that a model reads before it starts one of them, including the agents passed in code. */
   catalog(): Promise<Catalog>;
@@ -109,7 +109,7 @@ export type Crew<Data = object> = Readonly<{
   commands(): Promise<Workflows<WorkflowCommand>>;
   /** An agent as it would run with these call options, and the origin of each value; secrets are masked. */
   explain(found: FoundAgent, call?: ExplainedCall): Promise<Explanation>;
-  /** The effective settings, and where each was made. */
+  /** The effective settings, and the source of each. */
   settings: LoadedConfig;
   /** How model names resolve, and which providers can be used; with `probe` each provider is asked for its models. */
   models(options?: Readonly<{ probe?: AbortSignal }>): Promise<ModelOverview>;
@@ -131,7 +131,7 @@ export type Crew<Data = object> = Readonly<{
   setupFor(changes: Partial<CrewSetup>): CrewSetup;
 }>;
 
-/** How a run is started: the type of the result follows from the schema, if it is known. */
+/** Functions that start a run. If the input or its agents have a schema, the type of the result follows from it. */
 type Starter<Data> = {
   // This signature is the first, because TypeScript infers the task ids as literal types only from the first one it
   // tries.
@@ -142,7 +142,7 @@ type Starter<Data> = {
   (what: RunInput | Plan, options?: RunOptions): Run;
 };
 
-/** Creates a crew, independent of others in the process. */
+/** Creates a crew. It shares no state with other crews in the process. */
 export function createCrew<const Agents extends readonly Agent[] = readonly []>(
   given: CrewOptions<Agents> = {},
   shared: SharedEngine = {},
@@ -214,7 +214,10 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
   });
   const launch = createLaunch({ options, config, setup, outfit });
 
-  /** Descriptions are sent to models and to callers on other machines, so they contain no known secret. */
+  /**
+   * The catalog of agents. Its descriptions contain no known secret, because they are sent to models and to callers on
+   * other machines.
+   */
   const catalog = async (): Promise<Catalog> => {
     const { agents, otherScopes, ...rest } = catalogOf(options.agents ?? [], await finds.agents());
     const clean = <T extends AgentCard>(card: T): T => ({ ...card, description: redactor.known(card.description) });

@@ -81,10 +81,10 @@ export async function findAgents(where: Omit<DiscoverOptions, "dialects" | "bund
   return discover({ ...where, dialects, bundled });
 }
 
-/** The bundled agents are read once, because they never change. */
+/** Cache of the bundled agents, which are read once because they never change. */
 let bundled: readonly ReadAgent[] | undefined;
 
-/** Skills or workflow commands: the usable ones, and the complete search result including those that cannot be used. */
+/** Skills or workflow commands: the usable ones, and the complete search result, which also has the unusable ones. */
 export type Workflows<T> = Readonly<{ all: readonly T[]; discovery: Discovery }>;
 
 /** Where skills and commands are searched; settings about agents do not apply to them. */

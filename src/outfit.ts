@@ -66,13 +66,16 @@ export type CrewSetup = TaskWorldSettings &
     userHome?: string;
     /** True: the project's own agents may run. */
     trusted?: boolean;
-    /** Modules that export tools; those exist in every process in which a task runs. */
+    /** Modules that export tools. Their tools exist in every process in which a task runs. */
     toolModules?: readonly string[];
     /** Addresses, keys and headers of known providers, and the user's own providers. */
     providers?: ModelRegistryConfig["providers"];
     /** The models that `fast`, `balanced` and `powerful` stand for. */
     tiers?: ModelRegistryConfig["tiers"];
-    /** The default model of tasks: by default the first of `models`, the first with a key, or offline. */
+    /**
+     * The default model of tasks. If it is not set: the first of `models`, else the first model with a key, else the
+     * offline model.
+     */
     model?: string | readonly string[];
     /**
      * The permissions of agents: what they may do without asking, what they may never do, and how commands are
@@ -102,7 +105,7 @@ export type CrewCode = Readonly<{
 /** Finds skills in the same places as the crew. */
 type SkillSource = Readonly<{ skills?: () => Promise<readonly Skill[]> }>;
 
-/** The process's existing connection to the engine; absent: one is opened on first use. */
+/** The process's existing connection to the engine; absent: a connection is opened on first use. */
 export type SharedEngine = Readonly<{ connection?: Connection }>;
 
 /**
@@ -120,8 +123,8 @@ export type Outfit = Readonly<{
   /** Creates delegation tools in the requested spelling. */
   delegation: NonNullable<World["delegation"]>;
   /**
-   * Moves protected files to quarantine that commands created whose subcrew process died; returns one line for each
-   * file.
+   * Moves protected files to quarantine if the subcrew process of the command that created them has died; returns one
+   * line for each file.
    */
   finishCommands(): Promise<readonly string[]>;
   /** The access rules of the crew, before any run narrows them. */
@@ -294,7 +297,7 @@ export function openStore(setup: Pick<CrewSetup, "home" | "env" | "engine">, clo
   return openRuns(setup, clock).store;
 }
 
-/** Opens the store of runs, and the engine if the runs are stored in one. The engine's code is loaded on first use. */
+/** Opens the store of runs, and the engine if it stores the runs. The engine's code is loaded on first use. */
 function openRuns(
   setup: Pick<CrewSetup, "home" | "env" | "engine">,
   clock: () => number,
@@ -332,7 +335,9 @@ export async function connectWorker(
   return connectEngine(setup.engine, { local: besideEngine(setup, Date.now), worker, env: setup.env });
 }
 
-/** Model limits, and the API keys that a provider refused; both are shared with all processes of an engine. */
+/**
+ * Limits on model requests, and the API keys that a provider refused. Both are shared with all processes of an engine.
+ */
 function sharedLimits(connection: () => Promise<Connection>): Readonly<{ holds: ProviderHolds; quota: RequestQuota }> {
   const holds = async (): Promise<ProviderHolds> => (await connection()).holds;
   return {
@@ -432,7 +437,9 @@ function oneByOne(clean: (text: string) => string): (text: string) => Promise<st
   };
 }
 
-/** The settings of one run: a copy, because tasks remember what they derive from the settings of their run. */
+/**
+ * The settings of one run. Each run gets a copy, because values derived from the settings are cached by this object.
+ */
 const withRule = (setup: CrewSetup, delegation: DelegationRule | undefined): CrewSetup => ({
   ...setup,
   ...defined({ delegation }),

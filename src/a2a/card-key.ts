@@ -12,7 +12,7 @@ export type CardKey = Readonly<{
   jwk: Readonly<Record<string, unknown>>;
 }>;
 
-/** The signature algorithm of each kind of key, with the curve as a JWK names it. */
+/** The signature algorithm of each kind of key, with the name of the curve in a JWK. */
 const ALGORITHMS: Readonly<Record<string, string>> = {
   "EC P-256": "ES256",
   "EC P-384": "ES384",

@@ -28,8 +28,8 @@ export type WritePush = (
 ) => Promise<Readonly<{ body: string; contentType: string }>>;
 
 /**
- * The push configurations of tasks: where to send notifications about each. They are stored with the runs, so that they
- * survive a restart.
+ * The push configurations of tasks. They say where to send notifications about each task, and are stored with the runs,
+ * so that they survive a restart.
  */
 export type Push = Readonly<{
   /** Adds a configuration. Throws for a forbidden address. */
@@ -48,7 +48,9 @@ export type Push = Readonly<{
 const DOCUMENT = "a2a-push";
 const MOST = 10;
 const TIMEOUT_MS = 10_000;
-/** The number of tries. The waits between them are 1, 2, 4, 8 and 16 seconds, or as long as the receiver asks. */
+/**
+ * The maximum number of tries. The waits between them are 1, 2, 4, 8 and 16 seconds, or as long as the receiver asks.
+ */
 const TRIES = 6;
 const FIRST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 60_000;
@@ -89,7 +91,10 @@ export function createPush({
   };
   const save = (run: string, all: readonly PushConfig[]): Promise<void> =>
     kept.setDocument(run, DOCUMENT, JSON.stringify(all));
-  /** Tries one delivery: delivered, or the reason and whether another try makes sense. */
+  /**
+   * Tries to deliver one update. Returns that it was delivered, or the reason of the failure and whether another try
+   * makes sense.
+   */
   const post = async (to: PushConfig, update: RemoteUpdate): Promise<FailedPush | undefined> => {
     const { body, contentType } = await write(update, to.version);
     const sent = { "content-type": contentType, ...headersOf(to) };
@@ -170,7 +175,7 @@ type FailedPush = Readonly<{ error: unknown; passes: boolean; waitMs?: number }>
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
 const NEVER = new AbortController().signal;
 
-/** Authentication headers for the receiver of a push notification. */
+/** The headers that authenticate a push notification to its receiver. */
 function headersOf({ token, authentication }: Pick<PushConfig, "token" | "authentication">): Record<string, string> {
   return {
     ...(token && { "x-a2a-notification-token": token }),

@@ -155,7 +155,7 @@ function wrongField(request: unknown): string | undefined {
   return checked.success ? undefined : checked.error.issues[0]!.path.join(".") || "the body";
 }
 
-/** A request without a version uses the old protocol, unless its method exists only in the new one. */
+/** A request without a version uses the old protocol, unless its method exists only in the new protocol. */
 function versionOf(sdk: Sdk, body: string, given: string | undefined): "1.0" | "0.3" {
   if (given !== undefined && given !== "") return given.startsWith("0.") ? "0.3" : "1.0";
   const method = /"method"\s*:\s*"([^"]{1,100})"/.exec(body)?.[1];

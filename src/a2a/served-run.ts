@@ -24,7 +24,7 @@ export type A2aRun = Readonly<{
   updates(from?: number): AsyncGenerator<RemoteUpdate, void>;
   /** Waits until the run has ended, waits for input or is parked until its provider accepts requests again. */
   settled(): Promise<void>;
-  /** Waits for an event that matches, or for the end. */
+  /** Waits for the next event that `isIt` accepts, or for the end of the run. */
   until(isIt: (event: Event) => boolean): Promise<void>;
   /** Settles when the end of the run is known; never rejects. */
   over: Promise<void>;
@@ -33,7 +33,10 @@ export type A2aRun = Readonly<{
 export function serveRun(run: Run, origin: Origin, heard: (served: A2aRun, event: Event) => void = () => {}): A2aRun {
   const over = deferred<void>();
   let ended = false;
-  /** True for gates and questions that the caller answers in words. Permissions are for the owner of this machine. */
+  /**
+   * True for gates and questions that the caller answers in words. Questions about permissions are for the owner of
+   * this machine.
+   */
   const isForCaller = ({ call, wants }: Question): boolean => call === undefined || wants === "words";
   const seen = (): ViewContext => ({ life: runStatusOf(run.state, !ended), origin, isForCaller });
   const isSettled = (): boolean => ended || run.state.outcome !== undefined || openQuestions(run.state).length > 0;

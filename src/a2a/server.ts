@@ -15,12 +15,14 @@ import type { A2aRun } from "./served-run.ts";
 import { createTasks, type Tasks } from "./tasks.ts";
 
 export type A2aServerOptions = Readonly<{
-  /** The names of the offered agents; the first is also served at the root. `"*"` offers all that are not hidden. */
+  /**
+   * The names of the offered agents; the first is also served at the root. `"*"` offers all agents that are not hidden.
+   */
   agents: readonly string[] | "*";
   /** The host name or address to listen on; loopback by default. */
   host?: string;
   port?: number;
-  /** Access tokens by name. One is generated when none is given. */
+  /** Access tokens by name. Without any, one token is generated. */
   tokens?: Readonly<Record<string, string>>;
   /** True when cards can be read without a token. */
   publicCards?: boolean;
@@ -145,7 +147,7 @@ async function offered(crew: Crew, wanted: readonly string[] | "*"): Promise<rea
 
 type Route = Readonly<{ agent: string; isCard: boolean; isRoot: boolean }>;
 
-/** Parses a path: `/NAME`, `/NAME/.well-known/agent-card.json`, and the same without a name for the first agent. */
+/** Parses a path: `/NAME` or `/NAME/.well-known/agent-card.json`. A path without a name means the first agent. */
 function routeOf({ method, url = "/" }: IncomingMessage, names: readonly string[]): Route | undefined {
   const { pathname } = new URL(url, "http://here");
   const isCard = pathname.endsWith(`/${CARD}`);
@@ -196,7 +198,7 @@ function json(response: ServerResponse, value: unknown, headers: Readonly<Record
     .end(JSON.stringify(value));
 }
 
-/** Writes and waits for a slow reader, so that unsent data does not fill the memory. */
+/** Writes to a response. Waits while the client reads slowly, so that unsent data does not fill the memory. */
 function write(response: ServerResponse, text: string): Promise<void> {
   if (response.write(text) || response.destroyed) return Promise.resolve();
   return new Promise((resolve) => {

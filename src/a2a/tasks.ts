@@ -19,9 +19,8 @@ export type TaskOwner = Readonly<{ caller: string; agent: string }>;
 /** The tasks of a server. Each is a run with the same id. */
 export type Tasks = Readonly<{
   /**
-   * Starts a task, answers its question, or sends a message to a working task. `register` is called before the
-   * message takes effect, or before `heard` is called about a new task, so that a push address in the message misses
-   * nothing.
+   * Starts a task, answers its question, or sends a message to a working task. `register` is called before the message
+   * takes effect; for a new task, it is called before `heard`. So a push address in the message gets every update.
    */
   send(who: TaskOwner, message: RemoteMessage, register?: Register): Promise<A2aRun>;
   get(who: TaskOwner, id: string): Promise<RemoteTask>;
@@ -36,7 +35,7 @@ export type Tasks = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** Called with the id of a task before anything about it is sent. */
+/** Called with the id of a task before any update of the task is sent. */
 export type Register = (id: string) => Promise<unknown>;
 
 export type TaskOptions = Readonly<{
@@ -69,7 +68,7 @@ export function createTasks(
   let known: Promise<Map<string, Origin>> | undefined;
   const origins = (): Promise<Map<string, Origin>> => (known ??= crew.kept.origins().then((map) => new Map(map)));
 
-  /** The owner of a task. Missing tasks and tasks of others give the same error. */
+  /** The owner of a task. A missing task and a task of another caller give the same error. */
   const originOf = async ({ caller, agent }: TaskOwner, id: string): Promise<Origin> => {
     const all = await origins();
     if (typeof id !== "string") throw taskError("not-found", "The request names no task.");
@@ -237,7 +236,7 @@ export function createTasks(
   };
 }
 
-/** True for an unfinished run that no process works on and that this server may resume. */
+/** True for a run that has not ended, that no process works on and that this server may resume. */
 function isLeft({ state, owner }: Awaited<ReturnType<Crew["kept"]["look"]>>): boolean {
   if (owner !== undefined || state.seq === 0) return false;
   return runStatusOf(state, false) === "interrupted" || (state.status === "paused" && state.pausedFor === STOPPED);
@@ -253,7 +252,7 @@ async function firstEvent(run: Run): Promise<void> {
   }
 }
 
-/** Converts a message to an answer: its text, and a refusal if it says no. */
+/** Converts a message to the answer to a question: its text, and whether it refuses. */
 function answerIn(message: RemoteMessage, { caller }: TaskOwner): Answer {
   const text = extractMessageText(message).trim();
   const said = message.parts.flatMap((part) =>

@@ -12,14 +12,14 @@ import { parkedRun, parkedUntil } from "../core/run/parked-run.ts";
 import { type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
 import type { State } from "../core/run/state.ts";
 
-/** The pause reason of runs that worked when the server was stopped. They are resumed at its next start. */
+/** The pause reason of runs that were active when the server was stopped. They are resumed at its next start. */
 export const STOPPED = "the A2A server was stopped";
 
-/** The data that the A2A view of a run is made from, besides the run's state. */
+/** The data from which the A2A view of a run is made, besides the run's state. */
 export type ViewContext = Readonly<{
   life: RunStatus | "damaged";
   origin: Origin;
-  /** True for a question that the caller may answer; others wait for the owner of this machine. */
+  /** True for a question that the caller may answer; other questions wait for the owner of this machine. */
   isForCaller(question: Question): boolean;
 }>;
 
@@ -37,7 +37,7 @@ export function taskView(state: State, seen: ViewContext): RemoteTask {
   };
 }
 
-/** The state of a run in the terms of the A2A protocol, with a message if there is one. */
+/** The state of a run in the terms of the A2A protocol, with a message if the state needs an explanation. */
 export function remoteStatusOf(state: State, { life, origin, isForCaller }: ViewContext): RemoteStatus {
   const at = new Date(
     state.endedAt ?? Math.max(state.startedAt, ...openQuestions(state).map(({ askedAt }) => askedAt)),
@@ -54,7 +54,9 @@ export function remoteStatusOf(state: State, { life, origin, isForCaller }: View
   return status(BY_LIFE[life], STANDS_STILL[life] ?? parkedWords(state));
 }
 
-/** The reason why all tasks of a run are parked, that is, wait for a provider; `undefined` when some are not. */
+/**
+ * The reason why all tasks of a run are parked, that is, wait for a provider; `undefined` if any task is not parked.
+ */
 function parkedWords(state: State): string | undefined {
   const parked = parkedRun(state);
   return parked && ["parked:", parked.why, parkedUntil(parked), parked.helps].filter((part) => part !== "").join(" ");

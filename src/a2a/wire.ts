@@ -41,7 +41,7 @@ export function messageIn(message: WireMessage | undefined): RemoteMessage {
   };
 }
 
-/** Parses one part. Files are named, never fetched; the text of an attached file is read. */
+/** Parses one part of a message. A file is only named, and never fetched; the text of an attached file is read. */
 function partIn({ content, filename, mediaType }: WirePart): RemotePart[] {
   const file = filename ? { name: filename } : {};
   switch (content?.$case) {

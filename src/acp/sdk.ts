@@ -8,7 +8,7 @@ import type {
 } from "@agentclientprotocol/sdk";
 import { CrewError } from "../core/schema/error.ts";
 
-/** The ACP library, which only this file names and which is loaded when an editor is served. */
+/** The ACP library. Only this file imports it, and only when an editor is served. */
 export type AcpSdk = typeof import("@agentclientprotocol/sdk");
 /** The connection to the editor, for updates and permission requests. */
 export type EditorClient = AgentConnection["client"];

@@ -52,8 +52,8 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
     return session;
   };
   /**
-   * Runs the work of a request: a bad request gets an error with a hint; an internal error is reported and sent as its
-   * message.
+   * Runs the work of a request. A bad request gets an error with a hint. For an internal error, the editor gets its
+   * message, and the error is reported.
    */
   const told = async <T>(work: () => Promise<T>): Promise<T> => {
     try {

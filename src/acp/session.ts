@@ -40,7 +40,7 @@ type Opened = Extract<Event, { type: "gate.opened" }>;
 export function createEditorSession({ id, editor, mode: first, talk, onError }: EditorSessionOptions): EditorSession {
   let mode = first;
   let turn: Turn | undefined;
-  /** Set from the arrival of a message to its end, so that two messages never start two runs. */
+  /** Set from the arrival of a message until its run has ended, so that two messages never start two runs. */
   let starting: { cancelled: boolean; begun: Deferred<void> } | undefined;
   let isClosed = false;
   const tell = async (update: SessionUpdate): Promise<void> =>
@@ -166,7 +166,7 @@ export function createEditorSession({ id, editor, mode: first, talk, onError }: 
   };
 }
 
-/** The option that an editor chose. The library does not check replies, so everything but a known option is a refusal. */
+/** The option that an editor chose. The library does not check replies, so an unknown option is a refusal. */
 function chosenIn(reply: unknown): unknown {
   const outcome = isRecord(reply) ? reply["outcome"] : undefined;
   return isRecord(outcome) && outcome["outcome"] === "selected" ? outcome["optionId"] : undefined;

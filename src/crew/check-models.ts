@@ -5,7 +5,10 @@ import type { ModelSource } from "../core/task/runner.ts";
 import { isForeign, type RunnerName } from "../core/vocabulary/runner-name.ts";
 import { noModel } from "../models/registry/registry.ts";
 
-/** Checks before the start that every model named by a task exists, and the default model if a task names none. */
+/**
+ * Checks before the start that every model named by a task exists; if a task names no model, the default model has to
+ * exist, too.
+ */
 export async function checkModels(
   body: Body,
   models: ModelSource,

@@ -18,7 +18,7 @@ const code = z.custom((value) => typeof value === "function", "it has to be a fu
 const model = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]).optional();
 
 /**
- * The options of a crew, as far as a caller without type checking can get them wrong. The content of each option is
+ * The options of a crew, as far as a caller without type checking can pass wrong values. The content of each option is
  * checked where it is used.
  */
 const crewOptions = z.strictObject({
@@ -100,12 +100,12 @@ const runOptions = z.strictObject({
   task: text.describe("the path of the only task that continues"),
 } satisfies Readonly<Record<keyof ResumeOptions, z.ZodType>>);
 
-/** Throws for an unknown option of a crew, and for one of the wrong kind. */
+/** Throws for an unknown option of a crew, and for an option of the wrong type. */
 export function checkCrewOptions(given: CrewOptions): void {
   parseAs(crewOptions, given, { code: "BAD_INPUT", what: "options object of createCrew" });
 }
 
-/** Throws for an unknown option of a run, and for one of the wrong kind. */
+/** Throws for an unknown option of a run, and for an option of the wrong type. */
 export function checkRunOptions(given: ResumeOptions): void {
   parseAs(runOptions, given, { code: "BAD_INPUT", what: "options object of the run" });
 }

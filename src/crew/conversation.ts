@@ -14,7 +14,7 @@ export type ConversationOptions = Readonly<{
   options: RunOptions;
   /** The id of the first run, if it has to be known in advance. */
   id?: string;
-  /** The model that the person chose. Without one, a conversation that is continued keeps its model. */
+  /** The model that the person chose. If the person chose none, a continued conversation keeps its model. */
   model?: string | readonly string[] | undefined;
   /** The input of the first run: its task, with the options from the command-line flags. */
   opening(text: string): Promise<AnyInput>;
@@ -24,7 +24,7 @@ export type ConversationOptions = Readonly<{
 export type ChatConversation = Readonly<{
   /** Sends a message. Returns the run inside an object, because awaiting a run itself would wait for its end. */
   say(text: string, images?: readonly AttachedImage[]): Promise<Readonly<{ run: Run }>>;
-  /** To be called when a run has ended or was stopped: adds its cost to that of the conversation. */
+  /** To be called when a run has ended or was stopped: adds its cost to the cost of the conversation. */
   ended(run: Run): void;
   /** Continues an answer that was stopped, including its subagents; `undefined`: no answer was stopped. */
   goOn(): Readonly<{ run: Run }> | undefined;
@@ -114,7 +114,7 @@ export function createConversation({
   };
 }
 
-/** No limits on how often or how late a task may be continued: they do not apply to a person who chats. */
+/** No limits on how often and how late a task may be continued, because a person who chats is not limited. */
 const NO_END = { maxContinuations: Number.MAX_SAFE_INTEGER, expiresAfterDays: Number.MAX_SAFE_INTEGER };
 
 function tasksWith(plan: Plan, change: <T extends object>(task: T) => T): Plan {

@@ -14,8 +14,8 @@ export type DetachedHelpers = (
 ) => UnawaitedHelpers;
 
 /**
- * The subagents of a crew that continue after the end of their run: one set for all its runs, so that a later run finds
- * the subagents of earlier runs.
+ * The subagents of a crew that continue after the end of their run. All runs of the crew share this set, so that a
+ * later run finds the subagents of earlier runs.
  */
 export function detachedHelpers(
   run: (plan: Plan, options: RunOptions) => Run,

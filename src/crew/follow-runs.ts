@@ -133,8 +133,8 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
   const skipped = new Set<string>();
   const [someEnded, someSkipped] = [rotation<Entry>(MOST_CHECKED), rotation<string>(MOST_CHECKED)];
   /**
-   * Reads a run again if its last event has changed (the run was retried, or a task of an idle run was cancelled), or if a
-   * question of the idle run was answered.
+   * Reads a run again if its last event has changed (the run was retried, or a task of an idle run was cancelled), or
+   * if a question of the idle run was answered.
    */
   const check = async (entry: Entry): Promise<void> => {
     const { id, state, answered } = entry.run;
@@ -165,7 +165,7 @@ export async function followRuns(crew: Crew, { only, signal, changed }: FeedOpti
   };
 }
 
-/** Returns a function that selects some elements of a list, different elements at each call. */
+/** Returns a function that selects a few elements of a list, and different elements at each call. */
 function rotation<T>(most: number): (all: readonly T[]) => readonly T[] {
   let next = 0;
   return (all) => {

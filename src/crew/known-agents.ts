@@ -10,7 +10,7 @@ import { type Discovery, type FoundAgent, findAgent } from "../runtime/discovery
 import { type Distrust, distrustText } from "../runtime/discovery/distrust.ts";
 import type { Finds } from "./finds.ts";
 
-/** The agents of a run: those passed in code, and those of the last discovery. */
+/** The agents of a run: agents passed in code, and agents of the last discovery. */
 export type KnownAgents = Readonly<{
   roster: Roster;
   discovery: Discovery;
@@ -44,7 +44,7 @@ export function isOwnTool(tools: readonly Readonly<{ name: string }>[] = []): (t
   return (tool) => names.has(tool);
 }
 
-/** Warnings about missing tools of those agents in a plan that were defined in code. */
+/** Warnings about missing tools of agents in a plan that were defined in code. */
 export function toolNotes(
   { nodes }: Pick<Plan, "nodes">,
   agents: readonly Agent[],
@@ -104,8 +104,8 @@ export function untrustedError(what: string, { file = "its file", distrust = "pr
 }
 
 /**
- * The agents as models see them: each name once, and of several agents with one name, the one with the highest
- * precedence.
+ * The agents as models see them: each name once. Of several agents with one name, the list has the agent with the
+ * highest precedence.
  */
 export function catalogOf(given: readonly Agent[], { agents, disabled, otherScopes }: Discovery): Catalog {
   const all = [...given, ...agents.map(({ agent }) => agent)];

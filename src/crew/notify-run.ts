@@ -38,7 +38,7 @@ export type NotifyOptions = Readonly<{
 
 /** Timeout for sending notifications at the end of a run. */
 const TIMEOUT_MS = 10_000;
-/** How long a notification waits for the one before it, so that they arrive in the order of their events. */
+/** How long a notification waits for the previous notification, so that they arrive in the order of their events. */
 const ORDER_MS = 5_000;
 
 /**

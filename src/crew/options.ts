@@ -4,8 +4,8 @@ import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { CrewCode, CrewSetup } from "../outfit.ts";
 
 /**
- * Options of a crew; all have defaults. The default workspace is the current folder, the default environment that of
- * this process. `concurrency` and `unattended` are defaults for the crew's runs.
+ * Options of a crew; all have defaults. The default workspace is the current folder; the default environment is the
+ * environment of this process. `concurrency` and `unattended` are defaults for the crew's runs.
  */
 export type CrewOptions<Agents extends readonly Agent[] = readonly Agent[]> = Partial<CrewSetup> &
   CrewCode &
@@ -16,8 +16,8 @@ export type CrewOptions<Agents extends readonly Agent[] = readonly Agent[]> = Pa
     /** False: only `agents` and the bundled agents exist. */
     discover?: boolean;
     /**
-     * Settings for options that the caller does not pass. `true`: those of the user's file, of a trusted project's file
-     * and of the environment. By default there are none.
+     * Settings for options that the caller does not pass. `true`: the settings of the user's file, of a trusted
+     * project's file and of the environment. By default there are none.
      */
     config?: Config | true;
   }>;

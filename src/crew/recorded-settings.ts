@@ -31,7 +31,7 @@ export function settingsNow(
 }
 
 /**
- * Lists the settings that differ from those at the start of the run. A resumed run uses model and addresses as
+ * Lists the settings that differ from the settings at the start of the run. A resumed run uses model and addresses as
  * recorded, and the sandbox of this machine as it is now. `used`: the models of the plan's tasks; addresses of other
  * providers are ignored.
  */
@@ -63,7 +63,7 @@ function changed(
   return [{ code: "SETTINGS_CHANGED", text }];
 }
 
-/** The models of the tasks of a plan; tasks that name none use the default model. */
+/** The models of the tasks of a plan; a task that names no model uses the default model. */
 export function modelsIn(body: Body, byDefault: string | undefined): string[] {
   return Object.values(body.nodes).flatMap((node) => {
     if (node.kind === "loop") return modelsIn(node.body, byDefault);
@@ -71,7 +71,7 @@ export function modelsIn(body: Body, byDefault: string | undefined): string[] {
   });
 }
 
-/** The options of a resumed run: it keeps its recorded limits, unless this call gives others. */
+/** The options of a resumed run. It keeps its recorded limits, unless this call gives other limits. */
 export function withRecordedLimits(limits: RunLimits, wished: RunParameters): RunParameters {
   const { maxTimeMs, ...budget } = limits;
   return { ...defined({ maxTimeMs }), ...wished, budget: { ...budget, ...wished.budget } };
@@ -98,8 +98,8 @@ const BELIEVED_MS = 30_000;
 
 /**
  * How a run treats API keys that providers refused before it started. A run whose tasks do not wait, and a run that a
- * person resumes, verifies such a refusal with one request, whatever time the provider gave; a run whose tasks wait
- * (park) does so if the refusal is older than half a minute.
+ * person resumes, verifies the refusal with one request, whatever time the provider gave. A run whose tasks wait (park)
+ * verifies it only if the refusal is older than half a minute.
  */
 export function holdRulesOf({ onProviderFault }: ParkRules, resumed: boolean, now: number): HoldRules {
   const parks = onProviderFault === "park";
@@ -107,12 +107,12 @@ export function holdRulesOf({ onProviderFault }: ParkRules, resumed: boolean, no
 }
 
 /**
- * True if the value of a variable such as `CI` means yes: build servers use different values, and a few use one that
- * means false.
+ * True if the value of a variable such as `CI` means yes. Build servers use different values, and a few use a value
+ * that means false.
  */
 const isSet = (value: string | undefined): boolean => !["", "0", "false"].includes(value?.toLowerCase() ?? "");
 
-/** Describes the limits that differ from the recorded ones. */
+/** Describes the limits that differ from the recorded limits. */
 export function changedLimits(
   before: RunLimits,
   { budget, maxTimeMs }: RunParameters,
@@ -126,8 +126,8 @@ export function changedLimits(
 }
 
 /**
- * The models of a resumed run: tasks that name none use the model that the run started with; if that is unavailable, it
- * is an error.
+ * The models of a resumed run. A task that names no model uses the model that the run started with; if that model is
+ * unavailable, it is an error.
  */
 export function onRecordedModel<T extends ModelSource>(models: T, model: string | undefined): T {
   if (model === undefined) return models;

@@ -13,10 +13,10 @@ import type { RunsBelow } from "../runtime/run/lend-budget.ts";
 /** How long to wait until the parent run has recorded what this run used. */
 const REPORT_MS = 5_000;
 
-/** The budget of the parent run: a program of one of its tasks started this run. */
+/** The budget of the parent run: the run with the task whose program started this run. */
 export type BudgetOfAbove = BudgetAbove &
   Readonly<{
-    /** The limits of the nested run: its own, and what is left of the limits of the parent run. */
+    /** The limits of the nested run: its own limits, and what is left of the limits of the parent run. */
     left(own: BudgetLimits): BudgetLimits;
     /**
      * The task of the parent run whose program started this run, as `run/path`, and how many agents that run may still

@@ -11,7 +11,7 @@ import { type UndoneFile, undoChanges } from "../runtime/changes/undo-changes.ts
 import { folderContains } from "../runtime/files/folder-contains.ts";
 import { type FileVersions, openFileVersions } from "../runtime/changes/file-versions.ts";
 
-/** Selects changes of a run: those of one task, or of some files. */
+/** Selects changes of a run: the changes of one task, or of some files. */
 export type ChangeSelection = Readonly<{ task?: string; files?: readonly string[] }>;
 
 /** The changes of a run per file, and which changes could not be recorded. */
@@ -88,7 +88,7 @@ function fileNamed(name: string, files: readonly FileHistory[], cwd: string): Fi
   );
 }
 
-/** The stored versions of the files that a run changed; a store without files has none. */
+/** The stored versions of the files that a run changed; empty for a store without files. */
 function versionsOf(store: RunStore, id: string): FileVersions {
   const folder = store.local(id, "versions");
   return folder === undefined

@@ -4,7 +4,7 @@ import type { DeckMaker } from "../runtime/cassette/deck.ts";
 import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
 import type { Run } from "../runtime/run/run.ts";
 
-/** The options of one run: those that can be JSON are declared in `runParameters`, the others in this type. */
+/** The options of one run. Options that can be JSON are declared in `runParameters`, all other options in this type. */
 export type RunOptions = RunParameters &
   Readonly<{
     /** The run is cancelled when this signal aborts, as with `AbortSignal.timeout(60_000)` after a minute. */
@@ -16,7 +16,7 @@ export type RunOptions = RunParameters &
      * the work on the run.
      */
     ownProcess?: boolean;
-    /** The run id, if it has to be known before the run starts; a new one by default. */
+    /** The run id, if it has to be known before the run starts; by default a new id. */
     id?: string;
     /**
      * Subagents that the run starts in the background continue after its end, each as a run of its own in this process;
@@ -25,7 +25,7 @@ export type RunOptions = RunParameters &
     outliving?: Readonly<{ ended?(run: Run): void }>;
     /** The agent that started the run, if any: its permissions limit those of the run. */
     parent?: Parent & Readonly<{ depth: number }>;
-    /** Records the run's model and tool calls in a file, or replays such a recording. */
+    /** Records the run's model and tool calls in a file, or replays a file with such records. */
     deck?: DeckMaker;
   }>;
 

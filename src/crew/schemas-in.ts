@@ -6,8 +6,8 @@ import type { PartSchemas } from "../runtime/run/typed-data.ts";
 import type { RunInput } from "./run-input.ts";
 
 /**
- * The library schemas that the result of a run must match: that of the task, the race or the last step of the chain,
- * else that of the agent of a single task; for parallel tasks and a team, those of the tasks.
+ * The library schemas that the result of a run must match: the schema of the task, the race or the last step of the
+ * chain, else the schema of the agent of a single task; for parallel tasks and a team, the schemas of the tasks.
  */
 export function schemasIn(
   what: RunInput | Plan,

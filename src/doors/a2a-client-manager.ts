@@ -17,7 +17,7 @@ import { createGuardedOpen, type GuardedOpen, type NetworkRules } from "../runti
 export type A2AClientOptions = Readonly<{
   /** The environment in which `$NAME` in the `auth` of an agent is looked up. */
   env?: Readonly<Record<string, string | undefined>>;
-  /** The folder in which commands run that print secrets. */
+  /** The folder in which commands run that print secrets for `auth`. */
   cwd?: string;
   /** Addresses that may be reached besides the public internet. */
   network?: NetworkRules;
@@ -46,7 +46,7 @@ export class A2AClientManager {
     this.#clients = createRemoteClients({ env, cwd, ...(home !== undefined && { tokens: remoteTokens(home) }) });
   }
 
-  /** Fetches the card of an agent and creates its client, once. */
+  /** Fetches the card of an agent and creates its client; both are done only once. */
   async loadAgent(name: string, place: string | RemotePlace, signal: AbortSignal = NEVER): Promise<RemoteAgentCard> {
     if (this.#loaded.has(name))
       throw new CrewError(

@@ -70,15 +70,15 @@ function toolsAsWritten({ agent, from, raw }: ReadAgent, dialect: string | undef
 /** The fields that resolving `extends` needs. */
 type Extending = Pick<AgentConfig, "name"> & Partial<Pick<AgentConfig, "extends" | "tools" | "model" | "thinking">>;
 
-/** An agent of type `A`, merged with the agents that it extends. */
+/** An agent of type `A` after merging it with the agents that it extends. */
 export type WithInherited<A> = A & Pick<AgentConfig, "resolvedTools" | "resolvedModel" | "resolvedThinking">;
 
 export type InheritanceFault = Readonly<{ name: string; message: string }>;
 
 /**
  * Resolves `extends`: tools are the union of child and base, model and thinking are the child's or else the base's, the
- * prompt is not inherited. An agent whose base is missing or circular is left out and reported to `onFault`; the others
- * stay.
+ * prompt is not inherited. An agent whose base is missing or circular is left out and reported to `onFault`; all other
+ * agents are returned.
  */
 export function resolveAgentInheritance<A extends Extending>(
   agents: readonly A[],

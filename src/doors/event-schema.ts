@@ -23,7 +23,7 @@ const fileVersion = z.union([
   z.strictObject({ kind: z.literal("file"), hash: text, bytes: count, mode: count.optional(), kept: z.boolean() }),
 ]);
 
-/** Every recorded event: its description, and its own fields besides the common ones. */
+/** Every recorded event: its description, and its own fields in addition to the fields that all events have. */
 export const facts = {
   "run.started": fact("A run began.", {
     plan: plan.describe("the plan that is carried out"),

@@ -15,12 +15,15 @@ import {
 import { asId } from "../modes/names.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
 
-/** Something that an agent did while it ran, with the interface of Gemini CLI. */
+/** An activity of an agent while it ran, with the interface of Gemini CLI. */
 export type SubagentActivityEvent = Readonly<{
   isSubagentActivityEvent: true;
   agentName: string;
   type: "TOOL_CALL_START" | "TOOL_CALL_END" | "THOUGHT_CHUNK" | "ERROR";
-  /** `name` and `args` or `output` of a call, `text` of a thought, `context` and `error` of an error. */
+  /**
+   * The data of an activity: `name` and `args` or `output` of a call, `text` of a thought, `context` and `error` of an
+   * error.
+   */
   data: Readonly<Record<string, unknown>>;
 }>;
 

@@ -29,7 +29,9 @@ export function parseAgentMarkdown(filePath: string, content: string = read(file
   return agents.map(dtoOf);
 }
 
-/** Every agent of a directory, without subdirectories. One invalid file does not stop the others. */
+/**
+ * Every agent of a directory, without subdirectories. An invalid file does not prevent the others from being loaded.
+ */
 export function loadAgentsFromDirectory(dir: string): { agents: AgentDefinition[]; errors: AgentLoadError[] } {
   const agents: AgentDefinition[] = [];
   const errors: AgentLoadError[] = [];

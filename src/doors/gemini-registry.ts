@@ -60,7 +60,10 @@ export class AgentRegistry {
     this.#config = config;
   }
 
-  /** Discovers and registers agents: the project's before the user's, then those of extensions, then bundled ones. */
+  /**
+   * Discovers and registers agents: first the project's agents, then the user's, then agents of extensions, then
+   * bundled agents.
+   */
   async initialize(): Promise<void> {
     const { enableAgents = true, extensions = [], builtIn = bundledDefinitions() } = this.#config;
     const files = enableAgents ? await this.#fromFiles() : [];
@@ -78,7 +81,7 @@ export class AgentRegistry {
     this.#config.onRefresh?.("agentsRefreshed");
   }
 
-  /** Registers one agent; of several agents with one name, the first wins. */
+  /** Registers an agent. Of several agents with one name, the first wins. */
   registerAgent(definition: AgentDefinition): void {
     if (!definition.name || !definition.description) {
       if (definition.kind !== "remote" || !definition.name)
@@ -177,7 +180,7 @@ export class AgentRegistry {
   }
 }
 
-/** The description of an agent: its own, or that of its card, and the skills on the card. */
+/** The description of an agent: its own or its card's description, and the skills on the card. */
 function describedBy(
   own: string,
   { description = "", skills = [] }: Awaited<ReturnType<RemoteCards["loadAgent"]>>,

@@ -18,7 +18,7 @@ export type SubagentConfig = Readonly<{
   defaultModel?: string;
   systemPrompt?: string;
   maxTurns?: number;
-  /** The crew that executes the subagent; by default one with the user's settings. */
+  /** The crew that executes the subagent; by default a crew with the user's settings. */
   crew?: Crew;
 }>;
 
@@ -32,7 +32,7 @@ export type TaskOutput = Readonly<{
   error?: string;
 }>;
 
-/** The prompt with which a task continues when the caller gives none. */
+/** The prompt with which a task continues when the caller gives no prompt. */
 const GO_ON = "Continue where you stopped.";
 
 /** gen-code's class `Subagent`: one agent with its tasks, which are runs of a crew. */

@@ -9,12 +9,15 @@ import { findCommands, findSkills, type WorkflowPlaces } from "../defaults.ts";
  */
 export type WorkflowOptions = Partial<Omit<WorkflowPlaces, "cwd">>;
 
-/** Every skill available for `cwd`: of several with one name the first wins, and bundled ones come last. */
+/** Every skill available for `cwd`. Of several skills with one name the first wins, and bundled skills come last. */
 export async function discoverSkills(cwd: string, where: string | WorkflowOptions = {}): Promise<readonly Skill[]> {
   return (await findSkills(placesOf(cwd, where))).all;
 }
 
-/** Every workflow command available for `cwd`: of several with one name the first wins, and bundled ones come last. */
+/**
+ * Every workflow command available for `cwd`. Of several commands with one name the first wins, and bundled commands
+ * come last.
+ */
 export async function discoverCommands(
   cwd: string,
   where: string | WorkflowOptions = {},

@@ -39,7 +39,7 @@ export type RunEngineParts = Readonly<{
 const PLACEMENT_MS = 60_000;
 /** The maximum age of the list of workers. */
 const CLASSES_MS = 500;
-/** Running tasks of a run lower the priority of its next tasks, so that runs share workers fairly. */
+/** How much each running task of a run lowers the priority of its next tasks, so that runs share workers fairly. */
 const PRIORITY_STEP = 10_000;
 
 /** Coordinates runs whose tasks are executed by workers. */

@@ -14,20 +14,23 @@ export type EngineOverview = Readonly<{
   processes: readonly ConnectedProcess[];
   /** Limits on model requests, by name; absent when the tables do not exist. */
   limits?: Readonly<Record<string, QuotaLimits>>;
-  /** True when database notifications arrive; otherwise processes poll once a second. Absent when the tables do not exist. */
+  /**
+   * True when database notifications arrive; otherwise processes poll once a second. Absent when the tables do not
+   * exist.
+   */
   announcements?: boolean;
   /** The number of API keys that providers refuse now. */
   refusedKeys?: number;
   /** The number of runs; absent when the tables do not exist. */
   runs?: Readonly<{ kept: number; working: number; orphaned: number }>;
-  /** Tasks for workers, by state; `parked` are those that no worker can execute. */
+  /** Tasks for workers, by state; `parked` tasks are tasks that no worker can execute. */
   calls?: Readonly<{ placed: number; taken: number; parked: readonly ParkedCall[] }>;
 }>;
 
 /** A task that no connected worker can execute, and the reason. */
 export type ParkedCall = Readonly<{ task: string; why: string }>;
 
-/** A connected process, or one that was silent for some time. */
+/** A connected process, or a process that was silent for some time. */
 export type ConnectedProcess = Readonly<{
   id: string;
   host: string;

@@ -21,9 +21,12 @@ const OWN = "select p.id from subcrew.processes p where p.login = current_user";
 const DEAD = "beat < clock_timestamp() - interval '10 seconds'";
 /** SQL condition: a worker of this database login has a task of the run that the row belongs to. */
 const OWN_RUN = `run in (select c.run from subcrew.calls c where c.worker in (${OWN}))`;
-/** SQL condition: a time does not lie ahead of the database's clock, so that it cannot count for ever. */
+/** SQL condition: a time is not later than the database's clock, so that it cannot stay valid for ever. */
 const notAhead = (column: string): string => `${column} <= clock_timestamp() + interval '5 seconds'`;
-/** SQL condition: a row of `processes` belongs to this login and owns no run: an owner row keeps its run alive. */
+/**
+ * SQL condition: a row of `processes` belongs to this login and owns no run, because a row of an owner keeps its run
+ * alive.
+ */
 const OWN_PROCESS = `login = current_user and ${notAhead("beat")} and id <> 'handed over'
   and not exists (select from subcrew.runs r where r.owner = processes.id)`;
 /** SQL condition: a row of `model_requests` belongs to a process of this login, and frees no quota. */
@@ -160,7 +163,7 @@ function policy(table: string, role: string, action: RowAction | "all", rows: st
   ];
 }
 
-/** A trigger: a worker may empty the job of a task that it ends, but not replace it. */
+/** SQL of a trigger: a worker may empty the job of a task that it ends, but may not replace the job. */
 const KEEP_JOB = [
   `create or replace function subcrew.keep_job() returns trigger language plpgsql as $$
    begin
@@ -176,8 +179,8 @@ const KEEP_JOB = [
 ];
 
 /**
- * The rights on the tables of the queue, for processes that add or take tasks. A task taken from the queue counts only
- * together with its row in subcrew's own table.
+ * The rights on the tables of the queue, for processes that add or take tasks. A task taken from the queue is executed
+ * only if its row in subcrew's own table says so.
  */
 async function queueRights(query: RunStatement): Promise<string[]> {
   const [found] = await query<{ there: boolean }>("select to_regnamespace('dbos') is not null as there");

@@ -193,8 +193,8 @@ const announceChange = async ({ database }: Connection): Promise<void> => {
 };
 
 /**
- * A task reserves its cost before each model turn. A draining worker gives the task back to its run at this point, so
- * that nothing is repeated.
+ * Gives a task of a draining worker back to its run when the task reserves the cost of its next model turn. At this
+ * point nothing has to be repeated.
  */
 function betweenTurns(context: PerformContext, draining: AbortSignal, handBack: () => Promise<void>): PerformContext {
   const { reserve } = context.budget;

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../core/text/json.ts";
 import { RESERVED_INPUT } from "../core/vocabulary/agent-name.ts";
 import { ownEntry } from "../core/text/json.ts";
 
-/** The input of an agent that declares none: one text named `query`. */
+/** The input of an agent that declares no inputs: one text named `query`. */
 const QUERY: Readonly<Record<string, AgentInput>> = {
   query: {
     type: "string",
@@ -14,7 +14,7 @@ const QUERY: Readonly<Record<string, AgentInput>> = {
   },
 };
 
-/** The inputs that a caller can give to an agent. An agent that declares none has one, the query. */
+/** The inputs that a caller can give to an agent. An agent that declares no inputs has a single input, the query. */
 export const inputsOf = ({ inputs }: Pick<AgentCard, "inputs">): Readonly<Record<string, AgentInput>> =>
   inputs === undefined || Object.keys(inputs).length === 0 ? QUERY : inputs;
 
@@ -68,6 +68,6 @@ export function promptFromInputs(card: AgentCard, given: Readonly<Record<string,
   return entries.map(([name, text]) => `${name}: ${text}`).join("\n") || "Begin.";
 }
 
-/** The inputs that are passed to the agent by name; an agent that declares none gets only the prompt. */
+/** The inputs that are passed to the agent by name. An agent that declares no inputs gets only the prompt. */
 export const declaredInputs = (card: AgentCard, given: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   inputsOf(card) === QUERY ? {} : { ...given };

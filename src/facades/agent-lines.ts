@@ -9,7 +9,8 @@ const STEPS = [Number.POSITIVE_INFINITY, 400, 200, 100, 0];
 
 export type AgentListLines = Readonly<{
   /**
-   * Formats one agent in another way than as a list item; returns an empty text to leave it out when space is short.
+   * Formats one agent in another form than a list item; returns an empty text to leave the agent out when space is
+   * short.
    */
   line?(name: string, text: string): string;
   /** The text before and after the list. */

@@ -39,7 +39,7 @@ export async function delegatePlan(plan: Plan, context: Pick<ToolContext, "deleg
   return endedOf(plan, await context.delegate(plan), context);
 }
 
-/** The outcomes of a delegated plan, one per task. */
+/** The outcomes of the tasks of a delegated plan. */
 export function endedOf(plan: Plan, delegated: ReadDelegation, { run }: Pick<ToolContext, "run">): DelegationEnd {
   const { under = "", nodes = {}, run: other, ...outcome } = delegated;
   const done = Object.entries(plan.nodes).flatMap(([id, { kind }]) => {

@@ -10,8 +10,8 @@ import { invoke } from "./invocation.ts";
 import { createAgentLookup } from "./look.ts";
 
 /**
- * Gemini CLI's `delegate_to_agent`: one tool for all agents, whose schema is the union of theirs, each with its own
- * inputs.
+ * Gemini CLI's `delegate_to_agent`: one tool for all agents. Its schema is the union of the agents' schemas, each with
+ * its own inputs.
  */
 export const delegateToAgent: Facade = {
   tools: (caller, name) => [delegateTool(caller, name)],
@@ -47,7 +47,7 @@ export function unionDescription(cards: readonly AgentCard[]): string {
   });
 }
 
-/** The input schema of the tool: empty, that of a single agent, or a union discriminated by the agent's name. */
+/** The input schema of the tool: empty, the schema of a single agent, or a union discriminated by the agent's name. */
 export function unionSchema(cards: readonly AgentCard[]): JsonSchema {
   const [only, ...others] = cards;
   if (!only)
@@ -71,7 +71,7 @@ export function unionSchema(cards: readonly AgentCard[]): JsonSchema {
   };
 }
 
-/** The most agents whose inputs the tool's schema lists. With more agents the schema would be too long. */
+/** The maximum number of agents whose inputs the tool's schema lists. With more agents the schema would be too long. */
 const MOST_BRANCHES = 60;
 
 function branchOf(card: AgentCard): JsonSchema {

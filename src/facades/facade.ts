@@ -3,15 +3,18 @@ import type { Tool } from "../core/task/tool.ts";
 import type { ProjectRuns } from "../runtime/resume/project-runs.ts";
 
 /**
- * One set of delegation tools with the names and parameters of one other program: it converts a call to a plan for the
- * run, and the outcome to a text. A new one is one file and one row in `table.ts`. An interface (chat, MCP server) gets
- * such tools in the following way: `delegationTools(["Task"], caller)` of `table.ts` makes them, with descriptions from
- * `caller.catalog`. Each is an ordinary `Tool`; its runtime dependencies (starting agents, discovering them again,
- * background tasks) come with the `ToolContext`. Inside a run the executor makes both for every agent whose file lists
- * a delegation tool. An interface outside of runs (MCP) uses `openDelegation(crew, { as: ["Task"] })` of
- * `src/doors/delegation.ts`: it offers the result of `tools()`, and `call(name, input, { signal, heard })` starts runs
- * of the crew. An interface with a main agent (a chat) gives that agent `tools: ["*", "Task"]`, and its runs
- * `outliving: {}`, so that background tasks continue between two messages.
+ * One set of delegation tools with the names and parameters of one other program. It converts a call to a plan for the
+ * run, and the outcome to a text. A new set is one file and one row in `table.ts`.
+ *
+ * `delegationTools(["Task"], caller)` of `table.ts` makes the tools, with descriptions from `caller.catalog`. Each is
+ * an ordinary `Tool`; its runtime dependencies (starting agents, discovering them again, background tasks) come with
+ * the `ToolContext`. Inside a run the executor makes the tools and the context for every agent whose file lists a
+ * delegation tool.
+ *
+ * An interface outside of runs (MCP) uses `openDelegation(crew, { as: ["Task"] })` of `src/doors/delegation.ts`: it
+ * offers the result of `tools()`, and `call(name, input, { signal, heard })` starts runs of the crew. An interface with
+ * a main agent (a chat) gives that agent `tools: ["*", "Task"]`, and its runs `outliving: {}`, so that background tasks
+ * continue between two messages.
  */
 export type Facade = Readonly<{
   /** The delegation tools for one caller; `name` is the name under which the caller lists the first of them. */

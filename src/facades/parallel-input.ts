@@ -30,7 +30,7 @@ export const parallelCall = z.strictObject({
 });
 export type ParallelCall = z.infer<typeof parallelCall>;
 
-/** The arguments of a call without null, and without modes that are empty: models often fill in all of them. */
+/** The arguments of a call without null values and without empty modes: models often fill in all modes. */
 export function givenArguments(asked: unknown): unknown {
   if (!isRecord(asked)) return asked ?? {};
   return Object.fromEntries(
@@ -51,7 +51,7 @@ const UNTOLD: ReadonlySet<string> = new Set(
 const TOLD_ONCE: ReadonlySet<string> = new Set(["thinking", "fork"]);
 const FORK = "the agents start from this conversation, not an empty one";
 
-/** The schema for models: without the rare settings, and with the shared ones described once at the top. */
+/** The schema for models. It omits the rare settings, and describes the shared settings once at the top. */
 export const shownSchema: JsonSchema = slim(z.toJSONSchema(parallelCall, { io: "input" }), true);
 
 function slim(schema: JsonSchema, top: boolean): JsonSchema {

@@ -112,7 +112,10 @@ function agentsIn({ agent, tasks, chain, race: one, team }: ParallelCall): strin
   return [...named.flatMap((each) => each.agent ?? []), ...(one?.agents ?? [])];
 }
 
-/** A task without an agent goes to the default agent, which must be allowed, too. */
+/**
+ * Why the default agent is refused, if a task names no agent: such a task goes to the default agent, which must be
+ * allowed, too.
+ */
 function refusedDefault(nodes: Readonly<Record<string, Node>>, { spawns }: Caller): string | undefined {
   if (nameRefusal(DEFAULT_AGENT, { spawns }) === undefined) return undefined;
   const unnamed = (node: Node): boolean =>
@@ -144,7 +147,7 @@ function planned(mode: ParallelMode, { agentScope: _scope, ...given }: ParallelC
   }
 }
 
-/** The agents of a race: its own, or those of the call if the race names none. */
+/** The agents of a race: the agents that the race names, or else the agents of the call. */
 function own(mode: ParallelMode, given: Omit<ParallelCall, "agentScope">): object {
   if (mode !== "race") return given;
   const settings = Object.fromEntries(

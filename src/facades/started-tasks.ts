@@ -7,7 +7,7 @@ export type StartedTasks = Readonly<{
   /** The record of a task, if this agent started it. */
   get(id: string): TaskRecord | undefined;
   all(): readonly TaskRecord[];
-  /** The agent of a task, also of one that the caller waited for. */
+  /** The agent of a task, including tasks that the caller waited for. */
   typeOf(id: string): string | undefined;
   /** Stores the agent of a task. */
   did(id: string, type: string): void;

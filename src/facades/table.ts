@@ -10,7 +10,7 @@ import { spawnSubagent } from "./spawn-subagent.ts";
 import { subagentTask } from "./subagent-task.ts";
 import { taskFacade } from "./task.ts";
 
-/** Every set of delegation tools; a new one is one file and one row. */
+/** Every set of delegation tools; a new set is one file and one row. */
 const facades: Readonly<Record<FacadeName, Facade>> = {
   task: taskFacade,
   Task: subagentTask,

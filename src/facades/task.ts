@@ -78,7 +78,7 @@ type Given = Readonly<{
   tasks: readonly z.infer<typeof item>[];
 }>;
 
-/** Checks a call before anything starts: one invalid task prevents all of them. */
+/** Checks a call before anything starts: if one task is invalid, no task starts. */
 function preflight({ agent, tasks }: Given, caller: Caller, { now }: AgentLookup): string | undefined {
   const names = [
     ...new Set(tasks.every((one) => one.agent !== undefined) ? [] : [agent]),
@@ -147,7 +147,7 @@ export function batchPrompt(context: string | undefined, assignment: string): st
   return shared === "" ? assignment : `${shared}\n\n${assignment}`;
 }
 
-/** The tasks of a call. Their output schema is the agent's own, else that of the call, else that of the caller. */
+/** The tasks of a call. Their output schema is the schema of the agent, else of the call, else of the caller. */
 function assignmentsOf(
   { agent, context, schema, tasks }: Given,
   caller: Caller,

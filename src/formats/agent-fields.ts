@@ -17,7 +17,7 @@ export type AgentFields = {
   spawns?: "*" | string[];
   model?: string[];
   thinkingLevel?: Thinking;
-  /** The output schema as written in the file, whatever it is. */
+  /** The output schema as written in the file, even if it is not a valid schema. */
   output?: unknown;
   blocking?: boolean;
   autoloadSkills?: string[];
@@ -49,7 +49,7 @@ export function parseAgentFields(frontmatter: Readonly<Record<string, unknown>>)
   return fields;
 }
 
-/** The tools that a value names: a list, words, or a map in which the allowed ones are true. */
+/** The tools that a value names: a list, words, or a map in which the allowed tools are true. */
 function writtenTools(value: unknown): string[] {
   if (!isRecord(value)) return listOf(value) ?? [];
   return Object.keys(value).filter((tool) => flagOf(value[tool]) === true);

@@ -6,8 +6,8 @@ import { agentFiles } from "../embedded.ts";
 import { ownDialect } from "./dialects/own.ts";
 
 /**
- * The bundled agents. Those in a folder belong to the preset of one other program, which is their family. A fault in
- * one of them is a bug of subcrew, so this throws.
+ * The bundled agents. Agents in a folder belong to the preset of one other program, which is their family. A fault in a
+ * bundled agent is a bug of subcrew, so this throws.
  */
 export function readBundledAgents(files: Readonly<Record<string, string>> = agentFiles): readonly ReadAgent[] {
   return Object.entries(files).map(([name, text]) => {

@@ -30,7 +30,7 @@ export function fixedText(source: string, dialect: Dialect, place: FilePlace): s
   return source.includes("\r\n") ? text.replaceAll("\n", "\r\n") : text;
 }
 
-/** True if the corrected file denies less than the broken one, in which doubtful lines restrict the agent. */
+/** True if the corrected file denies less than the broken file, in which doubtful lines restrict the agent. */
 function losesRestrictions(before: Agent | undefined, after: Agent): boolean {
   const isDenied = (name: string): boolean => after.disallowedTools?.includes(name) === true;
   return (

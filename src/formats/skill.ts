@@ -127,7 +127,7 @@ function bundled(dialect: Dialect, files: Readonly<Record<string, string>>): rea
   });
 }
 
-/** The value of a key, however the file spells it: `argument-hint`, `argumentHint`. */
+/** The value of a key, in any spelling that files use: `argument-hint`, `argumentHint`. */
 function valueOf(raw: ReadAgent["raw"], key: string): unknown {
   const folded = foldName(key);
   const written = Object.keys(raw).find((one) => foldName(one) === folded);

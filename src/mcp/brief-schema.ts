@@ -28,7 +28,7 @@ const rare: ReadonlySet<string> = new Set([
   "writes",
 ]);
 
-/** Schema keywords that limit a value. They are not listed: a call that breaks one is refused with the reason. */
+/** Schema keywords that limit a value. They are not listed: a call that breaks a limit is refused with the reason. */
 const bounds: ReadonlySet<string> = new Set([
   "additionalProperties",
   "propertyNames",

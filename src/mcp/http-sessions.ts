@@ -7,7 +7,7 @@ import type { ProtocolServer, Sdk } from "./sdk.ts";
  * several connections.
  */
 export type HttpSessions = Readonly<{
-  /** The response to a request that belongs to a session or begins one; otherwise `undefined`. */
+  /** The response to a request that belongs to a session or begins a session; otherwise `undefined`. */
   answer(request: Request): Promise<Response | undefined>;
   close(): Promise<void>;
 }>;
@@ -23,7 +23,7 @@ export type HttpSessionOptions = Readonly<{
 type Transport = InstanceType<Sdk["WebStandardStreamableHTTPServerTransport"]>;
 
 /**
- * The maximum number of sessions. Clients rarely end them, so beyond this number the least recently used one is
+ * The maximum number of sessions. Clients rarely end them, so beyond this number the least recently used session is
  * ended.
  */
 const MOST_SESSIONS = 1_000;
@@ -78,7 +78,7 @@ async function isInitialize(request: Request): Promise<boolean> {
   }
 }
 
-/** The response for an unknown session. Its status makes the client begin a new one. */
+/** The response for an unknown session. Its status makes the client begin a new session. */
 const unknownSession = (): Response =>
   Response.json(
     {

@@ -15,13 +15,13 @@ export type HttpOptions = ServerContextOptions &
     token: string;
     /** The host name or address to listen on; loopback by default. */
     host?: string;
-    /** The port; by default a free one. */
+    /** The port; by default a free port. */
     port?: number;
     /** Delegation tools to offer in addition to subcrew's own tools. */
     delegation?: DelegationTools;
     /** True when tools are listed with all fields of their arguments and results. */
     full?: boolean;
-    /** True when agents of the crew cannot change anything, so that every tool is announced as read-only. */
+    /** True when agents of the crew cannot change anything; every tool is then announced as read-only. */
     readOnly?: boolean;
     onError(error: unknown): void;
   }>;
@@ -72,7 +72,7 @@ export async function serveHttp(
   };
 }
 
-/** The answer to a message that is nested too deeply; `undefined` for every other one. */
+/** The answer to a message that is nested too deeply; `undefined` for every other message. */
 async function refusal(request: Request): Promise<Response | undefined> {
   if (request.method !== "POST") return undefined;
   const message: unknown = await request

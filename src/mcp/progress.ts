@@ -24,7 +24,7 @@ export function reportProgress({ listen, told }: WaitedRun, { mcpReq }: CallCont
   });
 }
 
-/** The progress line for an event; `undefined` for an event without one. */
+/** The progress line for an event; `undefined` for an event that is not reported as progress. */
 function lineFor(event: Event, { nodes }: State): string | undefined {
   const view = nodes.get(event.path);
   const name = view ? nodeTitle(view) : event.path;

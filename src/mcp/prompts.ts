@@ -84,7 +84,7 @@ function listed({ description, argumentHint }: WorkflowCommand, name: string): L
 /** The single argument of a prompt whose hint does not name its arguments. */
 const ALL = "arguments";
 
-/** The arguments in a hint such as `<issue> [branch]`; angle brackets mark required ones. */
+/** The arguments in a hint such as `<issue> [branch]`; angle brackets mark required arguments. */
 function namedArguments(hint: string | undefined): readonly PromptArgument[] | undefined {
   const words = hint?.trim().split(/\s+/) ?? [];
   const named = words.map((word) => /^(?:<([\w-]+)>|\[([\w-]+)\])$/.exec(word));

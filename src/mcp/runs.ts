@@ -42,7 +42,9 @@ export type McpRun = WaitedRun &
     over: Promise<State>;
   }>;
 
-/** The runs that clients of one server started. A client sees these, and other runs only if the owner shares them. */
+/**
+ * The runs that clients of one server started. A client sees these runs, and other runs only if the owner shares them.
+ */
 export type ServedRuns = Readonly<{
   start(plan: Plan): McpRun;
   /** Adds a run that another part of the server started for a client. */
@@ -51,8 +53,8 @@ export type ServedRuns = Readonly<{
   find(word: string): McpRun | undefined;
   all(): readonly McpRun[];
   /**
-   * Pauses the running runs and waits a short time for them. A run that takes longer is interrupted; all can be
-   * resumed.
+   * Pauses the running runs and waits a short time for them. A run that takes longer is interrupted. All these runs can
+   * be resumed.
    */
   close(reason: string): Promise<void>;
 }>;

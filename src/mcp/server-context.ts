@@ -41,7 +41,9 @@ export type ServerContext = Readonly<{
   start(plan: Plan): Promise<McpRun>;
   look(word: string): Promise<RunView>;
   list(): Promise<readonly RunView[]>;
-  /** The MCP task of a run, whichever process works on it. Throws `UNKNOWN_RUN` for a run that the client may not see. */
+  /**
+   * The MCP task of a run, whichever process works on it. Throws `UNKNOWN_RUN` for a run that the client may not see.
+   */
   task(id: string): Promise<McpTask>;
   tasks(): Promise<readonly TaskFacts[]>;
   /** Waits for the end of a run, at most for the given time. */
@@ -207,7 +209,10 @@ export function factsOf(served: McpRun): TaskFacts {
   return { id, startedAt, changedAt: changedAt(), life: life(), doing: doingOf(run.state) };
 }
 
-/** MCP has no word for a run with a damaged journal, which cannot continue. */
+/**
+ * The status of a run for MCP. A run with a damaged journal cannot continue; MCP has no word for it, so it is called
+ * interrupted.
+ */
 const readable = (life: RunStatus | "damaged"): RunStatus => (life === "damaged" ? "interrupted" : life);
 
 /** The time limit for the process of a run to confirm a command. */

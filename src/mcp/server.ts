@@ -24,11 +24,14 @@ export type SharedServer = Readonly<{
   office: ServerContext;
   /** The tools that a client can call at this moment. */
   offers(): Promise<readonly Offer[]>;
-  /** Receives internal errors. A client only learns that there was one. */
+  /** Receives internal errors. A client only learns that there was an error. */
   onError(error: unknown): void;
 }>;
 
-/** A server for one connection, or for one request over HTTP. Runs belong to the context that all connections share, so they outlive the connection. */
+/**
+ * A server for one connection, or for one request over HTTP. Runs belong to the context that all connections share, so
+ * they outlive the connection.
+ */
 export function createServer(serving: SharedServer, era: Era): ProtocolServer {
   const { sdk } = serving;
   const server = new sdk.Server(serverFace.info, {
@@ -82,7 +85,7 @@ type Call = SharedServer &
     task: boolean;
   }>;
 
-/** Starts a run, or continues one that waits for an answer of the client. */
+/** Starts a run, or continues a run that waits for an answer of the client. */
 async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record<string, unknown>> {
   const { office, offer, args, context, client, era, sdk, server } = call;
   const { requestState, inputResponses = {} } = context.mcpReq;
@@ -145,8 +148,8 @@ const LEFT: Stayed = { left: true };
 
 /**
  * Waits for the end of a run and passes its questions to the client. Clients with a protocol version of 2025 are asked
- * over the open connection; newer ones get the forms and repeat the tool call with the answers. A client without forms
- * is told at once what is asked.
+ * over the open connection; newer clients get the forms and repeat the tool call with the answers. A client without
+ * forms is told at once what is asked.
  */
 function stayOrAsk(
   served: WaitedRun,
@@ -179,7 +182,7 @@ function ending(served: McpRun, { told }: Pick<StartingTool, "told">): CallResul
 
 const taskParams = z.looseObject({ taskId: z.string() });
 
-/** Handles MCP tasks in both revisions of the protocol, since most clients use the earlier one. */
+/** Handles MCP tasks in both revisions of the protocol, since most clients use the earlier revision. */
 function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: Era): void {
   const find = async (id: string): Promise<McpTask> => {
     try {
@@ -225,8 +228,8 @@ async function askOnTheWay(served: McpRun, server: ProtocolServer): Promise<void
 const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
 
 /**
- * The capabilities of the client: sent with each request in the newest protocol, once at the beginning in earlier
- * ones.
+ * The capabilities of the client: sent with each request in the newest protocol, and once at the beginning in earlier
+ * protocols.
  */
 function capabilitiesOf(server: ProtocolServer, { mcpReq }: CallContext): Capabilities {
   const envelope: Readonly<Record<string, unknown>> = { ...mcpReq.envelope };

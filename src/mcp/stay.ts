@@ -62,7 +62,7 @@ export function next(served: WaitedRun): Promise<WaitResult> {
   return Promise.race([served.over.then((): WaitResult => ({ over: true })), asking(served)]);
 }
 
-/** Resolves with the questions of a run as soon as there is one that was not postponed. */
+/** Resolves with the questions of a run as soon as there is a question that was not postponed. */
 function asking(served: WaitedRun): Promise<WaitResult> {
   const open = (): readonly Question[] => served.questions().filter((question) => !served.putOff.has(keyOf(question)));
   return new Promise((resolve) => {

@@ -83,7 +83,7 @@ export const runView = z.object({
 export type RunView = z.infer<typeof runView>;
 
 /**
- * The current state of the run; outputs of single tasks only if there is more than one. `answered`: the tasks whose
+ * The current state of the run; outputs of single tasks only if there are several tasks. `answered`: the tasks whose
  * answers are kept until the run is resumed.
  */
 export function viewOf(
@@ -127,7 +127,7 @@ export function viewOf(
   };
 }
 
-/** How the unfinished tasks of a run that no process works on are shown, instead of as running. */
+/** How the unfinished tasks of a run are shown, instead of as running, when no process works on the run. */
 const STOPPED: Readonly<Partial<Record<RunStatus | "damaged", string>>> = {
   paused: "paused",
   interrupted: "interrupted",

@@ -78,7 +78,10 @@ export function isBarePlan(value: unknown): boolean {
   return isRecord(value) && "nodes" in value && !("mode" in value);
 }
 
-/** The mode of an input: the one that it names, or the one whose key it has; it is an error if several match. */
+/**
+ * The mode of an input: the mode that the input names, or the mode whose key the input has. Several matching modes are
+ * an error.
+ */
 export function modeOf(value: unknown): Mode {
   if (isBarePlan(value)) return "plan";
   if (!isRecord(value))

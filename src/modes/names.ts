@@ -7,7 +7,7 @@ import { CrewError } from "../core/schema/error.ts";
  */
 export type WantedName = Readonly<{ given?: string | undefined; else: string }>;
 
-/** Node ids for a list of tasks: given names are kept, generated ones are numbered until they are unique. */
+/** Node ids for a list of tasks: given names are kept, generated names are numbered until they are unique. */
 export function nodeIds(wishes: readonly WantedName[], what: string): string[] {
   const counts = new Map<string, number>();
   const named = new Map<string, string>();
@@ -58,7 +58,7 @@ export function asId(name: string): string {
   return NODE_ID.test(safe) ? safe : shortened(`_${safe}`);
 }
 
-/** The path of a task, from a path as a person types it: each name in it becomes a node id. */
+/** Converts a task path as a person types it to the path of the task: each name in it becomes a node id. */
 export function asPath(typed: string): string {
   return typed
     .split("/")

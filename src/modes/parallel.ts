@@ -27,10 +27,7 @@ export const parallelInput = z.strictObject({
 });
 export type ParallelInput = z.infer<typeof parallelInput>;
 
-/**
- * The plan of parallel mode: `task x n -> join(settled)`. A task that refers to another one waits for it; the others do
- * not.
- */
+/** The plan of parallel mode: `task x n -> join(settled)`. A task waits only if its prompt refers to another task. */
 export function parallel(input: ParallelInput): Plan {
   const ids = nodeIds(
     input.tasks.map(({ name, agent }, index) => ({ given: name, else: agent ?? input.agent ?? `task_${index}` })),

@@ -19,7 +19,7 @@ export function referencesIn(
   return { refs, unknown };
 }
 
-/** The end of a note about an unresolved placeholder; omitted where such a placeholder is an error. */
+/** The end of a note about an unresolved placeholder; omitted where an unresolved placeholder is an error. */
 export const STAYS = "; the placeholder stays in the text.";
 
 /** The note about an unresolved placeholder. */

@@ -49,7 +49,10 @@ export type TaskSettings = Pick<
   | "fork"
 >;
 
-/** Merges task settings: of each field, the value of the first level that sets it; of limits, the smallest value. */
+/**
+ * Merges task settings. Of each field, the value of the first level that sets it is used; of limits, the smallest
+ * value.
+ */
 export function settingsOf(...levels: readonly (TaskSettings | undefined)[]): TaskSettings {
   const keys = [
     "agent",

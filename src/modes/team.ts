@@ -218,8 +218,8 @@ function reviewLoop(
 }
 
 /**
- * A loop that asks for approval of finished work: work that is rejected with feedback is done again with that feedback;
- * work that is rejected without any is given up.
+ * A loop that asks for approval of finished work. Work that is rejected with feedback is done again with that feedback;
+ * work that is rejected without feedback is given up.
  */
 function approvalLoop(work: TaskNode | LoopNode): LoopNode {
   const inner: Node =
@@ -279,7 +279,7 @@ function memberFor(
   return found;
 }
 
-/** The text before the lines that tell a member about its team. */
+/** The part of a prompt before the lines that tell a member about its team. */
 export const teamPreface = { objective: "The team's objective: ", role: "Your role in the team: " } as const;
 
 function prefaceOf(objective: string | undefined, role: string | undefined): string | undefined {

@@ -29,8 +29,8 @@ export async function openTelemetry({ otlp, content = false }: TelemetryOptions)
   });
   const tracer = provider.getTracer("subcrew", version);
   /**
-   * The open spans: that of the run under "", those of tasks under their path, those of model turns and tool calls
-   * under `path#key`.
+   * The open spans. The span of the run has the key "", the span of a task has its path, and spans of model turns and
+   * tool calls have `path#key`.
    */
   const open = new Map<string, Span>();
   const begin = (key: string, name: string, above: string | undefined, event: KeptEvent, facts: Facts): void => {
@@ -167,7 +167,10 @@ const tracesUrl = (otlp: string): string =>
 const taskName = ({ kind, agent, path }: Extract<KeptEvent, { type: "node.started" }>): string =>
   kind === "task" ? `invoke_agent ${agent ?? path}` : `${kind} ${path}`;
 
-/** The parent span of a task: `build` for `build.2/review`, `lead` for `lead.2/scout`, otherwise the run. */
+/**
+ * The parent span of a task: the span of `build` for `build.2/review`, of `lead` for `lead.2/scout`, otherwise the span
+ * of the run.
+ */
 function parentOf(path: string, open: ReadonlyMap<string, unknown>): string {
   for (let cut = path.lastIndexOf("/"); cut > 0; cut = path.lastIndexOf("/", cut - 1)) {
     const above = path.slice(0, cut);

@@ -2,7 +2,7 @@ import { isRecord } from "../core/text/json.ts";
 import type { ProviderUsage } from "./provider-turn.ts";
 import type { WireName } from "./wire.ts";
 
-/** Minimum length of a request's beginning that providers cache. */
+/** The minimum length for which providers cache the beginning of a request. */
 const LEAST_TOKENS = 1_024;
 /** OpenAI caches the beginnings of requests in multiples of this length. */
 const STEP_TOKENS = 128;
@@ -14,8 +14,8 @@ const STEP_TOKENS = 128;
 export type CachedRequest = Readonly<{ usage: Omit<ProviderUsage, "output">; arrived(): void }>;
 
 /**
- * A simulated provider cache for the beginnings of requests: marked ones at Anthropic, the longest common one at other
- * providers.
+ * A simulated provider cache for the beginnings of requests: marked beginnings at Anthropic, the longest common
+ * beginning at other providers.
  */
 export type PrefixCache = Readonly<{
   request(wire: WireName, model: string, body: Readonly<Record<string, unknown>>): CachedRequest;

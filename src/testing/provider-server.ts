@@ -35,13 +35,16 @@ export type ProviderScript =
   | ((request: ProviderRequest, n: number) => ProviderTurn | Promise<ProviderTurn>);
 
 export type ProviderServerOptions = Readonly<{
-  /** The port; a free one by default. */
+  /** The port; by default a free port. */
   port?: number;
   /** The wait before each answer. */
   latencyMs?: number;
-  /** False: requests are not recorded, for long runs. */
+  /** False: requests are not recorded, because long runs would fill the memory. */
   record?: boolean;
-  /** True: the server simulates a provider's cache, from which it computes the usage of turns that give none. */
+  /**
+   * True: the server simulates a provider's cache, from which it computes the usage of turns for which the script gives
+   * no usage.
+   */
   cache?: boolean;
   /** The models that the server lists at `/v1/models` and `/v1beta/models`; absent: it has no such list. */
   models?: readonly string[];

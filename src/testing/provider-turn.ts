@@ -1,4 +1,4 @@
-/** The answer of the simulated provider to one request: a normal one, or a fault. */
+/** The answer of the simulated provider to one request: a normal answer, or a fault. */
 export type ProviderTurn = string | SpokenTurn | FaultyTurn;
 
 /** A normal answer. */
@@ -27,7 +27,7 @@ export type ProviderCall = Readonly<
 >;
 
 /**
- * The tokens of an answer; `input` is without those that were read from or written to a cache, `output` includes
+ * The tokens of an answer; `input` does not count tokens that were read from or written to a cache, `output` includes
  * `reasoning`.
  */
 export type ProviderUsage = Readonly<{
@@ -107,7 +107,7 @@ export type WireFault =
 
 export type FaultName = keyof typeof statusFaults | WireFault;
 
-/** The usage of turns that give none. */
+/** The usage of turns for which the script gives no usage. */
 export const SOME_USAGE: ProviderUsage = { input: 10, output: 5 };
 
 /** The pieces in which a text is sent. */

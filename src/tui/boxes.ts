@@ -15,8 +15,8 @@ export type BoxOptions = Readonly<{ look: Look; columns(): number; delegates(too
 export type Boxes = (event: KeptEvent, state: State) => string | undefined;
 
 /**
- * Shows the agents that the main agent starts: a box when one begins, a line when several begin, and a box with the
- * result of each. Intermediate steps and deeper agents are not shown.
+ * Shows the agents that the main agent starts: a box when an agent begins, a line when several agents begin, and a box
+ * with the result of each agent. Intermediate steps and deeper agents are not shown.
  */
 export function createBoxes(options: BoxOptions): Boxes {
   const { colors } = options.look;

@@ -104,10 +104,16 @@ function* wordsOf(spans: readonly Span[]): Generator<Word | "break"> {
   if (word.length > 0) yield word;
 }
 
-/** A line break, spaces, a character that may be wrapped by itself, or the rest of a word; and how such a character begins. */
+/**
+ * `parts` matches a line break, spaces, a character that may be wrapped by itself, or the rest of a word; `alone`
+ * matches the beginning of a character that may be wrapped by itself.
+ */
 type Words = Readonly<{ parts: RegExp; alone?: RegExp }>;
 const NARROW: Words = { parts: /\n|[^\S\n]+|\S+/g };
-/** Made for the first text that needs them, which takes 10 ms: most processes draw no such text. */
+/**
+ * Expressions that are created for the first text that needs them. Creating them takes 10 ms, and most processes draw
+ * no such text.
+ */
 let wide: Words | undefined;
 let segmenter: Intl.Segmenter | undefined;
 

@@ -11,7 +11,7 @@ import { type AgentListing, listedAgents } from "../runtime/discovery/listed-age
 import type { AgentPage, AgentProblem, Conversion } from "./client/wire.ts";
 import { badInput } from "./responses.ts";
 
-/** All agents, including those that cannot run, as in `subcrew agents list --all`. */
+/** All agents, including agents that cannot run, as in `subcrew agents list --all`. */
 export async function agentRows(crew: Crew): Promise<readonly AgentListing[]> {
   return listedAgents(await crew.agents());
 }

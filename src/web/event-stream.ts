@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { jsonText } from "../core/text/json-text.ts";
 import { safeHeaders } from "./responses.ts";
 
-/** Server-sent events to one browser tab. */
+/** Sends server-sent events to one browser tab. */
 export type EventStream = Readonly<{
   /** Sends a message. Returns false when the client is too slow; `caughtUp` is called once it can receive again. */
   send(event: string, data: unknown, id?: string): boolean;
@@ -20,7 +20,8 @@ export type EventStreamOptions = Readonly<{
 /** If more bytes than this are waiting to be sent, the client gets no more messages until it has read them. */
 const MOST_UNSENT = 512 * 1024;
 /**
- * A client that has not read its unsent messages within this time is disconnected. About 8 KB per second are enough.
+ * A client that has not read its unsent messages within this time is disconnected. A connection with about 8 KB per
+ * second is fast enough.
  */
 const STALLED_MS = 90_000;
 const HEARTBEAT_MS = 10_000;

@@ -4,7 +4,7 @@ import type { RunMessage } from "./client/wire.ts";
 const TASKS = 250;
 
 /**
- * Splits a snapshot into messages. Only the last one has the log, so a tab that misses it counts as having seen no
+ * Splits a snapshot into messages. Only the last message has the log, so a tab that misses it counts as having seen no
  * events.
  */
 export function messagePieces(snapshot: RunMessage): readonly RunMessage[] {
@@ -22,7 +22,7 @@ export function messagePieces(snapshot: RunMessage): readonly RunMessage[] {
 
 /**
  * The changes between two snapshots. The later snapshot was requested with the number of the last event in the earlier
- * one.
+ * snapshot.
  */
 export function messageChanges(before: RunMessage, after: RunMessage): RunMessage {
   const known = new Map(before.tasks.map((row) => [row.path, JSON.stringify(row)]));

@@ -53,7 +53,7 @@ const tokensText = ({ input, output, cacheRead, cacheWrite }: Usage): string => 
   return all === 0 ? "" : formatTokens(all);
 };
 
-/** The current activity of a run: that of the task that works, or the state of the run. */
+/** The current activity of a run: the activity of its working task, or the state of the run. */
 function runDoing(run: ShownRun, row: TopRow): string {
   const working = [...run.state.nodes.values()].findLast(
     ({ status, kind, doing }) => status === "running" && kind === "task" && doing !== "",

@@ -25,7 +25,10 @@ export type RunChannel = Readonly<{
 const EVERY_MS = 100;
 /** How often a run without a process is checked. */
 const LOOK_EVERY_MS = 1_000;
-/** With more events, or more characters in them, events are not kept in memory; transcripts are then read from disk. */
+/**
+ * The maximum number of events, and of characters in them, that are kept in memory. Transcripts of a run with more are
+ * read from disk.
+ */
 const MOST_EVENTS = 100_000;
 const MOST_CHARACTERS = 32 * 2 ** 20;
 /** The number of log lines in the first snapshot of a run. */
@@ -135,7 +138,7 @@ export async function openRunChannel(crew: Crew, id: string, { changed, deleted 
     }
     return owned;
   };
-  /** Reads what is new, and continues while a process works on the run. */
+  /** Reads new events, and continues while a process works on the run. */
   const read = async (): Promise<void> => {
     for await (const event of crew.kept.events(id, over.signal, state.seq)) {
       take(event);

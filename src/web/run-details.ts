@@ -18,7 +18,7 @@ const ENTRIES = 200;
 /** The maximum length of a tool result; `subcrew show` prints all of it. */
 const LONGEST = 60_000;
 
-/** A part of the transcript of a task: its end, or the entries before a given one. */
+/** A part of the transcript of a task: its end, or the entries before a given entry. */
 export function transcriptPart(
   events: readonly KeptEvent[],
   { run, path, before }: Readonly<{ run: string; path: string; before: number | undefined }>,
@@ -46,7 +46,7 @@ export function transcriptPart(
 /** The number of earlier events that are sent at a time. */
 const LOG_LINES = 1_000;
 
-/** The last recorded events before a given one, as sentences. */
+/** The last recorded events before a given event, as sentences. */
 export function logLines(events: readonly KeptEvent[], before: number): readonly LogLine[] {
   const to = events.findIndex(({ seq }) => seq >= before);
   return events
@@ -55,12 +55,12 @@ export function logLines(events: readonly KeptEvent[], before: number): readonly
     .map(logLineOf);
 }
 
-/** The transcript of the run itself: its events without those of the tasks. */
+/** The transcript of the run itself: its events without the events of its tasks. */
 function runTranscript(events: readonly KeptEvent[]): Transcript | undefined {
   return transcriptsOf(events.filter(({ path }) => path === ""))[0];
 }
 
-/** The prompt, agent, turns and warnings of a task; for the run, those of all its tasks. */
+/** The prompt, agent, turns and warnings of a task; for the run, the data of all its tasks. */
 export async function taskDetails(crew: Crew, events: readonly KeptEvent[], path: string): Promise<TaskDetails> {
   const definitions = new Map<string, Agent>();
   for (const event of events)
@@ -201,7 +201,10 @@ function diffOfInput(input: unknown): string | undefined {
   return file !== "" && content !== undefined ? patch(file, "", content) : undefined;
 }
 
-/** The texts are parts of a file, so a missing line break at the end is added, not reported. */
+/**
+ * A diff of two texts that are parts of a file. A missing line break at their ends is added, so that the diff does not
+ * report it.
+ */
 function patch(file: string, before: string, after: string): string {
   const [old, now] = [before, after].map((text) => text.slice(0, LONGEST).replace(/([^\n])$/, "$1\n"));
   return createTwoFilesPatch(file, file, old!, now!, "", "", { context: 3 }).replace(/^Index: .*\n=+\n/, "");

@@ -46,8 +46,8 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
   /** For each connection: whether it belongs to another user. */
   const strangers = new WeakMap<Socket, boolean>();
   /**
-   * True for a connection of another user of this machine, who must have got a link or cookie in some other way. The
-   * administrator is not a stranger, because root can read all files anyway.
+   * True for a connection of another user of this machine, who must have got a link or cookie in some other way. False
+   * for root, because root can read all files anyway.
    */
   const isStranger = ({ socket }: IncomingMessage): boolean => {
     const known = strangers.get(socket);

@@ -11,7 +11,10 @@ export type WebSecrets = Readonly<{
   prefix: string;
   /** The key that signs links and cookies. */
   key: string;
-  /** An id for this start of the server. Links and read-only sessions are valid until the server is started again. */
+  /**
+   * An id for this start of the server. It makes links and read-only sessions valid only until the server is started
+   * again.
+   */
   boot: string;
 }>;
 
@@ -20,7 +23,7 @@ export const COOKIE = "subcrew";
 /** How long a browser stays signed in. */
 const SESSION_DAYS = 30;
 
-/** Creates secrets. Those of an earlier server are kept, so that its browsers stay signed in. */
+/** Creates secrets. The secrets of an earlier server are kept, so that its browsers stay signed in. */
 export function newSecrets(earlier?: Pick<WebSecrets, "prefix" | "key">): WebSecrets {
   return {
     prefix: earlier?.prefix ?? randomBytes(16).toString("base64url"),
@@ -29,7 +32,7 @@ export function newSecrets(earlier?: Pick<WebSecrets, "prefix" | "key">): WebSec
   };
 }
 
-/** A token for a link. Every process that can read the secrets can make one. */
+/** A token for a link. Every process that can read the secrets can make a token. */
 export function linkToken({ key, boot }: WebSecrets, role: WebRole): string {
   return signed(key, "link", [role, boot, randomBytes(12).toString("base64url")]);
 }

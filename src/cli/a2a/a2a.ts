@@ -6,7 +6,7 @@ import { permissionOptions } from "../base/permission-flags.ts";
 const SERVE = "Serving:";
 const kept: ReadonlySet<string> = new Set(["--cwd", "--trust", "--unattended", "--answer-timeout"]);
 
-/** `subcrew a2a` */
+/** The command `subcrew a2a`. */
 export const a2a: CliCommand = {
   description:
     "Offers agents to other programs over the A2A protocol (1.0 and 0.3), until it is stopped. Only the agents you name are offered.",

@@ -13,8 +13,8 @@ import { table } from "../base/table.ts";
 import { stdoutLook } from "../base/terminal.ts";
 
 /**
- * Prints the description of an agent that models get, and its size in bytes: as a tool of its own, and within each
- * delegation tool.
+ * Prints the description of an agent that models get, and its size in bytes: the description as a tool of its own, and
+ * within each delegation tool.
  */
 export async function asTool(crew: Crew, { agent, name }: FoundAgent, flags: Flags): Promise<number> {
   const card = crew.masked(cardOf(agent));

@@ -15,7 +15,7 @@ import { terminalLine } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
 import { stdoutLook } from "../base/terminal.ts";
 
-/** `subcrew agents convert FILE --to DIALECT` */
+/** The command `subcrew agents convert FILE --to DIALECT`. */
 export async function convertFile([file = ""]: readonly string[], flags: Flags): Promise<number> {
   const to = targetOf(flags.to);
   const all = readAll(file, flags.dialect).map((read) => ({ read, made: convert(read, to) }));
@@ -52,7 +52,7 @@ function targetOf(to: string | undefined): string {
   throw new CrewError("BAD_INPUT", `Unknown dialect "${to}".`, hint);
 }
 
-/** Reads the agents of a file. When there is none, throws the problem found in the file. */
+/** Reads the agents of a file. When the file has no agent, throws the problem found in the file. */
 function readAll(file: string, dialect: string | undefined): readonly ReadAgent[] {
   const path = resolve(file);
   if (!existsSync(path))

@@ -20,8 +20,8 @@ import { findDefinition, stateText } from "../../runtime/discovery/find-definiti
 import { sourceText } from "./list.ts";
 
 /**
- * One row for each agent that adds tools to those of the explained agent, because that agent can start it. Agents that
- * add none share a row.
+ * The tools of other agents that the explained agent can start: one row for each agent that adds tools to its own. The
+ * agents that add no tools share a row.
  */
 function reachRows(reach: readonly ReachedAgent[]): Readonly<Record<string, string>>[] {
   const [adding, others] = [reach.filter(({ adds }) => adds.length > 0), reach.filter(({ adds }) => adds.length === 0)];
@@ -37,7 +37,7 @@ function reachRows(reach: readonly ReachedAgent[]): Readonly<Record<string, stri
   ];
 }
 
-/** `subcrew agents explain AGENT` */
+/** The command `subcrew agents explain AGENT`. */
 export async function explainAgentCommand([name = ""]: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor(flags);
   const discovery = await crew.agents();

@@ -9,7 +9,7 @@ import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
 import { sarif } from "./sarif.ts";
 
-/** `subcrew agents lint [PATHS]` */
+/** The command `subcrew agents lint [PATHS]`. */
 export async function lint(paths: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor(flags);
   const look = async (): Promise<LintReport> =>

@@ -3,7 +3,7 @@ import type { ModelOverview, NameView } from "../../models/registry/overview.ts"
 import type { CliCommand } from "../base/command.ts";
 import { colorOption, jsonOption } from "../base/flags.ts";
 
-/** `subcrew models` */
+/** The command `subcrew models`. */
 export const models: CliCommand = {
   description: "Shows which model each name stands for here, which keys were found, and the address of each provider.",
   options: [jsonOption(), colorOption()],

@@ -17,7 +17,7 @@ import { trustOwnFile } from "../trust/review-project.ts";
 import { rawText } from "./show.ts";
 import { terminalLine } from "../../core/view/words.ts";
 
-/** `subcrew agents new NAME` */
+/** The command `subcrew agents new NAME`. */
 export async function newAgent([name = ""]: readonly string[], flags: Flags): Promise<number> {
   checkAgentName(name);
   const crew = await crewFor(flags);
@@ -36,7 +36,7 @@ export function checkAgentName(name: string): void {
 /** The file of an agent below a home folder or the root of a project. */
 export const fileOfAgent = (root: string, name: string): string => join(root, ownWriter.folder, ownWriter.file(name));
 
-/** `subcrew agents eject AGENT` */
+/** The command `subcrew agents eject AGENT`. */
 export async function eject([name = ""]: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor(flags);
   const { found } = findDefinition(await crew.agents(), name);

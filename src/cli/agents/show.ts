@@ -10,7 +10,7 @@ import { crewFor } from "../launch/start.ts";
 import { type Definition, findDefinition, stateText } from "../../runtime/discovery/find-definition.ts";
 import { sourceText } from "./list.ts";
 
-/** `subcrew agents show AGENT` */
+/** The command `subcrew agents show AGENT`. */
 export async function show([name = ""]: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor(flags);
   const definition = findDefinition(await crew.agents(), name);

@@ -11,7 +11,7 @@ import { placeOptions } from "./agents.ts";
 
 const allOption = (): Option => new Option("--all", "also list those that cannot be used, with the reason");
 
-/** `subcrew skills` */
+/** The command `subcrew skills`. */
 export const skillsCommand: CliCommand = {
   description: "Lists the skills that can be used here.",
   words: "[words...]",
@@ -24,7 +24,7 @@ export const skillsCommand: CliCommand = {
   act: (words, flags) => list(flags, "skills", words),
 };
 
-/** `subcrew commands` */
+/** The command `subcrew commands`. */
 export const commandsCommand: CliCommand = {
   description: "Lists the workflow commands that can be used here.",
   words: "[words...]",

@@ -21,7 +21,7 @@ type Place = Readonly<{
   problem?: string;
 }>;
 
-/** `subcrew agents sources` */
+/** The command `subcrew agents sources`. */
 export async function sources(_: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor(flags);
   const { config } = crew.settings;
@@ -52,7 +52,7 @@ type Listing = Readonly<{
   home: string;
 }>;
 
-/** All locations in search order, including those that do not exist. */
+/** All locations in search order, including locations that do not exist. */
 function placesOf(families: readonly (readonly Row[])[], { order, scope, reports, home }: Listing): Place[] {
   const wanted = (which: string): boolean => scope === "both" || scope === which;
   const project = families.map((rows) => (wanted("project") ? rows.flatMap((row) => projectPlaces(row, reports)) : []));
@@ -64,7 +64,7 @@ function placesOf(families: readonly (readonly Row[])[], { order, scope, reports
   return [...inFamilies, ...reports.filter(({ scope: whose }) => whose === "plugin").map(placeOf)];
 }
 
-/** The locations of a project. Those that do not exist are listed with their relative path. */
+/** The locations of a project. A location that does not exist is listed with its relative path. */
 function projectPlaces(row: Row, reports: readonly PlaceReport[]): Place[] {
   const there = reports.filter(({ family, scope }) => family === row.family && scope === "project");
   return row.project.flatMap((path) => {

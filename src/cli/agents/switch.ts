@@ -5,10 +5,10 @@ import { crewFor } from "../launch/start.ts";
 import { findDefinition } from "../../runtime/discovery/find-definition.ts";
 import { terminalLine } from "../../core/view/words.ts";
 
-/** `subcrew agents enable AGENT` */
+/** The command `subcrew agents enable AGENT`. */
 export const enable = (words: readonly string[], flags: Flags): Promise<number> => turn(words, flags, true);
 
-/** `subcrew agents disable AGENT` */
+/** The command `subcrew agents disable AGENT`. */
 export const disable = (words: readonly string[], flags: Flags): Promise<number> => turn(words, flags, false);
 
 async function turn([word = ""]: readonly string[], flags: Flags, on: boolean): Promise<number> {

@@ -67,7 +67,9 @@ const engineOption = (): Option =>
     .argParser(engineAddress)
     .helpGroup("Engine:");
 
-/** An empty address is refused: it is mostly a variable that is not set, and the run would work on this machine alone. */
+/**
+ * An empty address is refused: it is mostly a variable that is not set, and the run would work on this machine alone.
+ */
 function engineAddress(text: string): string {
   if (text.trim() !== "") return text;
   throw new CrewError(
@@ -98,7 +100,7 @@ export function bare(name: string): Command {
 /** If a command has more flags than this number, its help shows only the common flags. */
 const MOST_FLAGS = 20;
 
-/** The flags that help shows by default. A command's flags in the group "Work" are shown, too. */
+/** The flags that help shows by default, in addition to a command's flags in the group "Work". */
 const COMMON: ReadonlySet<string> = new Set([
   "--model",
   "--tools",

@@ -39,11 +39,11 @@ function without(text: string, path: readonly string[]): string {
 }
 
 type Reached = {
-  /** The innermost existing object on the path. */
+  /** The deepest object on the path that exists in the document. */
   readonly map: YAMLMap | undefined;
-  /** The existing key and value, if the whole path exists. */
+  /** The existing key and value at the end of the path, if the whole path exists. */
   readonly pair: Pair | undefined;
-  /** The steps of the path that do not exist. */
+  /** The keys at the end of the path that do not exist. */
   readonly rest: readonly string[];
 };
 

@@ -31,8 +31,8 @@ export function outputProblem(target: string, error: unknown): CrewError {
 }
 
 /**
- * True for a write error that means that nobody reads the output any more: the reader has ended, as after `| head`, or
- * the terminal was closed.
+ * True for a write error that means that nobody reads the output any more: its reader has ended, as `head` in `| head`,
+ * or the terminal was closed.
  */
 export function isClosed(error: unknown, stream: Writable): boolean {
   const code = (error as NodeJS.ErrnoException | undefined)?.code ?? "";

@@ -12,7 +12,7 @@ import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
 /** The run options that have a flag of the same name. */
 export type OptionFlags = Omit<RunParameters, "budget" | "origin">;
 
-/** The values of all flags of all commands. A command gets only those that it offers. */
+/** The values of all flags of all commands. A command gets only the values of the flags that it offers. */
 export type Flags = PermissionFlags &
   OptionFlags &
   Readonly<{
@@ -39,7 +39,7 @@ export type Flags = PermissionFlags &
     writes?: readonly string[];
     /** The task whose conversation the new run continues from: as typed, then as `run/path`. */
     fork?: string;
-    /** The agent of the task in `fork`. It has no flag. */
+    /** The agent of the task that `fork` names. No flag sets it. */
     forkAgent?: string;
     maxTime?: number;
     maxRunTime?: number;
@@ -227,7 +227,7 @@ export function runOptions(): Option[] {
   ];
 }
 
-/** Flags that record the requests to models and tools in a file, or replay them from one. */
+/** Flags that record the requests to models and tools in a file, or replay them from such a file. */
 function recordingOptions(): Option[] {
   return group("Recordings:", [
     new Option("--record <file>", "record the answers of models and tools in a file, without secrets"),

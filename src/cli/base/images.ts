@@ -18,15 +18,18 @@ export const imageOption = (): Option =>
     .helpGroup("Work:");
 
 /**
- * Where a text comes from, which decides the images that a mention in it can attach. A person at a terminal names any
- * image outside of secret places. The arguments of a command can contain text of others, as in `"$(cat issue.txt)"`, so
- * they name only images of the working folder. Text from a pipe names none.
+ * Where a text comes from, which decides the images that a mention in it can attach. A person at a terminal can name
+ * any image outside of secret places. The arguments of a command can contain text of other people, as in `"$(cat
+ * issue.txt)"`, so they can name only images in the working folder. Text from a pipe can name no image.
  */
 export type TextOrigin = "terminal" | "arguments" | "pipe";
 
 type ImageSources = Readonly<{ files?: readonly string[] | undefined; cwd: string; origin: TextOrigin }>;
 
-/** The images of a message: the given files, and the files that the text mentions after `@`, if it may name them. */
+/**
+ * The images of a message: the given files, and the files that the text mentions after `@`, as far as the text may name
+ * them.
+ */
 export async function imagesFor(
   text: string,
   { files = [], cwd, origin }: ImageSources,
@@ -52,7 +55,10 @@ export function refusedImagesText(refused: readonly string[]): string | undefine
   return `Not attached: ${names}. @NAME attaches only images in the working folder; attach other images with --image FILE.`;
 }
 
-/** A test for the files that a mention may attach. Links are resolved, so a link in the working folder opens nothing. */
+/**
+ * A test for the files that a mention may attach. Links are resolved, so a link cannot open a file outside of the
+ * working folder.
+ */
 function nameable(cwd: string, origin: TextOrigin): (file: string) => boolean {
   const { home } = homes();
   const secretIn = secretFinder([...new Set([home, realPathOf(home)])], secretPathsIn(process.env));

@@ -60,7 +60,7 @@ function stackOf(thrown: unknown): string {
   return `${thrown.stack ?? thrown.message}${cause}`;
 }
 
-/** What an error of the file system means, and what to do. */
+/** The meaning of an error of the file system, and what to do about it. */
 const DISK_ERRORS: Readonly<Record<string, readonly [message: string, hint: string]>> = {
   ENOSPC: ["The disk is full", "Free some disk space, or choose another folder with SUBCREW_HOME."],
   EDQUOT: ["Your disk quota is used up", "Free some disk space, or choose another folder with SUBCREW_HOME."],
@@ -76,7 +76,7 @@ const DISK_ERRORS: Readonly<Record<string, readonly [message: string, hint: stri
   EIO: ["The disk reports an error", "Check the disk."],
 };
 
-/** The error for too many open files, wherever in the chain of causes it is; `undefined` for other errors. */
+/** The error for too many open files, at any place in the chain of causes; `undefined` for other errors. */
 function tooManyFiles(thrown: unknown, depth = 0): Pick<CrewError, "code" | "message" | "hint"> | undefined {
   if (!(thrown instanceof Error) || depth > 8) return undefined;
   const code = "code" in thrown ? String(thrown.code) : "";

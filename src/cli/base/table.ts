@@ -4,9 +4,8 @@ import { terminalLine } from "../../core/view/words.ts";
 
 /**
  * Formats rows as columns. On a terminal the last column is cut at the right edge; in a pipe it is printed whole.
- * `most` limits the width of columns on a terminal, so that the last one has room. With a limit of its own, the last
- * column may also reach into the next line. A column named `status` has the colours of states; a row in capitals is a
- * heading.
+ * `most` limits the width of columns on a terminal, so that the last column has room. A last column with such a limit
+ * may continue on the next line. A column named `status` has the colours of states; a row in capitals is a heading.
  */
 export function table(
   rows: readonly Readonly<Record<string, string>>[],
@@ -45,7 +44,7 @@ export function table(
 }
 
 /**
- * Shrinks the widest columns until the table fits. The first column and the status keep their width; the last one is
+ * Shrinks the widest columns until the table fits. The first column and the status keep their width; the last column is
  * cut later.
  */
 function narrow(widths: number[], state: number, columns: number): void {

@@ -46,7 +46,7 @@ function wantsColor(live: boolean): boolean {
   return forced !== undefined && forced !== "" ? forced !== "0" && forced !== "false" : live;
 }
 
-/** True when Unicode can be printed: a locale that is set has to name UTF-8. */
+/** True when Unicode can be printed: if a locale is set, it has to name UTF-8. */
 function hasUnicode(dumb: boolean): boolean {
   const locale = process.env["LC_ALL"] || process.env["LC_CTYPE"] || process.env["LANG"] || "";
   if (process.platform === "win32")

@@ -65,7 +65,7 @@ export function unknownCode(word: string, codes: readonly string[]): CrewError {
   return new CrewError("BAD_INPUT", `Unknown error code ${quoted(word)}.`, hint);
 }
 
-/** The error for a command that got no subcommand, or an unknown one. */
+/** The error for a command that got no subcommand, or an unknown subcommand. */
 export function noneChosen(command: string, word: string | undefined, names: readonly string[]): CrewError {
   if (word !== undefined) return unknownCommand(word, names, `subcrew ${command}`);
   return new CrewError("BAD_INPUT", `No subcommand of \`${command}\` given.`, `Give one of: ${names.join(", ")}.`);

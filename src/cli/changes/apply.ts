@@ -12,7 +12,7 @@ import { counted, terminalLine } from "../../core/view/words.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
-/** `subcrew apply RUN/TASK [FILE...]` */
+/** The command `subcrew apply RUN/TASK [FILE...]`. */
 export const apply: CliCommand = {
   description:
     "Applies changes of a task in a worktree that were kept as a patch: all files that do not conflict, or only the files named. A file that conflicts is left as it is, and the paths of its two versions are printed. Protected files are applied only if they are named.",
@@ -105,7 +105,7 @@ function conflictLines({ file, why, workspace, task }: Conflict, patch: string):
 
 type KeptChanges = Readonly<{ path: string; changes: Changes; attempt: number }>;
 
-/** The task whose changes were kept as a patch: the given task, or the only one. */
+/** The task whose changes were kept as a patch: the given task, or the only task with a patch. */
 function keptIn({ run, nodes }: State, named: string | undefined): KeptChanges {
   const all = [...nodes.values()].flatMap(({ path, outcome, attempt }) =>
     outcome?.changes ? [{ path, changes: outcome.changes, attempt }] : [],

@@ -8,7 +8,7 @@ import type { ChangeReport } from "../../crew/run-changes.ts";
 import type { CliCommand } from "../base/command.ts";
 import { colorOption, jsonOption } from "../base/flags.ts";
 
-/** `subcrew diff RUN [FILE...]` */
+/** The command `subcrew diff RUN [FILE...]`. */
 export const diffCommand: CliCommand = {
   description: "Shows what a run, or one task of it, changed: each file with its diff.",
   words: "[run] [files...]",
@@ -50,7 +50,7 @@ export const diffCommand: CliCommand = {
   },
 };
 
-/** Converts typed file names: relative to the current folder when that names a file of the run's folder. */
+/** Converts typed file names. A name is relative to the current folder if it then names a file of the run's folder. */
 export function filesFrom(names: readonly string[], cwd: string): string[] {
   const inside = resolve(".") === resolve(cwd);
   return names.map((name) => (inside || name.startsWith("/") ? resolve(cwd, name) : name));

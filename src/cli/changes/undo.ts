@@ -5,7 +5,7 @@ import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 import { filesFrom } from "./diff.ts";
 
-/** `subcrew undo RUN [FILE...]` */
+/** The command `subcrew undo RUN [FILE...]`. */
 export const undoCommand: CliCommand = {
   description:
     "Restores the files that a run, or one task of it, changed. A file that was changed after the run is refused and stays as it is; the others are restored.",

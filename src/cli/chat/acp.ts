@@ -23,7 +23,7 @@ const elsewhere: ReadonlySet<string> = new Set([
   "--unattended",
 ]);
 
-/** `subcrew acp` */
+/** The command `subcrew acp`. */
 export const acpCommand: CliCommand = {
   description:
     "Serves as an agent for editors that support the Agent Client Protocol (Zed, JetBrains, Neovim, ...), on standard input and output. Editors start this command.",

@@ -4,7 +4,7 @@ import { imageOption } from "../base/images.ts";
 import { promptImages, readPrompt, running } from "../launch/mode.ts";
 import { MAIN_AGENT, mainAgentOption } from "./chat.ts";
 
-/** `subcrew ask "..."` */
+/** The command `subcrew ask "..."`. */
 export const askCommand = running({
   mode: "single",
   boxes: true,

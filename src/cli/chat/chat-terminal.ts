@@ -27,7 +27,7 @@ export type ChatTerminal = Readonly<{
   print(text: string): void;
   /** Shows the rows of other work until it ends. Ctrl-C and Esc stop it; typed messages are queued. */
   during<T>(other: OtherWork, work: Promise<T>): Promise<T>;
-  /** Hands the terminal over to other code, such as a command that prints, until that has finished. */
+  /** Hands the terminal over to other code, such as a command that prints, until that code has finished. */
   lend<T>(work: () => Promise<T>): Promise<T>;
   /** True while other code uses the terminal. */
   isLent(): boolean;
@@ -149,8 +149,8 @@ export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
     draw();
   };
   /**
-   * Messages for the agent that is working now. A message that arrives too late for this answer is sent as the next
-   * one.
+   * Messages for the agent that is working now. A message that arrives too late for this answer is sent as the person's
+   * next message.
    */
   const urgent: string[] = [];
   const deliver = async (): Promise<void> => {

@@ -7,7 +7,7 @@ import type { CliCommand } from "../base/command.ts";
 import { type Flags, runOptions } from "../base/flags.ts";
 import { imageOption, imagesFor, refusedImagesText, type TextOrigin } from "../base/images.ts";
 
-/** The agent of a conversation when none is named. */
+/** The agent of a conversation for which no agent was named. */
 export const MAIN_AGENT = "lead";
 
 /** Run flags that `subcrew chat` does not have. */
@@ -28,7 +28,7 @@ const elsewhere: ReadonlySet<string> = new Set([
 export const mainAgentOption = (): Option =>
   new Option("--agent <name>", "the agent to talk to").default(MAIN_AGENT).helpGroup("Work:");
 
-/** `subcrew chat` */
+/** The command `subcrew chat`. */
 export const chatCommand: CliCommand = {
   description:
     "Chats with a main agent that delegates to the other agents and receives summaries of their results. Every message is a stored run.",

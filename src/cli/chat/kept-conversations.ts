@@ -35,7 +35,7 @@ export function conversationList(
 /** The maximum number of messages of a conversation that are read again. */
 const MOST_MESSAGES = 1_000;
 
-/** The events of a conversation, answer by answer, up to this run. */
+/** The events of a conversation up to this run, grouped by answer. */
 export async function eventsOfConversation(crew: Crew, last: string): Promise<readonly (readonly KeptEvent[])[]> {
   const answers: (readonly KeptEvent[])[] = [];
   const seen = new Set<string>();

@@ -34,13 +34,16 @@ export type ChatSurface = Readonly<{
   runCommand(command: string): Promise<void>;
   /** Adds the output of the commands that were run since the last message. */
   withCommands(text: string): string;
-  /** Every event of the answers of the conversation. */
+  /** All events of the answers in the conversation. */
   events(): readonly KeptEvent[];
   /** Shows the end of an earlier conversation that is continued. Without answers, a new conversation begins. */
   recall(answers: readonly (readonly KeptEvent[])[]): void;
   /** Pauses the answer and makes `next` end the conversation. */
   leave(reason: string): void;
-  /** True when SIGINT is meant for something else: another program at the terminal, or the answer alone. */
+  /**
+   * True when SIGINT is meant for another program at the terminal, or only for the answer, so that the conversation
+   * must not end.
+   */
   keepsInterrupt(): boolean;
   close(): Promise<void>;
 }>;
@@ -170,8 +173,8 @@ function completions(word: string, { first, agents, slashNames, cwd }: Known): s
 }
 
 /**
- * True for a file that is offered as a completion. Hidden files are offered after a dot was typed, large dependency
- * folders after their name was typed.
+ * True for a file that is offered as a completion. Hidden files are offered only after a dot was typed, large
+ * dependency folders only after their name was typed.
  */
 const isOffered = (name: string, typed: string): boolean =>
   (!name.startsWith(".") || typed.startsWith(".")) && (name !== "node_modules" || typed !== "");
@@ -188,7 +191,10 @@ function filesIn(cwd: string, folder: string, typed: string): string[] {
   }
 }
 
-/** Writes a path as a mention. A folder with blanks in its name gets no closing quote, because a name in it follows. */
+/**
+ * Writes a path as a mention. The mention of a folder with blanks in its name gets no closing quote, because the name
+ * of a file in it follows.
+ */
 const asMention = (path: string): string => (path.endsWith("/") ? mentionOf(path).replace(/"$/, "") : mentionOf(path));
 
 /** The maximum number of characters of command output that the agent gets; the rest is cut. */

@@ -13,7 +13,7 @@ import { openTerminal } from "../watch/watch-run.ts";
 
 /**
  * Shows the progress of one message until it is answered: boxes for its agents, then the answer. The first Ctrl-C stops
- * the agents in the boxes, the second the answer, the third exits.
+ * the agents in the boxes, the second Ctrl-C the answer, and the third exits.
  */
 export async function watch(
   run: Run,

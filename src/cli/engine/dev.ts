@@ -12,12 +12,12 @@ import { startDatabaseServer } from "../../engines/server/server.ts";
 import type { Flags } from "../base/flags.ts";
 import { homes } from "../base/home.ts";
 
-/** The number of the advisory lock of the process that stops the server when it ends. */
+/** The number of the advisory lock that a process holds while it is responsible for stopping the server. */
 const SERVING_LOCK = 7_302_264;
 
 /**
- * `subcrew engine dev`: runs a real Postgres server until the process gets a signal. If another process already does
- * this in the same folder, it prints the address and ends.
+ * `subcrew engine dev`: runs a real Postgres server until the process gets a signal. If another process already runs a
+ * server in the same folder, the command prints its address and ends.
  */
 export async function serveDatabase({ data, port, json }: Flags): Promise<number> {
   await Promise.all([loadDriver(INSTALL_ENGINE), loadDbos()]); // fails early if a library is missing, before a server is started
@@ -65,9 +65,9 @@ export async function serveDatabase({ data, port, json }: Flags): Promise<number
 }
 
 /**
- * Takes the lock of the process that stops the server when it ends; returns a function that releases the lock.
- * `undefined`: another living process holds the lock. The lock of a killed process is free, so this process takes its
- * server over.
+ * Takes the lock that makes this process responsible for stopping the server, and returns a function that releases it.
+ * `undefined`: another living process holds the lock. The lock of a killed process is free, so this process takes over
+ * the server of a killed process.
  */
 async function lockServing({ pool }: Database): Promise<(() => void) | undefined> {
   const client = await (await pool()).connect();

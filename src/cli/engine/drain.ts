@@ -4,7 +4,7 @@ import { PROCESSES_CHANNEL } from "../../engines/postgres/channel-name.ts";
 import type { Flags } from "../base/flags.ts";
 import { withEngine } from "./named-engine.ts";
 
-/** `subcrew engine drain WORKER` */
+/** The command `subcrew engine drain WORKER`. */
 export async function drainWorker(word: string, flags: Flags): Promise<number> {
   return withEngine(flags, async (database) => {
     const found = await database.query<{ id: string }>(

@@ -5,7 +5,7 @@ import { ENGINE_ROLES, grantRoles } from "../../engines/roles.ts";
 import type { Flags } from "../base/flags.ts";
 import { withEngine } from "./named-engine.ts";
 
-/** `subcrew engine migrate` */
+/** The command `subcrew engine migrate`. */
 export async function migrateEngine(flags: Flags): Promise<number> {
   return withEngine(flags, async (database) => {
     const steps = await migrate(database);

@@ -72,10 +72,10 @@ export async function serveWorker(flags: Flags): Promise<number> {
   return code;
 }
 
-/** How long after the grace period the worker ends, also if the database does not answer. */
+/** The time after the grace period at which the worker ends, even if the database does not answer. */
 const LATEST_MS = 5_000;
 
-/** Waits for work, but not longer than this; then the result is `undefined`. */
+/** Waits for work, at most for the given time; after that time the result is `undefined`. */
 async function within<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
   let clear = (): void => {};
   const late = new Promise<undefined>((resolve) => {

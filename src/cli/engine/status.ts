@@ -9,7 +9,7 @@ import { terminal } from "../base/terminal.ts";
 import { limitLine } from "./limit.ts";
 import { withEngine } from "./named-engine.ts";
 
-/** `subcrew engine status` */
+/** The command `subcrew engine status`. */
 export async function showEngine(flags: Flags): Promise<number> {
   return withEngine(flags, async (database) => {
     const overview = await engineOverview(database);

@@ -14,7 +14,7 @@ const LONGEST_WAIT_MS = 60_000;
 export type TakingOver = Readonly<{
   connection: Connection;
   queue: ReaperQueue;
-  /** True when this worker also resumes runs whose coordinating process died. */
+  /** True when this worker also resumes runs whose coordinating process has died. */
   coordinate: boolean;
   say(line: string): void;
   signal: AbortSignal;
@@ -24,7 +24,7 @@ type ResumedRun = PromiseLike<unknown> & { kill(): boolean };
 
 /**
  * Requeues the tasks of dead workers and resumes the runs of dead processes, until the signal aborts. Then it hands the
- * resumed runs over to other workers, or to the next one that starts.
+ * resumed runs over to other workers, or to the next worker that starts.
  */
 export async function takeOverDead({ connection, queue, coordinate, say, signal }: TakingOver): Promise<void> {
   const { database, store } = connection;
@@ -76,8 +76,8 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
 }
 
 /**
- * Resumes a run with the options requested for it, or else the recorded ones. Returns `undefined` when the run has
- * ended or is paused.
+ * Resumes a run with the options requested for it, or else with the recorded options. Returns `undefined` when the run
+ * has ended or is paused.
  */
 async function resumed(connection: Connection, id: string): Promise<Readonly<{ run: ResumedRun }> | undefined> {
   const { store, database } = connection;

@@ -3,7 +3,7 @@ import { schemaOption } from "../base/flags.ts";
 import { assignments } from "./assignment.ts";
 import { type ModeCommand, running } from "./mode.ts";
 
-/** `subcrew chain agent="prompt" ...` */
+/** The command `subcrew chain agent="prompt" ...`. */
 export const steps: ModeCommand = {
   mode: "chain",
   description: "Runs tasks one after the other. A failed step ends the chain; the results so far are shown.",

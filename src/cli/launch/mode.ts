@@ -18,7 +18,7 @@ export type ModeCommand = Readonly<{
   notes?: string;
   /** True when the agents that the main agent starts are shown in boxes. */
   boxes?: boolean;
-  /** Builds the input from the command line; `undefined` when the command line has none. */
+  /** Builds the input from the command line; `undefined` when the command line has no input. */
   input(words: readonly string[], flags: Flags): Promise<AnyInput | undefined>;
   /** The error when neither the command line nor a file gives an input. */
   missing: CrewError;
@@ -107,8 +107,8 @@ const twice = new CrewError(
 );
 
 /**
- * The images of a prompt: those of --image, and those of the working folder that the arguments mention. Standard input
- * is not searched for mentions.
+ * The images of a prompt: the images of --image, and the images in the working folder that the arguments mention.
+ * Standard input is not searched for mentions.
  */
 export async function promptImages(
   words: readonly string[],

@@ -3,7 +3,7 @@ import { schemaOption } from "../base/flags.ts";
 import { assignments } from "./assignment.ts";
 import { type ModeCommand, running } from "./mode.ts";
 
-/** `subcrew parallel [id@]agent="prompt" ...` */
+/** The command `subcrew parallel [id@]agent="prompt" ...`. */
 export const tasks: ModeCommand = {
   mode: "parallel",
   description: "Runs several tasks in parallel. A failed task does not stop the others.",

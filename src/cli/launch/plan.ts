@@ -6,7 +6,7 @@ import { contest } from "./race.ts";
 import { runCommand } from "./run.ts";
 import { group } from "./team.ts";
 
-/** `subcrew plan MODE ...` */
+/** The command `subcrew plan MODE ...`. */
 export const planCommand: CliCommand = {
   description:
     "Prints the plan that a command line compiles to, and runs nothing: as a tree on a terminal, as JSON where it is piped or with --json. Each mode takes its usual arguments and flags.",

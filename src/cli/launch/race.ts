@@ -3,7 +3,7 @@ import { acceptSchemaOption, agentsOption, modelsOption, schemaOption } from "..
 import { acceptCommandOption } from "../base/permission-flags.ts";
 import { type ModeCommand, readPrompt, running } from "./mode.ts";
 
-/** `subcrew race --agents a,b "prompt"` */
+/** The command `subcrew race --agents a,b "prompt"`. */
 export const contest: ModeCommand = {
   mode: "race",
   description: "Gives the same task to several agents or models. The first good answer wins, the others are stopped.",

@@ -17,7 +17,7 @@ import { permissionFlagsOf } from "../base/permission-flags.ts";
 /** Flags that `resume` does not have, because they were fixed when the run started. */
 const settled: ReadonlySet<string> = new Set(["--strict"]);
 
-/** `subcrew resume RUN` */
+/** The command `subcrew resume RUN`. */
 export const resumeCommand: CliCommand = {
   description:
     "Resumes a paused, interrupted or parked run, or one task of it with the tasks that depend on it. Finished work is not repeated. For an ended run, prints the result; with a message, continues an ended task in a new run.",

@@ -6,7 +6,10 @@ import { parseJson } from "../../core/text/json.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const DEFAULT_KEEP_DAYS = 30;
-/** A longer time between two checks may be a clock that was set wrong, so nothing is deleted before the next check. */
+/**
+ * If more time than this is between two checks, the clock may have been set wrong. Then nothing is deleted before the
+ * next check.
+ */
 const JUMP_MS = 7 * DAY_MS;
 
 /** `state` is the state folder. `say` prints a line for a person; it is absent when no person reads the output. */
@@ -47,8 +50,8 @@ export async function expireRuns(
 type Checked = Readonly<{ looked: number; jumped: boolean }>;
 
 /**
- * The time of the last check, and whether it was so long after the one before it that nothing was deleted; `undefined`
- * when there was none or the file is unreadable.
+ * The time of the last check, and whether that check deleted nothing because it came too long after the check before
+ * it; `undefined` when there was no check or the file is unreadable.
  */
 function checkedBefore(text: string | undefined): Checked | undefined {
   try {

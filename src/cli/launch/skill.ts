@@ -15,7 +15,7 @@ import { running } from "./mode.ts";
 const agentOption = (): Option =>
   new Option("--agent <name>", "agent to use instead of the one the file names (default: general)").helpGroup("Work:");
 
-/** `subcrew skill NAME ARGUMENTS` */
+/** The command `subcrew skill NAME ARGUMENTS`. */
 export const skillCommand: CliCommand = running({
   mode: "single",
   description: "Runs a skill: its text, with the arguments, is given to the agent that the skill names.",
@@ -35,7 +35,7 @@ export const skillCommand: CliCommand = running({
   missing: new CrewError("BAD_INPUT", "No skill given.", "Give the name of a skill; `subcrew skills` lists them."),
 });
 
-/** `subcrew command NAME ARGUMENTS` */
+/** The command `subcrew command NAME ARGUMENTS`. */
 export const commandCommand: CliCommand = running({
   mode: "single",
   description: "Runs a workflow command: gives its prompt, with the arguments, to an agent.",

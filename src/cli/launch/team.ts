@@ -2,7 +2,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { reviewExhaustedOption } from "../base/flags.ts";
 import { type ModeCommand, running } from "./mode.ts";
 
-/** `subcrew team --input file` */
+/** The command `subcrew team --input file`. */
 export const group: ModeCommand = {
   mode: "team",
   description: "Runs a team from a file: members with roles, tasks that depend on each other, reviews and approvals.",

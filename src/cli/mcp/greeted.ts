@@ -1,7 +1,7 @@
 import { greet } from "../../mcp/start/greet.ts";
 import type { CliCommand } from "../base/command.ts";
 
-/** Flags with which `subcrew mcp` does not serve over standard input and output. */
+/** Flags with which `subcrew mcp` does something else than serve over standard input and output. */
 const OTHERWISE = /^(--http|--setup(=.*)?|--help|-h)$/;
 
 /** `subcrew mcp`. When a host started it, `initialize` is answered before the command is loaded. */

@@ -76,7 +76,7 @@ const say = (text: string): void => void process.stderr.write(`${text.split("\n"
 
 type Place = Pick<McpFile, "key"> & Readonly<{ file: string }>;
 
-/** The files to import from: those of one program, one given file, or all that exist. */
+/** The files to import from: the files of one program, one given file, or all that exist. */
 function placesFor(from: string | undefined, { cwd, home }: { cwd: string; home: string }): readonly Place[] {
   const all = mcpFiles.map((each) => ({ ...each, file: join(each.place === "home" ? home : cwd, each.path) }));
   const wanted = all.filter((each) => from === undefined || each.from === from);

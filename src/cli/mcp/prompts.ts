@@ -35,8 +35,8 @@ export async function serverPrompts(server: string, crew: Crew): Promise<readonl
 }
 
 /**
- * The text of a prompt. Words become its arguments in order, `name=value` sets one by name; surplus words belong to
- * the last argument.
+ * The text of a prompt. Typed words become its arguments in order, and `name=value` sets an argument by name; surplus
+ * words belong to the last argument.
  */
 export async function serverPromptText(
   { server, prompt }: Readonly<{ server: string; prompt: string }>,

@@ -8,7 +8,7 @@ import { outputOptions } from "../base/flags.ts";
 /** How long to wait until the run confirms an answer. */
 const WAIT_MS = 10_000;
 
-/** `subcrew attach RUN` */
+/** The command `subcrew attach RUN`. */
 export const attach: CliCommand = {
   description: "Follows a run of another process and answers its questions. Ctrl-C detaches; the run continues.",
   words: "[run]",

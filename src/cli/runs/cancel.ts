@@ -13,7 +13,7 @@ import { type NamedRun, findRun } from "./find-run.ts";
 const WAIT_MS = 15_000;
 const REASON = "cancelled by the user";
 
-/** `subcrew cancel RUN[/TASK]` */
+/** The command `subcrew cancel RUN[/TASK]`. */
 export const cancel: CliCommand = {
   description: "Ends a run, or one task of it, for good. Finished work is kept; the run cannot be resumed.",
   words: "[run]",
@@ -53,9 +53,9 @@ async function endTask({ crew, run: { id } }: NamedRun, path: string, { json }: 
 type Cancellation = Readonly<{ id: string; reason: string; signal: AbortSignal }>;
 
 /**
- * Ends a run for good, and returns its status afterwards. A run that no process works on is resumed only to be
- * cancelled; otherwise its process is told to end it. A process can take the run over, or die, at any moment: then the
- * other way is tried, until the signal is aborted.
+ * Ends a run for good, and returns its status afterwards. If a process works on the run, that process is told to end
+ * it; otherwise the run is resumed only to be cancelled. A process can take the run over, or die, at any moment: then
+ * the other way is tried, until the signal is aborted.
  */
 export async function cancelRun(
   { kept, resume }: Pick<Crew, "kept" | "resume">,

@@ -6,10 +6,12 @@ import { hasTask, unknownTask } from "../../runtime/resume/recorded-run.ts";
 import { asPath } from "../../modes/names.ts";
 import { crewFor } from "../launch/start.ts";
 
-/** A run and, when one was given, a task of it as `run/path`. */
+/** A run, and a task of it as `run/path` if a task was given. */
 export type NamedRun = Readonly<{ crew: Crew; run: KeptRun; path: string | undefined }>;
 
-/** Finds a run by id, by the beginning of its id, by name or by `last`. A task path may follow each. */
+/**
+ * Finds a run by id, by the beginning of its id, by name or by `last`. Each of these may be followed by a task path.
+ */
 export async function findRun(word: string | undefined, what = "No run given."): Promise<NamedRun> {
   if (word === undefined || word === "")
     throw new CrewError(

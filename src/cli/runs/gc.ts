@@ -9,7 +9,7 @@ import { jsonOption, spanOf } from "../base/flags.ts";
 const DAY = 24 * 60 * 60 * 1_000;
 const DEFAULT_AGE = 7 * DAY;
 
-/** `subcrew gc` */
+/** The command `subcrew gc`. */
 export const gc: CliCommand = {
   description:
     "Deletes old runs, and the oldest ones when all runs use too much space. Running runs are never deleted.",

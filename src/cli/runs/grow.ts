@@ -8,7 +8,7 @@ import { inputOption, jsonOption } from "../base/flags.ts";
 /** How long to wait until the run confirms the change. */
 const WAIT_MS = 10_000;
 
-/** `subcrew grow RUN --input FILE` */
+/** The command `subcrew grow RUN --input FILE`. */
 export const growCommand: CliCommand = {
   description:
     "Changes the plan of a run that is running, also in the background: adds tasks, changes dependencies of waiting tasks, cancels tasks. An invalid change changes nothing.",

@@ -20,7 +20,7 @@ const HOW =
 /** How long to wait until the run confirms an answer. */
 const WAIT_MS = 10_000;
 
-/** `subcrew inbox` */
+/** The command `subcrew inbox`. */
 export const inbox: CliCommand = {
   description: "Lists open questions, approvals and permission requests of all your runs, wherever they were started.",
   options: [jsonOption(), colorOption()],
@@ -177,7 +177,7 @@ function answerCommand(
   };
 }
 
-/** The question to answer: that of the given task, or the only one of the run. */
+/** The question to answer: the question of the given task, or the only question of the run. */
 function theQuestion({ run, path }: NamedRun): Question {
   const open = openQuestions(run.state);
   const [only, ...others] = path === undefined ? open : open.filter((one) => one.path === path);

@@ -10,7 +10,7 @@ import { jsonOption } from "../base/flags.ts";
 
 const WAIT_MS = 5_000;
 
-/** `subcrew kill RUN` */
+/** The command `subcrew kill RUN`. */
 export const kill: CliCommand = {
   description:
     "Ends a run's processes at once. Recorded work is kept and the run can be resumed. A server that works on other runs too is not killed.",

@@ -5,7 +5,7 @@ import { sanitize } from "../../core/text/sanitize.ts";
 import type { CliCommand } from "../base/command.ts";
 import { colorOption, jsonOption } from "../base/flags.ts";
 
-/** `subcrew logs RUN` */
+/** The command `subcrew logs RUN`. */
 export const logs: CliCommand = {
   description: "Prints what happened in a run, from its journal.",
   words: "[run]",
@@ -59,7 +59,7 @@ export const logs: CliCommand = {
   },
 };
 
-/** The texts of an event, indented; very long ones are cut. */
+/** The texts of an event, indented; very long texts are cut. */
 function detailsOf(event: KeptEvent): string {
   const texts = textsOf(event).filter(([, text]) => text.trim() !== "");
   return texts

@@ -15,7 +15,7 @@ import { colorOption, commaList, type Flags, jsonOption } from "../base/flags.ts
 /** The maximum number of ended runs listed without --all. */
 const MOST_ENDED = 5;
 
-/** `subcrew ps` */
+/** The command `subcrew ps`. */
 export const ps: CliCommand = {
   words: "[text]",
   usage: "[TEXT]",

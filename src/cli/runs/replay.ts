@@ -16,7 +16,7 @@ import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 /** The longest pause between two events. */
 const LONGEST_MS = 5_000;
 
-/** `subcrew replay RUN` */
+/** The command `subcrew replay RUN`. */
 export const replay: CliCommand = {
   description:
     "Plays back a recorded run, or a journal or pegasus task log from a .jsonl file. Calls no model and no tool.",

@@ -7,7 +7,7 @@ import { sanitize } from "../../core/text/sanitize.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
-/** `subcrew result RUN` */
+/** The command `subcrew result RUN`. */
 export const result: CliCommand = {
   description: "Prints the result of a run or of one of its tasks. The exit code is that of the run.",
   words: "[run]",

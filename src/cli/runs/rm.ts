@@ -5,7 +5,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
-/** `subcrew rm RUN...` */
+/** The command `subcrew rm RUN...`. */
 export const rm: CliCommand = {
   description: "Deletes runs and everything stored for them. A running run is not deleted.",
   words: "[runs...]",

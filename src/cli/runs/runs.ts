@@ -10,7 +10,7 @@ import { colorOption, count, jsonOption } from "../base/flags.ts";
 
 const DEFAULT_LIMIT = 20;
 
-/** `subcrew runs` */
+/** The command `subcrew runs`. */
 export const runs: CliCommand = {
   description: "Lists stored runs, newest first. Words filter by id, name, state and task.",
   words: "[words...]",

@@ -8,7 +8,7 @@ import { jsonOption } from "../base/flags.ts";
 /** How long to wait until the run confirms a message. */
 const WAIT_MS = 10_000;
 
-/** `subcrew send RUN[/TASK] "message"` */
+/** The command `subcrew send RUN[/TASK] "message"`. */
 export const send: CliCommand = {
   description: "Sends a message to a running task. The task reads it before its next turn.",
   words: "[run] [message...]",

@@ -3,7 +3,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import type { CliCommand } from "../base/command.ts";
 import { colorOption } from "../base/flags.ts";
 
-/** `subcrew show RUN` */
+/** The command `subcrew show RUN`. */
 export const showCommand: CliCommand = {
   description:
     "Shows what a run, or one task of it, did: prompts, answers, tool calls with their results, questions, warnings and the cost of each turn.",

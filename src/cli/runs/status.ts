@@ -10,7 +10,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { colorOption, jsonOption } from "../base/flags.ts";
 
-/** `subcrew status RUN` */
+/** The command `subcrew status RUN`. */
 export const status: CliCommand = {
   description: "Shows a run's progress, open questions, cost and the next command. Same as /task-status in a chat.",
   words: "[run]",
@@ -77,7 +77,10 @@ export const status: CliCommand = {
   },
 };
 
-/** One line for each task of a run with several: its state, its current activity or what it waits for, and its cost. */
+/**
+ * One line for each task of a run with several tasks: its state, its current activity or what it waits for, and its
+ * cost.
+ */
 function taskLines(state: State, look: Look): string {
   const tasks = shownNodes(state);
   if (tasks.length < 2) return "";

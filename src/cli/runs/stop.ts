@@ -8,7 +8,7 @@ import type { NamedRun } from "./find-run.ts";
 const WAIT_MS = 15_000;
 const REASON = "stopped by the user";
 
-/** `subcrew stop RUN[/TASK]` */
+/** The command `subcrew stop RUN[/TASK]`. */
 export const stop: CliCommand = {
   description:
     "Pauses a run, or one task and the agents that it started. Finished work is kept, and the run can be resumed.",

@@ -22,7 +22,7 @@ const INTERRUPTED = 1;
 const PARKED = 1;
 const ASKED = 3;
 
-/** `subcrew wait RUN...` */
+/** The command `subcrew wait RUN...`. */
 export const wait: CliCommand = {
   description:
     "Waits until runs have ended. The exit code is that of the run; for several runs it is the highest of them.",
@@ -116,7 +116,7 @@ function parkedText({ why, helps, command, ...when }: ParkedRun, id: string): st
 }
 
 /**
- * Calls back when a run has stayed parked, or has had an open question, for a moment. Shorter waits are ignored: while
+ * Calls back when a run has been parked, or has had an open question, for a moment. Shorter waits are ignored: while
  * the run's record is read from its beginning, waits that ended long ago appear and disappear again.
  */
 async function watchWaiting(

@@ -20,8 +20,8 @@ const ALTERNATE_OFF = "\u001b[?1049l";
 const FRESH_MS = 500;
 
 /**
- * Shows the steps of a conversation on the alternate screen, including new ones, until the person returns. It opens
- * at the end.
+ * Shows the steps of a conversation on the alternate screen, including steps that are added meanwhile, until the person
+ * returns. It opens at the end.
  */
 export async function browseTranscripts(
   current: () => readonly TranscriptItem[],

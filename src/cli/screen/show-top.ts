@@ -64,7 +64,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     ofProject.set(folder, known);
     return known;
   };
-  /** A run whose start cannot be read may belong to any project, so it is shown in each. */
+  /** A run whose start cannot be read may belong to any project, so it is shown in every project. */
   const isOfProject = ({ state, problems }: ShownRun): boolean =>
     isHere(state.cwd) || (state.cwd === "" && problems.length > 0);
   const stateNow = (): TopState => {

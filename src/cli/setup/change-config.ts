@@ -27,7 +27,7 @@ import { crewFor } from "../launch/start.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 
-/** `subcrew config list` */
+/** The command `subcrew config list`. */
 export async function listSettings(_: readonly string[], flags: Flags): Promise<number> {
   const { config, origins, placeOf } = (await crewFor({ quiet: true })).settings;
   const rows = leavesOf(config).map(([path, value]) => {
@@ -53,7 +53,7 @@ export async function listSettings(_: readonly string[], flags: Flags): Promise<
   return 0;
 }
 
-/** `subcrew config get KEY` */
+/** The command `subcrew config get KEY`. */
 export async function getSetting([key = ""]: readonly string[], flags: Flags): Promise<number> {
   const path = knownPath(key);
   const { config } = (await crewFor({ quiet: true })).settings;
@@ -68,7 +68,7 @@ export async function getSetting([key = ""]: readonly string[], flags: Flags): P
   return 0;
 }
 
-/** `subcrew config set KEY VALUE` */
+/** The command `subcrew config set KEY VALUE`. */
 export async function setSetting([key = "", ...words]: readonly string[], flags: Flags): Promise<number> {
   const path = knownPath(key);
   const value = valueFor(path, words.join(" "));
@@ -81,7 +81,7 @@ export async function setSetting([key = "", ...words]: readonly string[], flags:
   return 0;
 }
 
-/** `subcrew config unset KEY` */
+/** The command `subcrew config unset KEY`. */
 export async function unsetSetting([key = ""]: readonly string[], flags: Flags): Promise<number> {
   const before = fileFor(flags);
   await writeSettings(before, [[knownPath(key), undefined]]);
@@ -89,7 +89,7 @@ export async function unsetSetting([key = ""]: readonly string[], flags: Flags):
   return 0;
 }
 
-/** `subcrew config path` */
+/** The command `subcrew config path`. */
 export async function printPaths(_: readonly string[], flags: Flags): Promise<number> {
   const paths = { user: userConfigFile(), project: projectFile(flags), state: homes().state };
   const lines = Object.entries(paths).map(

@@ -10,7 +10,7 @@ const action =
   async (words: readonly string[], flags: Flags): Promise<number> =>
     (await import("./change-config.ts"))[name](words, flags);
 
-/** `subcrew config` */
+/** The command `subcrew config`. */
 export const configCommand: CliCommand = {
   description: "Shows and changes settings. docs/config.md lists every key.",
   words: "[words...]",

@@ -7,7 +7,7 @@ import { jsonOption } from "../base/flags.ts";
 /** The column where the texts begin, after the sign and the name of the check. */
 const INDENT = 15;
 
-/** `subcrew doctor` */
+/** The command `subcrew doctor`. */
 export const doctor: CliCommand = {
   description:
     "Checks whether subcrew can work here: Node, settings, agents, keys and models, sandbox, state folder, git, MCP servers and hosts. Exits with 1 when something is broken.",

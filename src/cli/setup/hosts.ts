@@ -7,7 +7,7 @@ import { findProgram } from "../../runners/foreign/find-program.ts";
 /** A program that can use subcrew's MCP server. */
 export type Host = Readonly<{ name: SetupName; registered: boolean; file: string }>;
 
-/** The program of each host and the file, below the home folder, in which it keeps its MCP servers. */
+/** For each host: the program, and the file below the home folder in which the program keeps its MCP servers. */
 const HOSTS: Readonly<Record<SetupName, Readonly<{ program: string; file: string }>>> = {
   "claude-code": { program: "claude", file: ".claude.json" },
   codex: { program: "codex", file: ".codex/config.toml" },

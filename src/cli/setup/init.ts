@@ -14,7 +14,7 @@ import { checkModelName } from "../../models/registry/model-name.ts";
 import type { Host } from "./hosts.ts";
 import type { Survey } from "./survey.ts";
 
-/** `subcrew init` */
+/** The command `subcrew init`. */
 export const init: CliCommand = {
   description:
     "Sets up subcrew: finds your agents, keys, local model servers and MCP hosts, writes a settings file and a first agent, and registers subcrew in the hosts you choose.",
@@ -75,7 +75,7 @@ type Step = Readonly<{ about: "settings" | "agent" | "host"; text: string; file?
 type Agree = (question: string) => Promise<boolean>;
 
 /**
- * The model to propose as the default: the given one, or a model of a local server when no key works and no default
+ * The model to propose as the default: the given model, or a model of a local server when no key works and no default
  * is set.
  */
 function offered({ keys, servers, configured }: Survey, named: string | undefined): string | undefined {

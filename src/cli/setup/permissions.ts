@@ -6,7 +6,7 @@ import { openKeptRules } from "../../runtime/access/approved-rules.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 
-/** `subcrew permissions` */
+/** The command `subcrew permissions`. */
 export const permissionsCommand: CliCommand = {
   description: "Lists the permission rules that you approved for this project or everywhere, and removes them.",
   options: [jsonOption()],

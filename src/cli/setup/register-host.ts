@@ -10,7 +10,7 @@ import type { Host, serverCommand } from "./hosts.ts";
 
 type HostCommand = ReturnType<typeof serverCommand>;
 
-/** The result of a registration: the changed file, or the problem. */
+/** The result of a registration: the changed file, or the problem that prevented the change. */
 export type Registration = Readonly<{ file: string; backup?: string }> | Readonly<{ problem: string }>;
 
 /**

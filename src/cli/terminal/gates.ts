@@ -100,7 +100,7 @@ export function answering(run: Run, since: number, tell: (text: string) => void)
 /** Answers every question with yes; for `--yes`. */
 export const yes: AskPerson = () => Promise.resolve({ approve: true, by: "--yes" });
 
-/** How other output is paused while a question is on the terminal, and the handler for Ctrl-C. */
+/** How other output is paused while a question is on the terminal, and the function that handles Ctrl-C. */
 export type AskOptions = Readonly<{
   pause(): void;
   resume(): void;
@@ -159,8 +159,8 @@ const ALWAYS = "   [a] always allow this exact call in this run";
 const WITH_NETWORK = "   [w] yes, once with network";
 
 /**
- * The full question; invisible characters are made visible. Of a question that is higher than the terminal, the
- * beginning is repeated at its end, where the person looks.
+ * The full question; invisible characters are made visible. If the question is higher than the terminal, its beginning
+ * is repeated at its end, where the person looks.
  */
 function shownQuestion(text: string, margin: string): string {
   const columns = process.stderr.columns || 80;
@@ -180,8 +180,8 @@ function wordsIn(line: string): Answer | undefined {
 }
 
 /**
- * Parses `y`, `n`, `n` with feedback, `a` for a question about a tool call, or `w` where the network is offered;
- * anything else is not an answer.
+ * Parses `y`, `n`, `n` with feedback, `a` for a question about a tool call, or `w` if the question offers network
+ * access; anything else is not an answer.
  */
 export function parseAnswer(
   line: string,

@@ -194,8 +194,8 @@ function calledWith({ about, text }: Pick<Question, "about" | "text">): string {
 }
 
 /**
- * True when an approved rule also covers this question: the same rule was proposed for it, and it is asked for the
- * same reason.
+ * True when an approved rule also covers this question, because the question proposed the same rule and is asked for
+ * the same reason.
  */
 function isCovered(other: Question, answered: Question, rule: string | undefined): boolean {
   const reason = ({ text }: Question): string => /\(.*\):$/.exec(text.split("\n", 1)[0] ?? "")?.[0] ?? text;
@@ -267,8 +267,8 @@ export function questionLines(
 }
 
 /**
- * The rows of a line of a question. An argument that is wider than the terminal continues behind a mark: where the
- * terminal wrapped it, its text began a row and could imitate another question.
+ * The rows of a line of a question. An argument that is wider than the terminal continues behind a mark. Without the
+ * mark, its continuation would begin a row like a new question, and could imitate one.
  */
 export function markedRows(line: string, columns: number): string[] {
   if (!line.startsWith("  ") || widthOf(line) <= columns) return [line];
@@ -289,7 +289,10 @@ export function markedRows(line: string, columns: number): string[] {
 }
 const MARK = "    | ";
 
-/** Shows control characters as symbols and writes invisible characters out, because a person approves exactly this text. */
+/**
+ * Shows control characters as symbols, and writes invisible characters as codes, because a person approves exactly this
+ * text.
+ */
 const revealCall = (text: string): string => spellInvisible(reveal(text));
 
 /** Shows control characters in each line of a text as symbols; line ends stay. */

@@ -8,13 +8,13 @@ import { createKeyDecoder, type Key } from "../../tui/input/keys.ts";
 export type RawInput = Readonly<{
   /** Starts reading keys. In a background job it starts once the job is in the foreground. */
   start(): void;
-  /** Stops reading keys, for example while an editor runs. */
+  /** Stops reading keys for a time, for example while an editor runs. */
   stop(): void;
 }>;
 
 /**
- * The handlers for keys. Ctrl-Z, Ctrl-\ and their signals are handled by this module itself: they suspend and quit as in any other
- * program.
+ * The handlers for keys. Ctrl-Z, Ctrl-\ and their signals are handled by this module itself: they suspend and quit as
+ * in any other program.
  */
 export type RawInputOptions = Readonly<{
   key(key: Key): void;
@@ -23,19 +23,22 @@ export type RawInputOptions = Readonly<{
   /** Called before the process is suspended, and after it continues. A screen is also hidden in a background job. */
   suspend(): void;
   resume(): void;
-  /** False when nothing is drawn, only printed: a background job may print. */
+  /** False for output that is printed line by line and not drawn: a background job may print. */
   draws?: boolean;
   /** True when the terminal should mark pasted text. False for screens without text input. */
   paste?: boolean;
 }>;
 
-/** The time to wait for the rest of an escape sequence; after it, the Escape key was pressed. */
+/**
+ * The time to wait for the rest of an escape sequence. If nothing follows in this time, the person pressed the Escape
+ * key.
+ */
 const ESCAPE_MS = 40;
 /** How long to wait until the system has suspended this process. A job without a shell is not suspended. */
 const SUSPENDED_MS = 200;
 /** How often a background job checks whether it is in the foreground: `fg` sends no signal to a job that is running. */
 const BACKGROUND_MS = process.platform === "linux" ? 250 : 1_000;
-/** How long the process stays alive to receive the signal that ends it. */
+/** How long the process stays alive to receive the signal that it has sent to itself to end. */
 const ENDING_MS = 5_000;
 const PASTE_ON = "\u001b[?2004h";
 const PASTE_OFF = "\u001b[?2004l";
@@ -84,7 +87,10 @@ export function createRawInput(options: RawInputOptions): RawInput {
     process.off("SIGTSTP", stopped).on("SIGTSTP", stopped);
     take();
   };
-  /** Continues after SIGSTOP, too: the shell has changed the settings of the terminal and printed over the screen. */
+  /**
+   * Takes the terminal again after the process was suspended, also by SIGSTOP: the shell has changed the settings of
+   * the terminal and printed over the screen.
+   */
   const continued = (): void => {
     if (held && inForeground()) drop();
     else if (held) release();

@@ -1,7 +1,7 @@
 /**
  * Signals that end a process unless it handles them, and that leave time to restore the terminal. Processor faults
- * (SIGSEGV, SIGBUS, ...) are excluded: after a handler the same instruction would fault again, for ever. After those and
- * after SIGKILL, `terminal-guard.ts` restores the terminal.
+ * (SIGSEGV, SIGBUS, ...) are excluded: after a handler the same instruction would fault again, for ever. After
+ * processor faults and SIGKILL, `terminal-guard.ts` restores the terminal.
  */
 const ENDING = [
   "SIGABRT",
@@ -24,9 +24,9 @@ const restores: (() => void)[] = [];
 let withdrawListeners: (() => void) | undefined;
 
 /**
- * Calls `restore` before the process ends, whether normally, by an exception (before it is reported), or by any
- * signal but SIGKILL and a processor fault. A signal that has another handler is left to that handler. Returns a function that cancels
- * this.
+ * Calls `restore` before the process ends, whether normally, by an exception (before it is reported), or by any signal
+ * but SIGKILL and a processor fault. A signal that has another handler is left to that handler. Returns a function that
+ * cancels this.
  */
 export function restoreOnEnd(restore: () => void): () => void {
   restores.unshift(restore);

@@ -7,7 +7,7 @@ import { setFlagsFromString } from "node:v8";
 export type SignalOptions = Readonly<{
   /** Pauses the run; called once. */
   pause(reason: string): void;
-  /** True for a signal that is meant for something else and has no effect now. */
+  /** True for a signal that is meant for another receiver, and has no effect here now. */
   ignores?(name: Name): boolean;
 }>;
 
@@ -47,8 +47,8 @@ function raisePriority(): void {
 
 /**
  * True if this process was told to survive the end of its terminal, by `nohup` or by a script that ignores SIGHUP. Node
- * resets such a setting when it starts, so it is recognised by its origin: shells name the program that they start in
- * the variable `_`.
+ * resets the ignored signal when it starts, so this function recognises the origin of the process: shells name the
+ * program that they start in the variable `_`.
  */
 export function survivesTerminal(env: NodeJS.ProcessEnv, parent: number): boolean {
   if (basename(env["_"] ?? "") === "nohup") return true;
@@ -61,13 +61,13 @@ export function survivesTerminal(env: NodeJS.ProcessEnv, parent: number): boolea
 }
 
 /**
- * Work that V8 does ahead of need: collecting garbage before the memory is needed, and optimizing code. For a process
- * that exits within seconds it is lost, and on a busy machine it delays the exit by seconds. Garbage is still collected
- * when memory is needed.
+ * V8 options that turn off work ahead of need: collecting garbage before the memory is needed, and optimizing code. A
+ * process that exits within seconds gains nothing from this work, and on a busy machine it delays the exit by seconds.
+ * Garbage is still collected when memory is needed.
  */
 const AHEAD = ["--no-incremental-marking", "--no-memory-reducer", "--no-minor-gc-task", "--no-opt"];
 
-/** The first signal pauses the run; a second one exits at once. */
+/** The first signal pauses the run; a second signal exits at once. */
 export function onSignals(
   { pause, ignores }: SignalOptions,
   names: readonly Name[] = Object.keys(codes) as Name[],

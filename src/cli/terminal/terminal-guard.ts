@@ -19,10 +19,10 @@ export type TerminalMode = keyof typeof undo;
 const SYNCHRONISED_OFF = "\u001b[?2026l";
 
 /**
- * A shell script that restores the terminal after its process died. It reads the modes to restore, one per line,
- * until the process has ended; after a clean exit there are none. A terminal that another job uses is left alone; the
- * shell that started the process does not count as another job. The keyboard is reset only if it is still in raw
- * mode, because a shell may already have set its own mode. Arguments: the keyboard settings, the process group, the
+ * A shell script that restores the terminal after its process died. It reads the modes to restore, one per line, until
+ * the process has ended; after a clean exit there are no modes to restore. A terminal that another job uses is left
+ * alone; the shell that started the process does not count as another job. The keyboard is reset only if it is still in
+ * raw mode, because a shell may already have set its own mode. Arguments: the keyboard settings, the process group, the
  * session leader. Descriptor 3 is the keyboard.
  */
 const SCRIPT = `
@@ -42,8 +42,8 @@ const on = new Set<TerminalMode>();
 let guard: ChildProcess | undefined;
 
 /**
- * Records that this process turned a terminal mode on or off. While one is on, a small shell process runs beside this
- * one and turns it off after a crash or SIGKILL, when no handler of this process can.
+ * Records that this process turned a terminal mode on or off. While a mode is on, a small shell process runs beside
+ * this one and turns it off after a crash or SIGKILL, when no handler of this process can.
  */
 export function guardTerminal(mode: TerminalMode, isOn: boolean): void {
   if (on.has(mode) === isOn || process.platform === "win32" || !process.stderr.isTTY) return;

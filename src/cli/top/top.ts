@@ -14,7 +14,7 @@ const shared = (): Option[] => [
 const KEYS =
   "The keys for the selected row are always shown; ? explains all of them. Leaving the screen changes nothing: runs continue.";
 
-/** `subcrew top` */
+/** The command `subcrew top`. */
 export const topCommand: CliCommand = {
   description:
     "Shows all runs on one screen: runs that need you, have failed, work, wait (and for what) or are done. With the keys of the selected row you answer, send messages, pause, cancel and retry.",
@@ -27,7 +27,7 @@ export const topCommand: CliCommand = {
   act: async (_, flags) => show(flags, "subcrew ps", { everywhere: flags.all ?? false }),
 };
 
-/** `subcrew watch [RUN]` */
+/** The command `subcrew watch [RUN]`. */
 export const watchCommand: CliCommand = {
   description: "Shows the tasks of one run on the same screen as `subcrew top`, while it runs or after its end.",
   words: "[run]",
@@ -53,7 +53,7 @@ async function show(flags: Flags, instead: string, { word, one, everywhere }: Sh
   return showTop(crew, { look: terminal(flags, crew.settings.config).look, run, everywhere, notify: flags.notify });
 }
 
-/** The given run, or the newest one. */
+/** The given run, or the newest run. */
 async function runFor(word: string | undefined): Promise<string> {
   const { findRun } = await import("../runs/find-run.ts");
   if (word !== undefined) return (await findRun(word)).run.id;

@@ -41,7 +41,10 @@ export async function agreeToChanges(crew: Crew, flags: Flags, used: ReadonlySet
   return agreed;
 }
 
-/** A quick check of the agents and the trusted files: most runs find nothing changed. */
+/**
+ * A quick check whether agents or trusted files may have changed. The full check is slow, and in most runs nothing has
+ * changed.
+ */
 async function mayHaveChanged(crew: Crew, store: TrustStore): Promise<boolean> {
   const { untrusted } = await crew.agents();
   if (untrusted.some(({ distrust }) => distrust === "changed" || distrust === "new")) return true;

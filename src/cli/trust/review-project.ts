@@ -8,7 +8,7 @@ import { homes } from "../base/home.ts";
 /** Opens the user's trust store. */
 export const openOwnTrust = (): TrustStore => openTrust(join(homes().state, "trust.json"));
 
-/** The files that the project of a folder adds, compared with those that were trusted. */
+/** The files that the project of a folder adds, compared with the files that were trusted. */
 export function reviewProject(cwd: string, store: TrustStore): Promise<readonly TrustReview[]> {
   const { home } = homes();
   return reviewTrust({

@@ -27,7 +27,7 @@ export function reviewText({ root, brought, gone, since }: TrustReview, store: T
     .join("");
 }
 
-/** The reviewed files, each with its changes, without the overview. */
+/** The reviewed files with their changes. The overview is left out. */
 export function changeText(sources: readonly ProjectSource[], store: TrustStore, look: Look): string {
   return sources.flatMap((source) => sourceLines(source, store, look)).join("\n");
 }

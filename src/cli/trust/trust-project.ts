@@ -14,7 +14,7 @@ import { openOwnTrust, reviewProject } from "./review-project.ts";
 import { reviewText } from "./review-text.ts";
 import { terminalLine } from "../../core/view/words.ts";
 
-/** `subcrew trust` */
+/** The command `subcrew trust`. */
 export async function trustProject(flags: Flags): Promise<number> {
   const cwd = folderOf(flags.cwd);
   const store = openOwnTrust();

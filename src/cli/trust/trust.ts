@@ -4,7 +4,7 @@ import { jsonOption, outputOptions, runningOptions } from "../base/flags.ts";
 
 const kept: ReadonlySet<string> = new Set(["--cwd", "--no-color"]);
 
-/** `subcrew trust` */
+/** The command `subcrew trust`. */
 export const trust: CliCommand = {
   description:
     "Shows what this project would add - agents, skills, commands, settings - and asks whether you trust it.",

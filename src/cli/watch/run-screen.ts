@@ -45,7 +45,7 @@ export type RunScreenOptions = Readonly<{
 }>;
 
 const FRAME_MS = 100;
-/** The most rows at the bottom: with more, too little of the earlier output would stay visible. */
+/** The maximum number of rows at the bottom: with more rows, too little of the earlier output would stay visible. */
 const MOST_ROWS = 12;
 
 export function createRunScreen({

@@ -64,7 +64,10 @@ export async function serveWeb(flags: Flags): Promise<number> {
 
 const say = (text: string): void => void process.stderr.write(text);
 
-/** Prints the links, and opens the browser when asked to. Returns the temporary file that redirects the browser to the page. */
+/**
+ * Prints the links, and opens the browser when asked to. Returns the temporary file that redirects the browser to the
+ * page.
+ */
 async function announce(secrets: WebSecrets, port: number, flags: Flags): Promise<string | undefined> {
   process.stdout.write(`${signInLink(secrets, port, "full")}\n`);
   if (flags.shareReadonly) {

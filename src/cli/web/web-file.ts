@@ -32,8 +32,8 @@ export async function writeWebRecord(state: string, record: WebRecord): Promise<
 }
 
 /**
- * Writes a file that redirects a browser to the page. Every user of the machine can see program arguments, so the
- * link itself is never passed as one.
+ * Writes a file that redirects a browser to the page. Every user of the machine can see the arguments of programs, so
+ * the link itself is never passed as an argument.
  */
 export async function writeOpener(state: string, url: string): Promise<string> {
   const file = join(state, "web-open.html");

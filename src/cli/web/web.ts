@@ -2,7 +2,7 @@ import { Option } from "commander";
 import type { CliCommand } from "../base/command.ts";
 import { portNumber } from "../base/flags.ts";
 
-/** `subcrew web` */
+/** The command `subcrew web`. */
 export const webCommand: CliCommand = {
   description:
     "Serves a page for all runs on this machine: open questions, every run with its tasks, transcripts, diffs and costs, and a form to start new runs. Only this machine can reach the page, and only with the link that is printed.",

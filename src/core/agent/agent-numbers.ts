@@ -5,7 +5,7 @@ import { thinking } from "../vocabulary/thinking.ts";
 
 const { temperature, topP } = SAMPLING;
 
-/** The settings of an agent that are numbers, as settings and code write them. */
+/** The settings of an agent whose values are numbers, with their names in settings and code. */
 export const agentNumbers = {
   thinking: thinking.optional().describe("thinking level of the agent's model"),
   limits: resourceLimits.optional().describe("limits on time, turns and tool calls"),

@@ -7,7 +7,7 @@ import type { AgentServers } from "../vocabulary/mcp-server.ts";
 import type { RunnerName } from "../vocabulary/runner-name.ts";
 import type { Thinking } from "../vocabulary/thinking.ts";
 
-/** How an agent may return its result: by the finish tool only, by either, or by its last message. */
+/** How an agent may return its result: only by the finish tool, only by its last message, or by either. */
 export type Completion = "tool" | "tool-or-text" | "text";
 
 /** An agent definition: frozen data, from a file or from `defineAgent`. */
@@ -39,7 +39,7 @@ export type Agent = Readonly<{
    */
   output?: JsonSchema | string | null;
   completion?: Completion;
-  /** How many characters of this agent's result the agent that started it reads; the rest is in a file. */
+  /** How many characters of this agent's result are given to the agent that started it; the rest is in a file. */
   summaryChars?: number;
   /**
    * Where a longer result is cut: at exactly that character (simple, the default), or after a whole paragraph or
@@ -62,11 +62,11 @@ export type Agent = Readonly<{
    * (`ceiling`).
    */
   delegationRule?: DelegationRule;
-  /** True: an agent that starts this one cannot choose another model for it. */
+  /** True: another agent that starts this agent cannot choose another model for it. */
   modelLock?: boolean;
   /**
-   * The MCP servers that the agent defines, and the user's servers that it names. Absent: all of the user's servers
-   * whose tools the agent may use.
+   * The MCP servers that the agent defines, and the user's servers that it names. Absent: all servers of the user whose
+   * tools the agent may use.
    */
   mcpServers?: AgentServers;
   extends?: string;
@@ -74,7 +74,10 @@ export type Agent = Readonly<{
   displayName?: string;
   /** When to choose this agent, if its file has a separate field for that. */
   whenToUse?: string;
-  /** Whether the agent gets the project's instructions (AGENTS.md and similar files); the default depends on the location of its file. */
+  /**
+   * Whether the agent gets the project's instructions (AGENTS.md and similar files); the default depends on the
+   * location of its file.
+   */
   projectInstructions?: "on" | "off";
   /** Notes about the agent in its file that are not part of the prompt. */
   documentation?: string;
@@ -84,7 +87,7 @@ export type Agent = Readonly<{
    * The permission mode that the agent's file requests; the agent never gets more than its user and its parent allow.
    */
   permission?: PermissionMode;
-  /** The agent's commands run in a read-only sandbox without network, whatever the user allows. */
+  /** `read-only`: the agent's commands run in a read-only sandbox without network, whatever the user allows. */
   sandbox?: "read-only";
   /** Skills whose text is added to the agent's prompt. */
   skills?: readonly string[];
@@ -92,7 +95,8 @@ export type Agent = Readonly<{
   background?: boolean;
   isolation?: "worktree";
   /**
-   * `fork`: when another agent starts this one, it begins with the conversation of that agent instead of an empty one.
+   * `fork`: when another agent starts this agent, it begins with the conversation of that agent instead of an empty
+   * conversation.
    */
   conversation?: "fork";
   /** The runner that executes the agent's tasks, such as a child process; by default this process. */
@@ -114,8 +118,8 @@ export type Agent = Readonly<{
 }>;
 
 /**
- * The tools that a subagent gets: all tools of its own definition (`own`), or only those of them that its parent has,
- * too (`ceiling`).
+ * The tools that a subagent gets: all tools of its own definition (`own`), or of these only the tools that its parent
+ * has, too (`ceiling`).
  */
 export type DelegationRule = "own" | "ceiling";
 
@@ -149,7 +153,10 @@ export type AgentSource = Readonly<{
   reduced?: string;
 }>;
 
-/** An agent that is defined in code: its output schema may be a JSON Schema or an object of a schema library such as zod. */
+/**
+ * An agent that is defined in code: its output schema may be a JSON Schema or an object of a schema library such as
+ * zod.
+ */
 type Draft = Omit<Agent, "output"> & Readonly<{ output?: JsonSchema | StandardSchema | string | null }>;
 
 declare const resultType: unique symbol;

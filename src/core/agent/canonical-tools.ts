@@ -4,7 +4,7 @@ import type { Agent } from "./agent.ts";
 
 /**
  * An agent written in code, with tool names of other programs replaced by subcrew's names, as for agent files. `isOwn`:
- * tools that the caller brings along keep their names.
+ * true for a tool that the caller provides; it keeps its name.
  */
 export function withCanonicalTools(agent: Agent, isOwn: (tool: string) => boolean = () => false): Agent {
   const { tools, disallowedTools, spawns, delegation } = agent;
@@ -25,7 +25,7 @@ export function withCanonicalTools(agent: Agent, isOwn: (tool: string) => boolea
   });
 }
 
-/** The tools of an agent that neither subcrew nor the library user provides. */
+/** The tools of an agent that are neither tools of subcrew nor tools of the library user. */
 export function unknownToolsOf({ tools = [] }: Agent, isOwn: (tool: string) => boolean): readonly string[] {
   return tools.filter((tool) => !isOwn(tool) && !isKnownTool(nameOf(tool)));
 }

@@ -1,8 +1,8 @@
 import { type Problem, problem } from "../vocabulary/file-problem.ts";
 
 /**
- * Text that a person does not see and a model reads: bidirectional controls, zero-width and tag characters, soft hyphens,
- * variation selectors, escapes, and a carriage return that ends no line.
+ * Text that a person does not see and a model reads: bidirectional controls, zero-width and tag characters, soft
+ * hyphens, variation selectors, escapes, and a carriage return that ends no line.
  */
 const HIDDEN =
   /\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\uffa0\u2800\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb]|\u034f|\u17b4|\u17b5|\ufe0f|[\ufe00-\ufe0e]|[\u180b-\u180d\u180f]|[\u{e0000}-\u{e0fff}\u{1d173}-\u{1d17a}]/gu;
@@ -50,5 +50,5 @@ export function hiddenCharacters(text: string): Problem | undefined {
   });
 }
 
-/** Hidden characters are counted up to this number. */
+/** The maximum number of hidden characters that are counted. */
 const COUNTED = 1000;

@@ -20,9 +20,9 @@ export const INHERITED_FIELDS = [
 ] as const;
 
 /**
- * How an agent (the child) extends another (the base): tools are the union of both. A base with every tool does not
- * widen a child that lists its tools, and a child with an empty list keeps it. Model and thinking are the child's, else
- * the base's. Restrictions of the base apply to the child.
+ * How an agent (the child) extends another agent (the base). Tools are the union of both. A base with every tool does
+ * not widen a child that lists its tools, and a child with an empty list keeps the empty list. Model and thinking come
+ * from the child, or else from the base. Restrictions of the base apply to the child.
  */
 export function inherit<A extends Inherited>(child: A, base: Inherited): A {
   const inherited: { -readonly [K in keyof Inherited]: Inherited[K] } = {};
@@ -46,7 +46,7 @@ export function inherit<A extends Inherited>(child: A, base: Inherited): A {
   return { ...child, ...inherited };
 }
 
-/** Tool names of the base and of the child, each once, the base's first. */
+/** The tool names of the base and of the child, each once; the base's names come first. */
 export function unionOfTools(
   child: readonly string[] | undefined,
   base: readonly string[] | undefined,
@@ -73,8 +73,9 @@ export type Lineage<H> =
   | { readonly fault: "unknown-base" | "inheritance-cycle"; readonly message: string };
 
 /**
- * The base of each definition that extends another. A definition that extends its own name extends the next weaker
- * definition of that name; without one it extends itself, which is a cycle. A base that is not found is an error of that definition and of those that extend it.
+ * The base of each definition that extends another definition. A definition that extends its own name extends the next
+ * weaker definition of that name. Without a weaker definition it extends itself, which is a cycle. A missing base is an
+ * error of the definition, and of all definitions that extend it.
  */
 export function lineages<H extends InheritingAgent>(definitions: readonly H[]): Map<H, Lineage<H>> {
   const found = new Map<H, Lineage<H>>();

@@ -4,11 +4,11 @@
  */
 export type InstructionFiles = Readonly<{
   /**
-   * Searched in each folder from the project's root down. In each folder, the first existing file of each inner list is
-   * used.
+   * Files that are searched in each folder from the project's root down. In each folder, the first existing file of
+   * each inner list is used.
    */
   project: readonly (readonly string[])[];
-  /** Searched below the home folder; the first existing file is used. */
+  /** Files that are searched below the home folder; the first existing file is used. */
   user: readonly string[];
 }>;
 
@@ -76,7 +76,7 @@ export function importsIn(text: string): string[] {
   return [...new Set(paths.filter((path) => /[./]/.test(path)))];
 }
 
-/** Matches a code block: it ends at a fence as long as the opening one, or at the end of the text. */
+/** Matches a code block. It ends at a fence as long as the opening fence, or at the end of the text. */
 const FENCE = /^ {0,3}(`{3,}|~{3,})[\s\S]*?(?:^ {0,3}\1|$(?![\s\S]))/gm;
 const IMPORT =
   /(?<![\p{L}\p{N}_.`/])@((?:~|\.{1,2})?[\p{L}\p{N}_/](?:\\ |[\p{L}\p{M}\p{N}_./\\-])*?)(?=[\s,;:)\]!?"'>]|\.?$|\.\s)/gmu;

@@ -10,7 +10,7 @@ export function formatAgentList(agents: readonly ListedAgent[], max: number = ag
 
 /** The fields of an agent that the list shows. */
 export type ListedAgent = Readonly<{ name: string; source: string; description: string }>;
-/** The line, how many agents it names and how many it leaves out. */
+/** The line, the number of agents that it names, and the number of agents that it leaves out. */
 export type AgentList = Readonly<{ text: string; count: number; remaining: number }>;
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();

@@ -30,18 +30,21 @@ export type AgentCeiling = Readonly<Partial<Pick<Agent, "tools" | "disallowedToo
 export type AgentAdjustments = Readonly<{
   /** Defaults for fields that an agent does not set. */
   defaults?: Readonly<Partial<Pick<Agent, "thinking" | "limits">>>;
-  /** Settings that override those of an agent's file, by agent name. */
+  /** Settings that override the settings in an agent's file, by agent name. */
   settings?: Readonly<Record<string, AgentSettings>>;
   /**
-   * Restrictions applied last: for every agent, and for one agent by name. `key` is the setting that states the
-   * restriction.
+   * Restrictions applied last: to every agent, and to the agent with a certain name. `key` is the setting that states
+   * the restriction.
    */
   ceilings?: readonly Readonly<{ key: string; agent?: string; ceiling: AgentCeiling }>[];
 }>;
 
 const REPLACED = ["model", "thinking", "tools", "temperature", "topP", "cacheMs", "projectInstructions"] as const;
 
-/** Applies the settings to an agent, and returns the fields they decided. Limits are listed one by one: `limits.maxTurns`. */
+/**
+ * Applies the settings to an agent, and returns the fields they decided. Limits are listed one by one:
+ * `limits.maxTurns`.
+ */
 export function applySettings(
   agent: Agent,
   { defaults, settings, ceilings = [] }: AgentAdjustments,

@@ -2,9 +2,9 @@
 export type SkillArguments = string | readonly string[];
 
 /**
- * The text of a skill with its arguments. `$ARGUMENTS` is all of them, `$ARGUMENTS[0]` and `$0` the first. A text
- * without `$ARGUMENTS` gets all arguments appended. Without arguments it stays unchanged; so does a number for which
- * there is no argument.
+ * The text of a skill with its arguments. `$ARGUMENTS` stands for all arguments, `$ARGUMENTS[0]` and `$0` for the
+ * first. A text without `$ARGUMENTS` gets all arguments appended. Without arguments the text stays unchanged. A number
+ * without an argument stays unchanged, too.
  */
 export function expandSkill(body: string, given: SkillArguments | null | undefined): string {
   if (given === null || given === undefined || textOf(given) === "") return body;

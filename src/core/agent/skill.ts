@@ -5,7 +5,9 @@ export type Skill = Readonly<{
   description: string;
   /** The prompt; `$ARGUMENTS` and `$0`, `$1`, ... are replaced by the arguments. */
   instructions: string;
-  /** `fork`: run by a separate agent. `inline`: added to the current conversation, if there is one. */
+  /**
+   * `fork`: a separate agent runs the skill. `inline`: the skill is added to the current conversation, if there is one.
+   */
   context: "fork" | "inline";
   /** The agent that runs the skill; default `general`. */
   agent?: string;
@@ -26,13 +28,13 @@ export type WorkflowCommand = Readonly<
   Pick<Skill, "name" | "description" | "instructions" | "agent" | "model" | "argumentHint" | "source" | "file">
 >;
 
-/** The agent of a skill or command that names none. */
+/** The agent of a skill or command that does not name an agent. */
 export const DEFAULT_SKILL_AGENT = "general";
 
 /** The agent that runs a skill or command. */
 export const agentFor = ({ agent }: Pick<Skill, "agent">): string => agent ?? DEFAULT_SKILL_AGENT;
 
-/** The default description of a file: its first line that does not begin with a hash, as headings do. */
+/** The default description of a file: its first line that is not a heading, that is, does not begin with a hash. */
 export function firstParagraph(body: string): string {
   const lines = body.split("\n").map((line) => line.trim());
   const found = lines.find((line) => line !== "" && !line.startsWith("#")) ?? "";

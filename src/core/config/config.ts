@@ -65,8 +65,8 @@ const provider = z.strictObject({
 });
 
 /**
- * The version of settings files that this version of subcrew reads. Files written for 0.1 have no version and are read
- * as this one.
+ * The version of settings files that this version of subcrew reads. Files written for 0.1 have no version number and
+ * are read as this version.
  */
 export const CONFIG_VERSION = 1;
 
@@ -285,7 +285,7 @@ type Tiers = Record<(typeof tierNames)[number], z.ZodOptional<typeof tier>>;
 /** The path of a value: `["agents", "scout", "model"]`. */
 export type ConfigPath = readonly string[];
 
-/** Keys that a trusted project's file may set: only keys that restrict what agents may do. */
+/** Keys that the file of a trusted project may set. These keys can only restrict what agents may do. */
 export const projectKeys: ReadonlySet<string> = new Set([
   "concurrency",
   "limits",

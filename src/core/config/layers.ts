@@ -8,7 +8,7 @@ import { presetSettings } from "./presets.ts";
 /** Source of a setting: a variable, a trusted project's file, the user's file, or a preset. */
 export type ConfigLayer = "environment" | "project" | "user" | "preset";
 
-/** The settings of each source. A preset is not among them: a setting in one of these sources names it. */
+/** The settings of each source. There is no entry for a preset, because one of these sources names the preset. */
 export type ConfigLayers = Readonly<Partial<Record<Exclude<ConfigLayer, "preset">, Config>>>;
 
 /** The effective settings, and the source of each. */
@@ -67,7 +67,7 @@ export function fromLeaves(leaves: readonly (readonly [path: ConfigPath, value: 
   }, {});
 }
 
-/** Merges two values: values of the second override those of the first. */
+/** Merges two values. Where both set the same key, the second value applies. */
 function over(ours: unknown, theirs: unknown): unknown {
   if (!isRecord(ours) || !isRecord(theirs)) return theirs;
   const keys = [...new Set([...Object.keys(ours), ...Object.keys(theirs)])];
@@ -77,7 +77,7 @@ function over(ours: unknown, theirs: unknown): unknown {
 
 type SaidOfAgent = NonNullable<Config["agents"]>[string];
 
-/** The settings for agents; those of a project can only restrict. */
+/** The settings for agents; the settings of a project can only restrict them. */
 function adjustmentsOf(user: Config, project: Config, { defaults, limits }: Config): AgentAdjustments {
   const theirs = Object.entries(project.agents ?? {});
   const off = [
@@ -94,7 +94,9 @@ function adjustmentsOf(user: Config, project: Config, { defaults, limits }: Conf
   };
 }
 
-/** Settings may use the tool names of any file format. */
+/**
+ * The settings of an agent, with the canonical names of its tools. Settings may use the tool names of any file format.
+ */
 function settingsOf({ tools, disallowedTools, ...rest }: SaidOfAgent): AgentSettings {
   return {
     ...defined(rest),

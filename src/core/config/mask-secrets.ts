@@ -4,7 +4,10 @@ import type { ConfigPath } from "./config.ts";
 /** What is shown in place of a secret. */
 export const HIDDEN_VALUE = "(hidden)";
 
-/** A setting as lists show it: keys, tokens, passwords, headers and environment variables are masked at any depth. */
+/**
+ * A setting as it is printed in lists: keys, tokens, passwords, headers and environment variables are masked at any
+ * depth.
+ */
 export function maskSecrets(value: unknown, path: ConfigPath): unknown {
   if (isRecord(value))
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, maskSecrets(inner, [...path, key])]));

@@ -42,7 +42,7 @@ function fewer(ours: Servers, theirs: Servers): Servers {
   return Object.fromEntries(both);
 }
 
-/** The smaller of two limits; enforcement cannot be turned off. */
+/** The smaller of two limits. If one of them is enforced, the result is enforced, too. */
 function smallest<T extends Readonly<Record<string, number | boolean | undefined>>>(ours: T, theirs: T): T {
   const smaller = Object.entries(theirs).flatMap(([name, their]): [string, number | boolean][] => {
     const our = ours[name];

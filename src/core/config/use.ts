@@ -52,7 +52,7 @@ export function withRunSettings<T extends RunParameters>(config: Config, given: 
 
 type Defined<T> = Partial<Exact<T>>;
 
-/** Removes undefined values, also in nested objects. */
+/** Removes undefined values, including those in nested objects. */
 function defined<T extends object>(value: T): Defined<T> {
   return JSON.parse(JSON.stringify(value)) as Defined<T>;
 }

@@ -12,7 +12,10 @@ type Kind = "text" | "number" | "truth" | "list" | "text or list" | "text or num
 /** A variable that sets one value of the configuration. */
 export type ConfigVariable = Readonly<{ name: string; path: ConfigPath; kind: Kind }>;
 
-/** Every setting that is not below a name that the user chooses has a variable: `SUBCREW_LIMITS_MAX_TURNS`. */
+/**
+ * The variables of the settings. Every setting that is not below a name that the user chooses has a variable, such as
+ * `SUBCREW_LIMITS_MAX_TURNS`.
+ */
 export function configVariables(): readonly ConfigVariable[] {
   return variablesIn(z.toJSONSchema(config, { io: "input" }), []);
 }
@@ -40,7 +43,7 @@ export function configFromVariables(env: Env): Config {
   return fromLeaves(leaves);
 }
 
-/** SUBCREW_ variables that are not settings. */
+/** Variables that begin with SUBCREW_ but are not settings. */
 const OTHERS: ReadonlySet<string> = new Set(["SUBCREW_HOME", "SUBCREW_DEBUG"]);
 
 function checked(name: string, path: ConfigPath, value: unknown): unknown {

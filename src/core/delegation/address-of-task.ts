@@ -1,4 +1,4 @@
-/** Resolves the name that one task uses for another, among the tasks that can receive messages. */
+/** Finds the task that another task means by a name, among the tasks that can receive messages. */
 export function addressee(
   to: string,
   { from, there }: Readonly<{ from: string; there: readonly string[] }>,

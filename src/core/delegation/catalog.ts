@@ -8,7 +8,7 @@ import { READ_ONLY_TOOLS } from "../vocabulary/tool-names.ts";
 /** An agent as shown to agents that may start it: JSON, so that it can be sent to another process. */
 export type AgentCard = Readonly<{
   name: string;
-  /** The qualified name that selects the agent, if its name alone selects another one. */
+  /** The qualified name that selects the agent, if its name alone selects another agent. */
   called?: string;
   description: string;
   /** Where the agent comes from. */
@@ -36,12 +36,12 @@ export type Catalog = Readonly<{
   otherScopes?: readonly ScopedCard[];
 }>;
 
-/** An agent that is used under its name only in these scopes. */
+/** An agent that its plain name selects only in these scopes. */
 export type ScopedCard = AgentCard & Readonly<{ scopes: readonly SourceScope[] }>;
 
 export const emptyCatalog: Catalog = Object.freeze({ agents: [], disabled: [] });
 
-/** Tools, besides the read-only ones, that change nothing but the task's own state. */
+/** Tools that change nothing but the task's own state, in addition to the read-only tools. */
 const HARMLESS: ReadonlySet<string> = new Set([
   "get_env",
   "set_env",
@@ -70,7 +70,10 @@ export function cardOf(agent: Agent): AgentCard {
   };
 }
 
-/** The agents of a catalog in a scope: of several agents with one name, the one that this scope uses. */
+/**
+ * The agents of a catalog in a scope. Of several agents with the same name, it contains only the agent that the scope
+ * uses.
+ */
 export function inScope({ agents, otherScopes = [] }: Catalog, scope: SourceScope): readonly AgentCard[] {
   const others = otherScopes.filter(({ scopes }) => scopes.includes(scope));
   const replaced = new Set(others.map(({ name }) => name));

@@ -11,25 +11,28 @@ export type Roster = Readonly<{
   catalog?(): Catalog;
 }>;
 
-/** The agent of a task that names none. */
+/** The agent of a task that does not name an agent. */
 export const DEFAULT_AGENT = "general";
 
 /** Default agents where a preset has no `general`, in order of preference. */
 const OTHERS = ["task", "general-purpose"];
 
-/** The agent of a task: the named one, or the default agent. */
+/** The agent of a task: the agent that it names, or the default agent. */
 export const agentNameOf = ({ agent }: Pick<Task, "agent">, roster: Pick<Roster, "find">): string =>
   agent ?? [DEFAULT_AGENT, ...OTHERS].find((name) => roster.find(name) !== undefined) ?? DEFAULT_AGENT;
 
-/** The name that spawn policies refer to: that of the agent, also if the task selects it by a qualified name. */
+/**
+ * The agent name that spawn policies refer to. It is the agent's own name, even if the task selects the agent by a
+ * qualified name.
+ */
 export function policyNameOf(task: Pick<Task, "agent">, roster: Pick<Roster, "find">): string {
   const name = agentNameOf(task, roster);
   return (name.includes(":") ? roster.find(name)?.name : undefined) ?? name;
 }
 
 /**
- * The definition of a task's agent. A task that names no agent is not limited to the tools that the bundled default
- * agent lists: it has every tool, including those of the caller. A file that replaces that agent is used unchanged.
+ * The definition of a task's agent. A task that names no agent gets every tool, including the caller's own tools,
+ * although the bundled default agent lists fewer tools. A file that replaces the default agent is used unchanged.
  */
 export function agentOf(task: Pick<Task, "agent">, roster: Pick<Roster, "find">): Agent | undefined {
   const found = roster.find(agentNameOf(task, roster));

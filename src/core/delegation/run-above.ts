@@ -2,8 +2,8 @@
 export const RUN_ABOVE_VARIABLE = "SUBCREW_PARENT";
 
 /**
- * The task whose program started this process, with its depth and the maximum depth; negative: unlimited. `above`: if
- * runs are nested more deeply, the tasks of the outer runs, the nearest first.
+ * The task whose program started this process, with its depth and the maximum depth (negative: unlimited). `above`: the
+ * tasks of the outer runs, the nearest first, if runs are nested more deeply.
  */
 export type RunAbove = Readonly<{ task: string; depth: number; maxDepth: number; above?: readonly string[] }>;
 

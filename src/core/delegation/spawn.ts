@@ -17,7 +17,9 @@ export type Caller = Readonly<{
   maxDepth: number;
   /** The agent that must not be started, to prevent recursion. */
   blocked?: string;
-  /** The caller's own output schema, used for the agents it starts unless another one is given. */
+  /**
+   * The caller's own output schema. It is used for the agents that the caller starts, unless another schema is given.
+   */
   schema?: JsonSchema;
   /** The agents that are available to the caller. */
   catalog: Catalog;
@@ -26,7 +28,7 @@ export type Caller = Readonly<{
 /** The spawn policy of an agent: its `spawns` list, and the agent that must not be started again. */
 export type SpawnPolicy = Pick<Caller, "spawns" | "blocked">;
 
-/** The part of the spawn policy that refuses an agent with this name; `undefined`: no part refuses it. */
+/** The part of the spawn policy that refuses an agent with this name; `undefined`: the policy allows the agent. */
 export function nameRefusal(name: string, { spawns, blocked }: SpawnPolicy): "blocked" | "spawns" | undefined {
   if (blocked === name) return "blocked";
   return mayStart(name, spawns) ? undefined : "spawns";
@@ -61,8 +63,8 @@ export function allowedText(spawns: Spawns): string {
 export const defaultAgent = (spawns: Spawns): string => (spawns === "*" ? undefined : namesOnly(spawns)[0]) ?? "task";
 
 /**
- * The delegation tools of an agent: if it lists one, or if it may use every tool and has `spawns`. A `*` in its tool
- * list alone does not include delegation.
+ * The delegation tools of an agent. It has some if its tool list names one, or if it may use every tool and has
+ * `spawns`. A `*` in its tool list alone does not include delegation.
  */
 export function delegationToolsOf({
   tools,

@@ -58,15 +58,15 @@ export type Choice = Readonly<{
   /** The first model is used; the other models are fallbacks. Empty: no model is available. */
   candidates: readonly ModelCandidate[];
   misses: readonly Miss[];
-  /** Warnings about requested models that could not be used. */
+  /** Warnings about requested models that cannot be used. */
   warnings: readonly string[];
   /** True: the model is the last resort, because no provider of the default models can be used. */
   lastResort?: true;
 }>;
 
 /**
- * Chooses the models of a task. The first request with an available model wins; its first available name comes
- * first, and the rest follow in order. A request without any available model is skipped with a warning, unless it is
+ * Chooses the models of a task. The first request with an available model wins. Its first available name comes first,
+ * and its other names follow in order. A request without any available model is skipped with a warning, unless it is
  * `binding`: then the choice fails. Only a request of an agent falls back to another model when its model does not
  * exist; a model named by a person is used or is an error.
  */
@@ -132,8 +132,8 @@ const unconfirmed = (name: string, provider: string): Miss => ({
 });
 
 /**
- * Whether the next model may be tried after this fault: a model marked `spare` only when the model before it does not
- * exist.
+ * Whether the next model may be tried after this fault. A model marked `spare` may be tried only when the model before
+ * it does not exist.
  */
 export function mayFallBack({ code }: Pick<Fault, "code">, { spare }: Pick<ModelCandidate, "spare">): boolean {
   return code === "MODEL_UNKNOWN" || (spare !== true && passing.has(code));
@@ -157,10 +157,10 @@ const asks: Readonly<Record<WishSource, string>> = {
 type Found = Readonly<{ candidates: readonly ModelCandidate[]; missed: readonly Miss[]; lastResort?: true }>;
 type Looking = Readonly<{ catalogue: Catalogue; inherited: string | readonly string[]; depth: number }>;
 
-/** Maximum number of aliases that refer to each other. */
+/** Maximum length of a chain of aliases that refer to further aliases. */
 const DEEPEST = 5;
 
-/** Resolves one name to a model, or to several of which the first available is used. */
+/** Resolves one name to a model, or to several models of which the first available is used. */
 function expand(text: string, looking: Looking): Found {
   const { catalogue, inherited, depth } = looking;
   const { name, thinking } = catalogue.named(text) ? { name: text } : parseModelName(text);

@@ -51,7 +51,7 @@ export function dropOldResults(messages: readonly Message[]): Message[] {
 const withoutImages = ({ images: _, ...result }: ToolAnswer): ToolAnswer => result;
 
 /**
- * Step two of compaction: the messages to summarise, and those that stay; `undefined` when there is nothing to
+ * Step two of compaction: the messages to summarise, and the messages that stay; `undefined` when there is nothing to
  * summarise.
  */
 export function splitForSummary(

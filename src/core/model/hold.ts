@@ -16,7 +16,7 @@ export type Hold = Readonly<{
   /** How many probes in a row were refused. */
   tries: number;
   probeAt: number;
-  /** The time that the provider gave for a retry. */
+  /** The time until which the provider asked to wait. */
   until?: number;
   /** The models for which requests were refused. */
   models: readonly string[];
@@ -42,7 +42,7 @@ const STALE_MS = 600_000;
 /** Tolerance for a clock that was set back: how far in the future a recorded time may be. */
 const SKEW_MS = 60_000;
 
-/** Parses a hold; `undefined` for a damaged, impossible or expired one. */
+/** Parses a hold; `undefined` for a hold that is damaged, impossible or expired. */
 export function parseHold(text: string, now: number): Hold | undefined {
   const { data } = schema.safeParse(json(text));
   if (!data || data.seen > now + SKEW_MS || data.probeAt > now + LONGEST_TOLD_MS + SKEW_MS) return undefined;
@@ -62,7 +62,10 @@ function json(text: string): unknown {
 /** A refused request: the fault, the model, and whether the request was a test of a refused key. */
 export type Refusal = Readonly<{ fault: Fault; kind: ProviderFault; model: string; now: number; probed: boolean }>;
 
-/** The hold (ban on the key) after a provider refused a request. Refusals of parallel requests count as one. */
+/**
+ * The hold (ban on the key) after a provider refused a request. Several refusals of parallel requests count as a single
+ * refusal.
+ */
 export function holdAfter(before: Hold | undefined, { fault, kind, model, now, probed }: Refusal): Hold {
   const tries = probed ? (before?.tries ?? 0) + 1 : (before?.tries ?? 1);
   const next = now + waitAfterFault(fault, kind, tries);
@@ -90,7 +93,7 @@ export type HoldRules = Readonly<{
   parks: boolean;
   /** Holds set before this time may be outdated, so one request tests whether the key works again. */
   since: number;
-  /** True: holds with an end given by the provider are tested, too, because a person asked to try now. */
+  /** True: holds are tested even if the provider said when they end, because a person asked to try now. */
   insists: boolean;
 }>;
 
@@ -99,7 +102,7 @@ export type HeldRequest = Readonly<{ model: string; fallback: boolean; now: numb
 
 /** How many times a provider with a temporary fault is asked before tasks that do not park fail. */
 const TRIES = 3;
-/** The longest time that a task which does not park waits for a provider. */
+/** The longest time that a task waits for a provider, if the task does not park. */
 const LONGEST_WAIT_MS = 60_000;
 
 /**

@@ -10,12 +10,14 @@ import type { Thinking } from "../vocabulary/thinking.ts";
 export type Model = (request: ModelRequest, signal: AbortSignal) => AsyncIterable<ModelEvent>;
 
 export type ModelRequest = Readonly<{
-  /** The id that the provider knows. */
+  /** The id under which the provider knows the model. */
   model: string;
   system: string;
   messages: readonly Message[];
   tools: readonly ToolSpec[];
-  /** Whether the model must call a tool. `required`: it must call some tool; a name: it must call that one. */
+  /**
+   * Whether the model must call a tool. `required`: it must call some tool; a name: it must call the tool of that name.
+   */
   toolChoice: "auto" | "required" | Readonly<{ tool: string }>;
   thinking?: Thinking;
   temperature?: number;
@@ -41,7 +43,7 @@ export type Message =
        */
       shared?: number;
       /**
-       * True: a request of another task ended with this message: the provider's cache holds everything up to and
+       * True: a request of another task ended with this message, so the provider's cache holds everything up to and
        * including it.
        */
       cacheMark?: true;
@@ -82,7 +84,7 @@ export type ModelEvent =
        */
       saved?: number;
       carry?: ProviderData;
-      /** The model that answered, if it is not the requested one. */
+      /** The model that answered, if it is not the requested model. */
       model?: string;
     }>
   | Readonly<{ type: "error"; fault: Fault }>;

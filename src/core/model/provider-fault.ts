@@ -31,7 +31,7 @@ const FIRST_WAIT_MS: Readonly<Record<ProviderFault, number>> = {
   provider: 500,
 };
 const LONGEST_WAIT_MS = 300_000;
-/** The maximum wait: a provider that asks for a longer one is probed once a day. */
+/** The maximum wait. If a provider asks for a longer wait, a test request is sent once a day. */
 export const LONGEST_TOLD_MS = 86_400_000;
 
 /**

@@ -31,7 +31,7 @@ export type QuotaLimits = Readonly<{
   tokens?: number;
 }>;
 
-/** The names whose limits hold for a request, the most general first. */
+/** The names whose limits apply to a request, the most general name first. */
 export const quotaNames = ({ provider, model }: Pick<QuotaRequest, "provider" | "model">): readonly string[] => [
   "*",
   provider,

@@ -49,7 +49,7 @@ export type RemoteTask = Readonly<{
   metadata?: Metadata;
 }>;
 
-/** One stream event; the first is a message or a task. */
+/** One stream event. The first event of a stream is a message or a task. */
 export type RemoteUpdate =
   | RemoteMessage
   | RemoteTask
@@ -73,7 +73,7 @@ export type RemoteUpdate =
 /** The answer of a remote agent: a message or a task. */
 export type RemoteAnswer = RemoteMessage | RemoteTask;
 
-/** The conversation, and the task of it, that a message belongs to. */
+/** The conversation that a message belongs to, and the task in it. */
 export type RemoteIds = Readonly<{ contextId?: string; taskId?: string }>;
 
 const ENDED: ReadonlySet<RemoteState> = new Set(["completed", "failed", "canceled", "rejected"]);
@@ -118,7 +118,7 @@ export function isFinal(answer: RemoteAnswer): boolean {
   return answer.kind === "message" || isOver(answer.status.state);
 }
 
-/** True when an update names another task than the answer so far. */
+/** True when an update names another task than the task of the answer so far. */
 function isOfAnother(before: RemoteAnswer, update: RemoteUpdate): boolean {
   const task = before.kind === "task" ? before.id : undefined;
   const named = update.kind === "task" ? update.id : update.taskId;

@@ -9,9 +9,9 @@ export const proxyVariables: readonly string[] = [
 ];
 
 /**
- * The proxy for an address, by the variables that programs agree on: `HTTPS_PROXY` or `HTTP_PROXY`, else `ALL_PROXY`, in
- * upper or lower case, unless `NO_PROXY` names the host. A proxy of the settings takes the place of the first three. This machine
- * is never contacted through a proxy.
+ * The proxy for an address, by the variables that programs agree on: `HTTPS_PROXY` or `HTTP_PROXY`, else `ALL_PROXY`,
+ * in upper or lower case, unless `NO_PROXY` names the host. A proxy in the settings replaces `HTTPS_PROXY`,
+ * `HTTP_PROXY` and `ALL_PROXY`. This machine is never contacted through a proxy.
  */
 export function proxyFor(address: string, env: Env, setting?: string): string | undefined {
   const { protocol, hostname, port } = new URL(address);
@@ -36,8 +36,8 @@ const isHere = (host: string): boolean =>
   host === "localhost" || host.endsWith(".localhost") || host === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(host);
 
 /**
- * `example.com` and `.example.com` both mean the host and all below it; an entry with a port means only that port; `*`
- * means every host.
+ * Whether an entry of `NO_PROXY` names the host. `example.com` and `.example.com` both mean the host and all hosts
+ * below it; an entry with a port means only that port; `*` means every host.
  */
 function covers(entry: string, at: Readonly<{ hostname: string; port: string }>): boolean {
   if (entry === "") return false;

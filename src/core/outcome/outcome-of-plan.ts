@@ -1,6 +1,9 @@
 import { failed, type Outcome } from "./outcome.ts";
 
-/** The outcome of a plan: that of its output node, or, if that node never ran, the cause. */
+/**
+ * The outcome of a plan: the outcome of its output node, or, if that node never ran, the outcome that prevented it from
+ * running.
+ */
 export function endingOf(outcome: Outcome, outcomeOf: (id: string) => Outcome | undefined): Outcome {
   if (outcome.status !== "skipped") return withoutSpent(outcome);
   const root = outcomeOf(outcome.because);

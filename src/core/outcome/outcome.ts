@@ -62,7 +62,7 @@ export type Fault = Readonly<{
   retryAfterMs?: number;
 }>;
 
-/** The cost of a node, and its output as an artifact. */
+/** The cost of a node, and the artifact that contains its output. */
 export type Spending = Readonly<{
   usage?: Usage;
   cost?: Cost;
@@ -70,9 +70,9 @@ export type Spending = Readonly<{
   /** How often each tool was used. */
   tools?: Readonly<Record<string, number>>;
   ms?: number;
-  /** The full output in the run's store. A reader creates a file from it when one is needed. */
+  /** The full output in the run's store. A reader that needs a file creates it from the stored output. */
   artifact?: Artifact;
-  /** How many characters of the output the agent that started the task reads. */
+  /** How many characters of the output are given to the agent that started the task. */
   summaryChars?: number;
   /** Returns where the excerpt may end, such as after a line; by default it ends exactly at the maximum length. */
   summaryCut?: SummaryCut;
@@ -93,7 +93,7 @@ export type Reviewed = Readonly<{
   reviews?: readonly ReviewRound[];
 }>;
 
-/** How a node ended. There is exactly one per node; a failure carries the partial work. */
+/** How a node ended. Each node has exactly one outcome; a failure carries the partial work. */
 export type Outcome = Spending &
   Reviewed &
   (
@@ -101,7 +101,7 @@ export type Outcome = Spending &
         status: "ok";
         output: string;
         data?: unknown;
-        /** The nodes whose output a join or loop passes on. */
+        /** The nodes whose outputs a join or loop passes on as its own output. */
         from?: readonly string[];
       }>
     | Readonly<{ status: "failed"; fault: Fault; output?: string; data?: unknown }>

@@ -4,9 +4,9 @@ import { formatDuration } from "../text/duration.ts";
 export type ReachedLimit = Readonly<{
   kind: "turns" | "time" | "usd" | "tokens" | "toolCalls" | "spawns";
   value: number;
-  /** True: the limit is one of the whole run, not of the task alone. */
+  /** True: the limit applies to the whole run, not to the task alone. */
   run?: true;
-  /** The limit is a cap on all runs together: of one day, or in a project. */
+  /** The limit is a cap on all runs together, of one day or in a project. */
   cap?: "day" | "project";
 }>;
 
@@ -62,7 +62,7 @@ const flags: Readonly<Record<ReachedLimit["kind"], readonly [task: string, run: 
   spawns: ["--max-spawns", "--max-spawns"],
 };
 
-/** A note for readers of a result that a limit cut short; empty when no limit did. */
+/** A note for readers of a result that a limit cut short; empty for a complete result. */
 export function limitNote({ limit }: Readonly<{ limit?: ReachedLimit }>): string {
   return limit === undefined ? "" : `stopped at its limit of ${limitText(limit)}; this may be incomplete`;
 }

@@ -1,6 +1,8 @@
 import { defined } from "../text/defined.ts";
 
-/** Tokens and turns that were used; `reasoning` is part of `output`, and `contextTokens` is the size of the last turn. */
+/**
+ * Tokens and turns that were used; `reasoning` is part of `output`, and `contextTokens` is the size of the last turn.
+ */
 export type Usage = Readonly<{
   input: number;
   output: number;
@@ -31,7 +33,7 @@ export function noUsage(): Usage {
 }
 
 /**
- * A number that a remote program reported. A negative or invalid number counts as zero; otherwise it would give money
+ * A number that a remote program reported. A negative or invalid number becomes zero; otherwise it would give money
  * back to a budget.
  */
 export const nonNegative = (value: number): number => (Number.isFinite(value) && value > 0 ? value : 0);
@@ -43,7 +45,7 @@ export function nonNegativeUsage(usage: Partial<Usage>): Partial<Usage> {
   );
 }
 
-/** The sum of two usages; the context size is taken from the later one, if it has any. */
+/** The sum of two usages. The context size is that of the later usage, if it has any. */
 export function addUsage(a: Usage, b: Partial<Usage>): Usage {
   return {
     input: a.input + (b.input ?? 0),
@@ -67,7 +69,7 @@ export function noCost(): Cost {
   return { usd: 0, unpriced: 0 };
 }
 
-/** The sum of two costs, known and unknown parts apart. */
+/** The sum of two costs. Known and unknown parts are added separately. */
 export function addCost(a: Cost, b: Cost): Cost {
   const saved = a.saved === undefined && b.saved === undefined ? undefined : (a.saved ?? 0) + (b.saved ?? 0);
   return { usd: a.usd + b.usd, unpriced: a.unpriced + b.unpriced, ...defined({ saved }), ...estimatedSum(a, b) };

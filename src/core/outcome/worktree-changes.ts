@@ -13,7 +13,7 @@ export type Changes = Readonly<{
   applied: boolean;
   /** The task's changes as a patch, which is in the run's store. */
   patch: Artifact;
-  /** True: the changes were made on another machine and are not applied on this one yet. */
+  /** True: the changes were made on another machine and are not applied on this machine yet. */
   returned?: true;
   /** Conflicting files that prevented applying the patch. */
   conflicts?: readonly string[];
@@ -21,7 +21,7 @@ export type Changes = Readonly<{
   versions?: Readonly<Record<string, Artifact>>;
 }>;
 
-/** Mode of a gitlink: a submodule or a nested repository. */
+/** The mode with which git marks a submodule or a nested repository (a gitlink). */
 const COMMIT = "160000";
 
 /** Reads what `git diff-index --raw -z` prints: two fields for each file. */

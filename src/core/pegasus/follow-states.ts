@@ -23,7 +23,7 @@ export function followStates(): (event: PegasusEvent, data: Readonly<Record<stri
   };
 }
 
-/** The steps of the plan in a record. A plan that is missing has the tool calls of the record as its steps. */
+/** The steps of the plan in a record. If the record has no plan, its tool calls are the steps. */
 function stepsIn({ plan, newMessages }: Readonly<Record<string, unknown>>): PegasusStep[] {
   const steps = isRecord(plan) && Array.isArray(plan["steps"]) ? plan["steps"].filter(isRecord) : [];
   if (steps.length > 0)
@@ -34,7 +34,10 @@ function stepsIn({ plan, newMessages }: Readonly<Record<string, unknown>>): Pega
   );
 }
 
-/** The steps after the first open one was completed; an unknown plan had one tool call. */
+/**
+ * The steps with the first open step marked as completed. Without known steps, the plan counts as a single completed
+ * tool call.
+ */
 function afterOne(steps: readonly PegasusStep[]): readonly PegasusStep[] {
   if (steps.length === 0) return [{ type: TOOL_STEP, completed: true }];
   const open = steps.findIndex(({ completed }) => !completed);

@@ -18,7 +18,7 @@ export function isPegasusRecord(line: unknown): line is Data {
 
 /**
  * The log of a pegasus task as the events of a run with one task, so that it is shown like any run. Records of unknown
- * types are skipped, and a record that cannot follow the one before it is reported.
+ * types are skipped. A record that cannot follow the previous record is reported.
  */
 export function eventsOfPegasusLog(run: string, lines: readonly unknown[]): KeptEvent[] {
   const events: KeptEvent[] = [];

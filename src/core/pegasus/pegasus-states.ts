@@ -28,7 +28,7 @@ export type PegasusStep = Readonly<{ type?: string; completed: boolean }>;
 
 type Next = PegasusState | ((details: StateDetails) => PegasusState);
 
-/** The type of a step that calls a tool, whose result is reasoned about. */
+/** The type of a step that calls a tool. After such a step the task reasons about the result. */
 export const TOOL_STEP = "tool_call";
 
 const afterStep = ({ steps = [] }: StateDetails): PegasusState => {
@@ -36,7 +36,7 @@ const afterStep = ({ steps = [] }: StateDetails): PegasusState => {
   return steps.some(({ type }) => type === TOOL_STEP) ? "reasoning" : "completed";
 };
 
-/** Every possible transition between the states of a pegasus task; any other is impossible. */
+/** Every possible transition between the states of a pegasus task; no other transition is possible. */
 const transitions: Readonly<Record<PegasusState, Readonly<Partial<Record<PegasusEvent, Next>>>>> = {
   idle: { TASK_CREATED: "reasoning", TASK_FAILED: "failed" },
   reasoning: {

@@ -16,7 +16,7 @@ export function answerKind({
   return wants ?? (call === undefined ? "approval" : "permission");
 }
 
-/** Why an answer does not fit a question; `undefined` where it does. */
+/** Why an answer does not fit a question; `undefined` if it fits. */
 export function misfit(
   kind: AnswerKind,
   { approve, text = "", always, rule, network }: Answer,

@@ -25,7 +25,7 @@ export function checkPlan(plan: Body): void {
   checkBody(plan, [plan.output], () => false, 0);
 }
 
-/** Throws when a task names an unknown agent; known names are listed only then. */
+/** Throws when a task names an unknown agent. The names of the known agents are computed only for this error. */
 export function checkAgents(plan: Body, known: (name: string) => boolean, names: () => readonly string[]): void {
   for (const [id, node] of Object.entries(plan.nodes)) {
     if (node.kind === "loop") checkAgents(node.body, known, names);

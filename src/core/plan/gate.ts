@@ -8,7 +8,7 @@ export const answer = z.strictObject({
   by: z.string().optional(),
   /** True: identical tool calls need no further answer during the run. */
   always: z.boolean().optional(),
-  /** True: the command may use the network this time, where the question offers it. */
+  /** True: the command may use the network this time; only for a question that offers it. */
   network: z.boolean().optional(),
   /** With "always": the rule to allow instead of only this exact tool call, such as `bash(npm test *)`. */
   rule: z.string().max(2_000).optional(),

@@ -2,12 +2,12 @@ import { placeholdersIn } from "../text/template.ts";
 import type { Body, GateNode, LoopNode, Node, TaskNode } from "./plan.ts";
 import type { Reference, Task } from "./task.ts";
 
-/** The references of a node; without `refs` every placeholder is a reference. */
+/** The references of a node. If the node has no `refs`, every placeholder in its text is a reference. */
 export function refsOf(node: TaskNode | GateNode): Readonly<Record<string, Reference>> {
   return Object.fromEntries(referencesOf(node));
 }
 
-/** All references of a node as a list, which is cheaper than an object when every node is visited. */
+/** All references of a node as a list. When every node is visited, a list is cheaper than an object. */
 export function referencesOf(node: TaskNode | GateNode): [placeholder: string, reference: Reference][] {
   const { text, refs } = textOf(node);
   return refs ? Object.entries(refs) : placeholdersIn(text).map((name) => [name, name]);
@@ -47,7 +47,9 @@ export function nodeAt(body: Body, path: string): Node | undefined {
   return loop?.kind === "loop" ? nodeAt(loop.body, path.slice(cut + 1)) : undefined;
 }
 
-/** True for the path of a node, however deep, below the one at `above`: its subagents, and the rounds of a loop. */
+/**
+ * True for the path of a node at any depth below the node at `above`, such as its subagents and the rounds of a loop.
+ */
 export function isBelow(path: string, above: string): boolean {
   return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
 }
@@ -56,7 +58,7 @@ export function isBelow(path: string, above: string): boolean {
 export const deepestFirst = (paths: readonly string[]): string[] =>
   paths.toSorted((a, b) => b.split("/").length - a.split("/").length);
 
-/** Every path above this one: `build.2` and `build` for `build.2/review`. */
+/** Every path above the given path: `build.2` and `build` for `build.2/review`. */
 export function pathsAbove(path: string): string[] {
   const found: string[] = [];
   for (let at = path.indexOf("/"); at >= 0; at = path.indexOf("/", at + 1)) {

@@ -4,7 +4,7 @@ import { contextOptions } from "./context.ts";
 import { exhaustedKinds } from "./review.ts";
 import { type Task, task } from "./task.ts";
 
-/** The characters that a node id may have after its first one, and its maximum length. */
+/** The characters that a node id may have after its first character, and its maximum length. */
 export const NODE_ID_CHARACTERS = `${LETTER_OR_MARK}_.:@\\-`;
 export const MOST_NODE_ID = 80;
 
@@ -25,8 +25,8 @@ const needs = z.array(id).optional().describe("nodes that must succeed first");
 const taskNode = z.strictObject({ kind: z.literal("task"), needs, task });
 
 /**
- * Collects the outputs of other nodes. `settled` waits for all of them, `first` until as many have succeeded as `count`
- * says.
+ * Collects the outputs of other nodes. `settled` waits for all of them; `first` waits until `count` of them have
+ * succeeded.
  */
 const joinNode = z.strictObject({
   kind: z.literal("join"),
@@ -60,7 +60,7 @@ const loopNode: z.ZodType<LoopNode> = z.strictObject({
 
 export const node: z.ZodType<Node> = z.discriminatedUnion("kind", [taskNode, joinNode, gateNode, loopNode as never]);
 
-/** A graph of nodes with exactly one output; JSON, so a person or a model can write one. */
+/** A graph of nodes with exactly one output. It is JSON, so a person or a model can write a plan. */
 export const plan = z.strictObject({
   name: z.string().optional(),
   nodes: z.record(id, node),

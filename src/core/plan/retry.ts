@@ -9,8 +9,8 @@ export type RetryConfig = Readonly<z.infer<typeof schema>>;
 export const MAX_BACKOFF_MS = 60_000;
 
 /**
- * Whether a task is retried after an error: `skipOn` beats `retryOn`, no `retryOn` means any error, no config means
- * never.
+ * Whether a task is retried after an error. `skipOn` takes precedence over `retryOn`; without `retryOn` every error is
+ * retried; without a retry setting no error is.
  */
 export function shouldRetry(error: string, retry?: RetryConfig | null): boolean {
   if (!retry) return false;

@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from "../text/json.ts";
 import { asksForRevision, isApproval, verdictOfLine, verdictOfLoneLine, verdictOfValue } from "./verdict.ts";
 
-/** The ways to treat a result that the reviewer approved in no round. */
+/** What happens to a result that the reviewer has not approved after the last round. */
 export const exhaustedKinds = ["accept", "fail"] as const;
 
 /** The reviewer's decision, and the rest of the reviewer's answer. */
@@ -41,7 +41,7 @@ const MARKERS: ReadonlyMap<string, boolean> = new Map([
   ["REVISION_NEEDED", false],
 ]);
 
-/** The verdict on the last line of a review; "approved" below a text that asks for a revision does not count. */
+/** The verdict on the last line of a review. "approved" does not count if the text above it asks for a revision. */
 function lastVerdict(text: string): boolean | undefined {
   const verdict = verdictOfLine(lastLineOf(text));
   return verdict === true && asksForRevision(text.slice(-CLOSING_CHARS)) ? undefined : verdict;
@@ -78,8 +78,8 @@ function loneVerdict(text: string): boolean | undefined {
 }
 
 /**
- * Matches what may precede a label such as `Verdict:`: list marks, headings, tables, quotes of keys, and words such as
- * "my final".
+ * Matches text that may precede a label such as `Verdict:`: list marks, headings, tables, quotes of keys, and words
+ * such as "my final".
  */
 const BEFORE = String.raw`^[ \t*_#|{("'\x60-]{0,12}(?:\d+[.)]\s+)?[*_]{0,4}(?:(?:my|the|final|overall|review|reviewer's)\s+){0,4}`;
 const AFTER = String.raw`["'\x60*_]*\s*(?:is\s*:|[:：?]|=>?|\||[–—]|\s-\s)[\s*_"'\x60]*([^\n|]{1,80})`;

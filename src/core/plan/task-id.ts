@@ -1,6 +1,6 @@
 /**
  * Makes the id of the task at a position: its index, then the first 20 characters of its name with special characters
- * replaced by `_`. A task without a name is called after its position.
+ * replaced by `_`. A task without a name gets its position as name.
  */
 export function taskId(index: number, name?: string): string {
   return `${index}-${(name || `task_${index}`).slice(0, NAME_CHARS).replace(/[^A-Za-z0-9_-]/g, "_")}`;

@@ -15,8 +15,8 @@ export const retry = z.strictObject({
 });
 
 /**
- * A JSON Schema. Parsing returns the same object, because a map from such objects leads to the original schemas of the
- * caller's schema library (such as zod).
+ * A JSON Schema. Parsing returns the same object, because the object is the key that leads to the original schema of
+ * the caller's schema library (such as zod).
  */
 export const jsonSchema = z
   .unknown()

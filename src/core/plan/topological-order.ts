@@ -3,7 +3,7 @@ import type { Body } from "./plan.ts";
 
 /**
  * Topological order of the nodes; `left` are the nodes that cannot be ordered, because they are in a cycle or depend on
- * one.
+ * a cycle.
  */
 export function orderOf(body: Body, needs: Needs = needsIn(body)): { order: string[]; left: string[] } {
   const all = new Map<string, Waiting>();

@@ -21,7 +21,7 @@ export function verdictOfValue(value: unknown): boolean | undefined {
 export const verdictOfLine = (line: string): boolean | undefined =>
   line.length > LINE_CHARS ? undefined : BARE.get(wordOf(plain(line)));
 
-/** The verdict of a line in the middle of a text, where only words count that are used for nothing but verdicts. */
+/** The verdict of a line in the middle of a text. Only words count that are used for nothing but verdicts. */
 export const verdictOfLoneLine = (line: string): boolean | undefined =>
   line.length > LINE_CHARS ? undefined : MARKED.get(wordOf(plain(line)));
 
@@ -32,8 +32,8 @@ const LINE_CHARS = 120;
 export const asksForRevision = (text: string): boolean => REVISION.test(plain(text).replace(NO_REVISION, " "));
 
 /**
- * True when running text says that the work is approved: one sentence says so, and no sentence takes it back, denies it,
- * asks, quotes or reports it, or makes it depend on something.
+ * True when running text says that the work is approved. One sentence has to say so, and no sentence may take it back,
+ * deny it, ask about it, quote or report it, or make it depend on a condition.
  */
 export function isApproval(text: string): boolean {
   if (asksForRevision(text)) return false;
@@ -108,7 +108,7 @@ const DENIES =
   /\b(?:not|never|cannot|can't|isn't|wasn't|won't|don't|doesn't|didn't|neither|nor|unable|refuse|decline|before|will be|to be|to get)\b[^.!?;\n]*\b(?:approved?|lgtm)\b|\b(?:un|non|not|dis|no)-?_?approved\b|❌[^.!?;\n]*\bapproved\b|\bapproved\b[^.!?;\n]*\b(?:when|after (?:the|a|an|you|your|these|those|this|that|fix\w*))\b|\bapproved\b[^.!?;\n]*❌/;
 const NO_REVISION =
   /\bno (?:further |more |other |additional )?revisions?(?: is| are)?(?: needed| required| necessary| requested)?\b/g;
-/** Matches a request for another round of work. "The revision is good" is not one. */
+/** Matches a request for another round of work. "The revision is good" is not such a request. */
 const REVISION =
   /revision[s_\s-]*(?:is |are )?(?:needed|required|necessary|requested)|\b(?:needs?|requires?|please|another|an?|one more|further|minor|major|some|for)\s+(?:\w+\s+)?revisions?\b/;
 

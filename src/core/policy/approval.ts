@@ -42,7 +42,7 @@ export function visible(text: string): string {
     .replace(/\n{5,}/g, (ends) => `\n[${ends.length - 1} empty lines]\n`);
 }
 
-/** More marks on one character than any language writes: they would cover the text above and below. */
+/** Matches more marks on one character than any language writes: they would cover the text above and below. */
 const MARKS = /\p{M}{9,}/gu;
 
 /** Matches control characters, unusual spaces, characters that join, hide or reorder text, and lone surrogates. */
@@ -57,7 +57,7 @@ const HIDDEN = new RegExp(
 
 /**
  * One argument of the call, as text for the person; a multi-line value is indented, so that it cannot be mistaken for
- * another part of the question. The model writes the name, too: it stays on one line.
+ * another part of the question. The name of the argument stays on one line, because the model writes it, too.
  */
 function field(name: string, value: string): string {
   const shown = visible(value);

@@ -6,11 +6,11 @@ import { programName } from "../shell/program-name.ts";
 import { unwrap } from "../shell/wrappers.ts";
 import { defined } from "../text/defined.ts";
 
-/** A command of a command line, with the commands that it runs itself, as `xargs rm` runs `rm`. */
+/** A command of a command line, with its inner commands, as `rm` in `xargs rm`. */
 export type Part = Readonly<{
   command: ShellCommand;
   inner: readonly Part[];
-  /** Values of variables, and texts in code and arguments, read as commands: some program may run them. */
+  /** Commands that may be run: values of variables, and texts in code and arguments, read as command lines. */
   perhaps: readonly Part[];
   /**
    * The indexes of the command's words that may begin another command, for a program that may run one of its arguments.
@@ -111,8 +111,8 @@ function evaluates({ words }: ShellCommand): boolean {
 }
 
 /**
- * The commands in `EVALUATING` whose arguments are all names of variables. For the other commands, only the argument
- * after `-v` or `-R` is the name of a variable.
+ * The commands in `EVALUATING` whose arguments are all names of variables. The other commands in that list take the
+ * name of a variable only after `-v` or `-R`.
  */
 const NAMES_VARIABLES = new Set(["unset", "let", "getopts"]);
 
@@ -133,10 +133,10 @@ function movesOf(all: readonly Part[]): Pick<Line, "moves" | "folders"> {
 const setsSearchPath = ({ sets, words }: ShellCommand): boolean =>
   sets.some(({ name }) => name === "CDPATH") || words.some(({ text }) => text?.startsWith("CDPATH"));
 
-/** Maximum number of `cd` commands in a line: each can double the number of folders to judge. */
+/** Maximum number of `cd` commands in a line. Each of them can double the number of folders that have to be judged. */
 const MOST_MOVES = 4;
 
-/** Every folder that these `cd` commands may lead to: each `cd` may fail, or may apply only inside of parentheses. */
+/** Every folder that these `cd` commands may lead to. Each `cd` may fail, or may apply only inside of parentheses. */
 const foldersAfter = (moves: readonly string[]): readonly string[] =>
   moves.reduce<readonly string[]>((before, to) => [...before, ...before.map((from) => `${from}${to}/`)], [""]);
 

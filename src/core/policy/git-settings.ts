@@ -17,7 +17,10 @@ export function gitSettings(text: string): GitSetting[] {
   return found;
 }
 
-/** A section header, a setting, or anything up to the next of them: each alternative begins with another character. */
+/**
+ * Matches one entry of the file: blanks, a comment, a section header, a setting, or other text up to the next entry.
+ * Each alternative begins with another character, so matching takes linear time.
+ */
 const ENTRY =
   /\s+|[#;][^\n]*|\[\s*([^\s\]"]+)\s*(?:"((?:[^"\\\n]|\\.)*)")?\s*\]|([a-z][a-z0-9-]*)[ \t]*(?:=((?:"(?:[^"\\\n]|\\[^])*"|\\[^]|[^"\\\n#;])*))?[^\n]*|[^\n]/iy;
 
@@ -45,18 +48,21 @@ export type NamedPath = Readonly<{
   beside?: true;
   /** True: git reads this file as more configuration. */
   included?: true;
-  /** True: a folder at this path is meant with everything in it; false: an existing folder is ignored. */
+  /**
+   * True: the setting means the folder at this path with everything in it; false: an existing folder at this path is
+   * ignored.
+   */
   folder?: true;
   /**
-   * True: the text counts as a program only if such a file exists; otherwise it is the name of a program on PATH, or
-   * another word.
+   * True: the text counts as a program only if a file of that path exists; otherwise it is a program on PATH or no
+   * program.
    */
   ifExists?: true;
 }>;
 
 /**
  * The paths in a setting that git executes, or reads as configuration or as a list of trusted keys. Files with other
- * data, such as ignore patterns, are left out: the same data in `.gitignore` or `.gitattributes` is source, too.
+ * data, such as ignore patterns, are left out: such data is source, as in `.gitignore` and `.gitattributes`.
  */
 export function pathsNamedBy({ key, value }: GitSetting): NamedPath[] {
   if (INCLUDE.test(key)) return [{ text: value, beside: true, included: true }];
@@ -67,7 +73,7 @@ export function pathsNamedBy({ key, value }: GitSetting): NamedPath[] {
 }
 
 const INCLUDE = /^include(?:if\..*)?\.path$/s;
-/** Folders with programs that git starts, and with certificates that it trusts. */
+/** Matches settings whose value is a folder with programs that git starts, or with certificates that it trusts. */
 const FOLDER = /^(?:core\.hookspath|init\.templatedir|http\.(?:.*\.)?sslcapath)$/s;
 /** Settings whose value is one path. */
 const FILE = /(?:file|path|cainfo|sslcert|sslkey)$/s;
@@ -82,7 +88,9 @@ const DATA = new RegExp(
   "s",
 );
 
-/** Replaces the parts that the shell expands: programs of a setting start at the top of the work tree. */
+/**
+ * Replaces the parts of a command line that the shell expands. Programs of a setting start at the top of the work tree.
+ */
 function withoutExpansions(value: string): string {
   return value.replace(/\$\([^()]*\)|`[^`]*`|\$\{[^}]*\}|\$\w+/g, (text) =>
     /git.dir|git-common-dir/i.test(text) ? ".git" : /HOME\}?$/.test(text) ? "~" : ".",

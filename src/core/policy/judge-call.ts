@@ -25,7 +25,7 @@ export type ShellState = Readonly<{
   sandboxed: boolean;
   /** True: the user disabled the sandbox. */
   waived: boolean;
-  /** Real paths of the writable folders; commands start in the first one. */
+  /** Real paths of the writable folders; commands start in the first folder. */
   roots: readonly string[];
   /** How permission rules name the first folder; empty when it is the workspace. */
   place?: string;
@@ -83,7 +83,7 @@ function showsContent(
   return subject?.kind === "path" && (does === "read" || does === "write") && !NAMING_TOOLS.includes(tool);
 }
 
-/** Whether a rule requires approval before a file is read, by whatever tool. */
+/** Whether a rule requires approval before a file is read, whichever tool reads it. */
 function asksAbout(rule: Rule, { places }: Extract<LocatedSubject, { kind: "path" }>): boolean {
   if (rule.pattern === undefined || !READING_TOOLS.some((tool) => toolMatches(rule.tool, tool))) return false;
   const covers = pathBan(rule.pattern);
@@ -123,8 +123,8 @@ export function banned(
 }
 
 /**
- * The refusal of a file outside of the leases: a task may write only files in its own lease (the files that it declared
- * to write) and in those of its parents.
+ * The refusal of a file outside of the leases. A task may write only files in its own lease (the files that it declared
+ * to write), and each of them must be in the leases of its parents, too.
  */
 function unleased({ leases = [] }: Policy, subject: LocatedSubject | undefined): Verdict | undefined {
   if (subject?.kind !== "path" || !subject.change) return undefined;
@@ -192,7 +192,7 @@ export function isOpened(
 const READING_TOOLS = ["read_file", "list_files", "get_file_info", "grep_files", "glob"] as const;
 /** The reading tools that show names of files, but no content. */
 const NAMING_TOOLS: readonly string[] = ["list_files", "glob"];
-/** A name that only patterns for all names match; it stands for the content of the workspace. */
+/** Stands for a file with any name: only patterns that match every name match this name. */
 const ANY_NAME = "\u0001";
 const KIN = { read: READING_TOOLS, write: FILE_CHANGING_TOOLS } as const;
 
@@ -203,8 +203,8 @@ export function limitsFiles({ deny, ask, bounds, leases = [] }: Policy): boolean
 }
 
 /**
- * Returns a test for paths that rules forbid to read, also those in the agent's file; `undefined` when they forbid
- * nothing.
+ * Returns a test for paths that rules forbid to read, including rules in the agent's file; `undefined` when the rules
+ * forbid nothing.
  */
 export function readBans(policy: Policy): ((place: string) => boolean) | undefined {
   const bans = [...readBanPatterns(policy).map(pathBan), ...boundReads(policy, "deny")];
@@ -212,9 +212,9 @@ export function readBans(policy: Policy): ((place: string) => boolean) | undefin
 }
 
 /**
- * Returns a function that tells whether a rule asks before a path is read, so that a call which was approved for other
- * subjects must leave the path out; `undefined` when no rule asks. A rule that covers a subject of the call itself is
- * not tested, because the approval of the call included it.
+ * Returns a function that tells whether a rule asks before a path is read. A call that was approved for other subjects
+ * must leave such a path out. `undefined`: no rule asks. A rule that covers a subject of the call itself is not tested,
+ * because the approval of the call included it.
  */
 export function readAsks(
   policy: Policy,
@@ -229,7 +229,7 @@ export function readAsks(
   return asks.length === 0 ? undefined : (place) => asks.some((covers) => covers(place));
 }
 
-/** Tests for the paths that the rules of agent files judge with this decision, for tools that read files. */
+/** Tests for the paths about which the rules of agent files make this decision, for tools that read files. */
 function boundReads({ bounds }: Policy, says: "ask" | "deny"): ((place: string) => boolean)[] {
   return bounds
     .filter(({ rules }) => rulesFor(rules, "read_file").some((rule) => rule.says === says && rule.pattern))

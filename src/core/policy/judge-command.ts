@@ -63,8 +63,8 @@ function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line):
 }
 
 /**
- * The refusal of a command in a task with a lease (the files that it may write): only the sandbox can enforce a lease
- * on commands, so without one the command is denied.
+ * The refusal of a command in a task with a lease (the files that it may write). Only the sandbox can enforce a lease
+ * on commands, so without a sandbox the command is denied.
  */
 function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState): Verdict | undefined {
   if (lease === undefined || sandboxed) return undefined;
@@ -113,7 +113,8 @@ function boundOn(bound: AgentBound, tool: string, line: Line): Verdict | undefin
 }
 
 /**
- * The last rule of an agent file that matches one command. Its inner commands may be allowed by several rules together.
+ * The last rule of an agent file that matches one command. The inner commands of the command may be allowed by several
+ * rules together.
  */
 function lastSpeaking(rules: AgentRules, part: Part): AgentRule | undefined {
   const allowing: AgentRule[] = [];
@@ -124,7 +125,7 @@ function lastSpeaking(rules: AgentRules, part: Part): AgentRule | undefined {
   });
 }
 
-/** Whether a deny or ask rule matches one of the commands, also one that another command runs. */
+/** Whether a deny or ask rule matches one of the commands, or a command that another command runs. */
 function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line, "all">): boolean {
   if (pattern === undefined) return true;
   if (exact) return command === pattern;
@@ -150,7 +151,7 @@ function isCovered(rules: readonly Rule[], part: Part, isRead: (part: Part) => b
   return inner.length > 0 && transparent && inner.every((each) => isRead(each) || isCovered(rules, each, isRead));
 }
 
-/** Whether one rule allows a command. Its inner command needs its own rule or must be spelled in this one. */
+/** Whether one rule allows a command. Its inner command must be allowed by another rule, or be spelled in this rule. */
 function covers(rule: Rule, rules: readonly Rule[], part: Part, isRead: (part: Part) => boolean): boolean {
   if (!spells(rule, part.command.words)) return false;
   return part.inner.every((each) => {
@@ -162,7 +163,7 @@ function covers(rule: Rule, rules: readonly Rule[], part: Part, isRead: (part: P
   });
 }
 
-/** The part of a rule about the inner command, which another command runs: `rm *` of `xargs rm *`. */
+/** The part of a rule that is about an inner command: `rm *` in the rule `xargs rm *`. */
 function ruleBehind(rule: Rule, { command }: Part, { command: inner }: Part): Rule | undefined {
   const at = command.words.findIndex((word) => word === inner.words[0]);
   const { words, more } = wordsOf(rule.pattern ?? "");
@@ -172,9 +173,9 @@ function ruleBehind(rule: Rule, { command }: Part, { command: inner }: Part): Ru
 }
 
 /**
- * Tells whether the words of a rule match a command; a rule without a pattern, and a rule for an exact text, have no
- * words. A star matches further words; for a known command only those that are read-only, and an option or subcommand
- * that writes, runs or configures must be spelled in the rule.
+ * Tells whether the words of a rule match a command. A rule without a pattern, and a rule for an exact text, have no
+ * words. A star matches further words; for a known command only read-only words. An option or subcommand that writes,
+ * runs or configures must be spelled in the rule.
  */
 function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean {
   if (exact || pattern === undefined) return false;

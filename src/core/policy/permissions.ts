@@ -26,7 +26,7 @@ export const permissions = z.strictObject({
 });
 export type Permissions = Readonly<z.infer<typeof permissions>>;
 
-/** Combines permission settings with those of a single run: rules are merged, everything else is replaced. */
+/** Combines permission settings with the settings of a single run: rules are merged, everything else is replaced. */
 export function withPermissions(before: Permissions = {}, now: Permissions = {}): Permissions {
   const lists = (["allow", "ask", "deny", "writableRoots"] as const).flatMap((key) => {
     const both = [...new Set([...(before[key] ?? []), ...(now[key] ?? [])])];

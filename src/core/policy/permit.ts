@@ -19,7 +19,7 @@ export type Rights = Pick<Agent, "name" | "tools" | "disallowedTools"> &
     ceiling?: readonly string[];
     /** For each forbidden tool, the rule that forbids it. */
     barred?: Readonly<Record<string, string>>;
-    /** Names of the task's delegation tools; they are one permission, whatever their name. */
+    /** Names of the task's delegation tools. All of them are the same permission. */
     delegation?: readonly string[];
   }>;
 
@@ -28,7 +28,7 @@ export function rightTo({ delegation }: Pick<Rights, "delegation">, tool: string
   return delegation?.includes(tool) ? DELEGATION_TOOL : tool;
 }
 
-/** Companion tools: an agent with the main tool also has these. */
+/** Companion tools by main tool: an agent with the main tool has its companion tools, too. */
 const companions: Readonly<Record<string, string>> = { bash_output: "bash", kill_shell: "bash" };
 
 /** The main tool of a companion tool. */
@@ -36,8 +36,8 @@ export const leadOf = (tool: string): string | undefined =>
   Object.hasOwn(companions, tool) ? companions[tool] : undefined;
 
 /**
- * Decides which tools a model is shown and may execute. A parent's permissions limit its child's. A tool that is listed with a
- * pattern, as `bash(git log *)`, is shown; each call is judged separately.
+ * Decides which tools a model is shown and may execute. A parent's permissions limit its child's. A tool that is listed
+ * with a pattern, as `bash(git log *)`, is shown; each call is judged separately.
  */
 export function permit(rights: Rights, called: string): Permission {
   const known = judged.get(rights) ?? new Map<string, Permission>();

@@ -81,7 +81,7 @@ export function withDenied(policy: Policy, disallowedTools: readonly string[] = 
   return plain.length === 0 ? policy : { ...policy, deny: [...policy.deny, ...plain] };
 }
 
-/** The intersection of two policies: allows what both allow, and asks or denies what either does. */
+/** The intersection of two policies: allows what both allow, and asks or denies where either policy does. */
 export function intersect(policy: Policy, before: Policy): Policy {
   const had = new Set(before.allow.map(ruleText));
   const joined = (ours: readonly Rule[], theirs: readonly Rule[]): Rule[] => {
@@ -125,18 +125,18 @@ function patternsIn(written: readonly string[] = []): Rule[] {
   });
 }
 
-/** True when commands in the sandbox may use the network: only when a rule says so. */
+/** True when commands in the sandbox may use the network. Only a rule can allow this. */
 export function mayUseNetwork({ allow, deny, level }: Policy): boolean {
   const named = ({ tool }: Rule): boolean => tool === NETWORK;
   return level !== "plan" && allow.some(named) && !deny.some(named);
 }
 
-/** True when a person may grant a command network access: no rule and no mode forbids that. */
+/** True when a person may grant a command network access, because no rule and no mode forbids it. */
 export function canGrantNetwork({ deny, level, asks }: Policy): boolean {
   return asks && level !== "plan" && !deny.some(({ tool }) => tool === NETWORK);
 }
 
-/** True when commands in the sandbox may make user namespaces of their own: only when a rule says so. */
+/** True when commands in the sandbox may make user namespaces of their own. Only a rule can allow this. */
 export function mayUseNamespaces({ allow, deny }: Policy): boolean {
   const named = ({ tool }: Rule): boolean => tool === NAMESPACES;
   return allow.some(named) && !deny.some(named);

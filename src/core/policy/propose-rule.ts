@@ -1,8 +1,8 @@
 import { isRecord } from "../text/json.ts";
 
 /**
- * A rule that a person may want to add after approving a tool call: the same command and options with any operands, the
- * same folder, the same site. `undefined` when there is nothing to generalise.
+ * A rule that a person may want to add after approving a tool call. It covers the same command and options with any
+ * operands, the same folder, or the same site. `undefined` when there is nothing to generalise.
  */
 export function proposedRule(tool: string, input: unknown): string | undefined {
   if (!isRecord(input)) return undefined;

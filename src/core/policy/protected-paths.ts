@@ -2,8 +2,8 @@ import { foldFileName } from "../rules/fold-path.ts";
 import { words } from "../text/words.ts";
 
 /**
- * Names and paths that are executed or loaded later without another approval: an agent that may write source files may
- * still not write these. A name is protected at any depth, with everything below it, also when it does not exist yet.
+ * Names and paths that are executed or loaded later without another approval. An agent that may write source files may
+ * still not write these. A name is protected at any depth, with everything below it, even if it does not exist yet.
  *
  * Build files, package scripts and CI files are not listed: they are source, and a person reviews them before they run.
  */
@@ -64,7 +64,10 @@ const HOME_PLACES: readonly string[] = words(`
   library/launchagents
 `);
 
-/** Lists of servers and hooks in a hidden folder, as agent programs keep them: `.foo/mcp.json` of an unknown program. */
+/**
+ * Lists of servers and hooks in a hidden folder. Agent programs keep such lists; an unknown program may have
+ * `.foo/mcp.json`.
+ */
 const AGENT_FILE = /^(?:hooks|mcp(?:[_-](?:config|settings|servers))?)\.(?:jsonc?|toml|ya?ml)$/;
 
 /** Paths that are protected only at the top of a workspace. */
@@ -118,9 +121,9 @@ const ONLY_HOME_PLACES: readonly string[] = words(`
 const HOME_SETTING =
   /^\..*(?:rc|profile|login|logout|env|environment|aliases|init|startup)$|^\..+\.(?:conf|cfg|ini|toml|ya?ml|jsonc?|xml|lua|el|vim|[cm]?js|ts|py|rb|pl|sh|bash|zsh|fish|ksh|csh|nu|d|local|rc)$/;
 /**
- * Hidden entries at the top of a home folder, and entries of `.local/share`, that are data: caches, histories, locks and
- * drafts, and files that were quarantined. In the folders of build tools only the listed places are protected. Every
- * other hidden entry may belong to a program that executes or obeys it later.
+ * Hidden entries at the top of a home folder, and entries of `.local/share`, that are data: caches, histories, locks
+ * and drafts, and files that were quarantined. In the folders of build tools only the listed places are protected.
+ * Every other hidden entry may belong to a program that executes it or reads it as settings later.
  */
 const HOME_DATA =
   /^\.(?:cache|npm|cargo|gradle|m2|pki|thumbnails|trash.*|nv|lesshst|viminfo.*|wget-hsts|xsession-errors.*|(?:ice|x)authority.*|sudo_as_admin_successful|ds_store|directory|localized|motd_shown|goutputstream-.*|nfs[0-9a-f]+|fuse_hidden.*|~lock\..*|#.*|.*\.sw[a-p]|.*[_-]history(?:-.*)?)$|^(?:trash|recently-used\..*|man|icons|fonts)$|(?:^|\.)refused-[0-9a-f]{6}$/;
@@ -131,8 +134,9 @@ const names = new Set([...PROJECT_FOLDERS, ...PROJECT_FILES, ...HOME_FOLDERS, ..
 const places = [...PROJECT_PLACES, ...HOME_PLACES];
 
 /**
- * Position of a home folder relative to the workspace: a path in the home folder begins with `cut`, and the rest,
- * prefixed with `add`, is its path relative to the home folder. A workspace inside the home folder has only `add`.
+ * Converts paths relative to the workspace to paths relative to a home folder: a path in the home folder begins with
+ * `cut`; without it, and with `add` in front, it is relative to the home folder. For a workspace inside of the home
+ * folder, `cut` is empty.
  */
 export type HomeAnchor = Readonly<{ cut: string; add: string }>;
 
@@ -177,7 +181,9 @@ function homePart({ inner, above }: InHome): string | undefined {
   return entry !== undefined && counts(entry) ? entry : undefined;
 }
 
-/** The hidden entry of a home folder that a path is or is inside of, unless it is data. In `.local`, each entry counts. */
+/**
+ * The hidden entry of a home folder that a path is or is inside of, unless it is data. In `.local`, each entry counts.
+ */
 function homeEntry(inner: string): string | undefined {
   const [first = "", second, third] = inner.split("/");
   if (!first.startsWith(".") || HOME_DATA.test(first)) return undefined;
@@ -189,7 +195,7 @@ function homeEntry(inner: string): string | undefined {
 
 /**
  * True for an entry of a home folder that is on no list: it is protected only because it is hidden. Other programs of
- * the person write such folders all the time.
+ * the person often write into such hidden folders.
  */
 export function isUnlisted(path: string, local: LocalPlaces): boolean {
   const part = protectedPart(path, local);
@@ -200,7 +206,10 @@ function isOnlyHidden(inner: string, part: string): boolean {
   return homeEntry(inner) === part && !names.has(part) && !ONLY_HOME_PLACES.includes(part) && !HOME_SETTING.test(part);
 }
 
-/** True for a folder above a protected path: a symbolic link in its place would replace the protected path. */
+/**
+ * True for a folder above a protected path. If a symbolic link took the place of the folder, it would replace the
+ * protected path.
+ */
 export function isAbovePlace(path: string, { homes = [], configured = [] }: LocalPlaces = {}): boolean {
   const steps = stepsOf(path);
   const whole = `/${steps.join("/")}`;
@@ -223,10 +232,10 @@ const prefixesOf = (place: string): string[] => {
   return steps.slice(1).map((_, at) => steps.slice(0, at + 1).join("/"));
 };
 
-/** A hidden entry at the top of a home folder: it may contain a folder of programs. */
+/** Matches a hidden entry at the top of a home folder, which may contain a folder of programs. */
 const HIDDEN = /^\.[^/]+$/;
 
-/** A path relative to a home folder, and the path of the workspace in that folder. */
+/** The part of a path below a home folder, and the path of the workspace in that folder. */
 type InHome = Readonly<{ inner: string; above: string }>;
 
 function inHomes(steps: readonly string[], homes: readonly HomeAnchor[]): InHome[] {
@@ -267,5 +276,5 @@ export const isListedName = (name: string): boolean => lasts.has(foldedName(name
 
 const foldedName = (name: string): string => (PLAIN.test(name) ? name : foldFileName(name));
 
-/** Matches names that have only one spelling, so that they need no normalising. */
+/** Matches names that have a single spelling, so that they need no normalising. */
 const PLAIN = /^[a-z0-9_.-]*[a-z0-9_-]$/;

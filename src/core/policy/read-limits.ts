@@ -3,13 +3,13 @@ import { placed } from "../rules/call-subject.ts";
 import { ruleFits } from "../rules/rule.ts";
 import { type AgentBound, type Policy, rulesFor } from "./policy.ts";
 
-/** Whether a tool may not see a path. `isFolder` is only called where that matters. */
+/** Whether a tool may not see a path. `isFolder` is only called if the answer depends on it. */
 type ReadLimit = (place: string, isFolder: () => boolean) => boolean;
 
 /**
- * Returns a test for paths outside of the files that an agent's file lets it read, for a tool that finds, lists or moves
- * files: an agent with `tools: Read(src/**), Grep` searches only `src`. A list of paths for the tool itself, as in
- * `Grep(docs/**)`, counts instead. Folders on the way to these files are open. `undefined`: there is no such limit.
+ * Returns a test for paths outside of the files that an agent's file lets it read, for a tool that finds, lists or
+ * moves files: an agent with `tools: Read(src/**), Grep` searches only `src`. A list of paths for the tool itself, as
+ * in `Grep(docs/**)`, counts instead. Folders on the way to these files are open. `undefined`: there is no such limit.
  */
 export function readLimits({ bounds }: Policy, tool: string): ReadLimit | undefined {
   if (!LIMITED.has(tool)) return undefined;

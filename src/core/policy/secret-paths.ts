@@ -73,15 +73,22 @@ const SECRET_NAMES: readonly RegExp[] = [
 const NO_SECRET =
   /[*?[\]{}]|\.(?:[cm]?[jt]sx?|py|rb|go|rs|java|lua|vim|el|sh|bash|zsh|fish|md|html|css|svg|png|pub|example|sample|template|dist)$/;
 
-/** Whether a folded name looks like that of a file or folder with secrets. Patterns and source code do not. */
+/**
+ * Whether a folded name looks like the name of a file or folder with secrets. Patterns and source code do not count.
+ */
 const isSecretName = (name: string): boolean =>
   !NO_SECRET.test(name) && SECRET_NAMES.some((pattern) => pattern.test(name));
 
-/** Folders of a home folder in which each program has its own folder. Other hidden folders are those of one program. */
+/**
+ * Folders of a home folder in which each program has its own folder. Every other hidden folder belongs to a single
+ * program.
+ */
 export const programFolders: readonly string[] = [".config", ".local/share", ".local/state"];
 const SHARED = programFolders.map((folder) => folder.split("/"));
 
-/** The hidden file of a home folder, or the entry of a program's folder in it, that contains this path and looks secret. */
+/**
+ * The hidden file of a home folder, or the entry of a program's folder in it, that contains this path and looks secret.
+ */
 function secretByName(steps: readonly string[], from: number): string | undefined {
   if (!steps[from]?.startsWith(".")) return undefined;
   const skipped = SHARED.find((folder) => folder.every((step, at) => steps[from + at] === step))?.length ?? 0;
@@ -137,11 +144,12 @@ const secretAt = (steps: readonly string[], from: number): string | undefined =>
 export const secretInHome = (path: string): string | undefined => secretAt(foldPath(path).split("/"), 0);
 
 /**
- * The secret place that the pattern of a rule names, wherever the home folder is. A pattern with a wildcard names none.
+ * The secret place that the pattern of a rule names; the home folder in the pattern may be any folder. A pattern with a
+ * wildcard names no secret place.
  */
 export const secretNamed = (pattern: string): string | undefined => namedBy(pattern, secretAt);
 
-/** The secret place of the list that a path names, wherever the home folder is. */
+/** The secret place of the list that a path names; the home folder in the path may be any folder. */
 export const secretListed = (path: string): string | undefined => namedBy(path, listedAt);
 
 function namedBy(pattern: string, placeAt: typeof secretAt): string | undefined {

@@ -1,7 +1,7 @@
 /** The verdict of the policy on a tool call. */
 export type Verdict = Readonly<{
   decision: "allow" | "ask" | "deny";
-  /** The rule that decided: one that the user wrote, the permission mode, or a built-in rule. */
+  /** The rule that decided: a rule that the user wrote, the permission mode, or a built-in rule. */
   rule: string;
   /** The reason, as a clause that completes a sentence; may be empty. */
   why: string;

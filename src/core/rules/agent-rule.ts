@@ -7,7 +7,10 @@ export type AgentRule = Rule & Readonly<{ says: "allow" | "ask" | "deny" }>;
 /** The rules of an agent file. The last matching rule wins; without a match the list has no effect. */
 export type AgentRules = readonly AgentRule[];
 
-/** Reads `ask bash(git push *)`, also for a tool that only the library user passed; `undefined` for anything else. */
+/**
+ * Reads a rule such as `ask bash(git push *)`, including rules for a tool that only the library user passed;
+ * `undefined` for anything else.
+ */
 export function parseAgentRule(text: string): AgentRules | undefined {
   const [, says, rule = "", tool = ""] = /^\s*(allow|ask|deny)\s+(([\w.*:@/-]+)(?:\([\s\S]+\))?)\s*$/.exec(text) ?? [];
   if (rule === "") return undefined;

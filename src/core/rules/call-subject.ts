@@ -5,7 +5,7 @@ export type Subject =
       path: string;
       /** True: the tool call writes, moves or deletes the path. */
       change: boolean;
-      /** True: a symbolic link at the path is meant itself and not followed. */
+      /** True: the tool call is about the symbolic link at the path itself; the link is not followed. */
       itself?: true;
     }>
   | Readonly<{ kind: "command"; command: string }>
@@ -14,8 +14,8 @@ export type Subject =
   | Readonly<{ kind: "name"; name: string }>;
 
 /**
- * A subject whose path is resolved: every path of the file relative to the workspace, through links and directly, the
- * real one last. A file in another writable folder has its absolute path.
+ * A subject with its path resolved: all paths of the file relative to the workspace, both through symbolic links and
+ * without them, with the real path last. A file in another writable folder has its absolute path.
  */
 export type LocatedSubject =
   | Exclude<Subject, { kind: "path" }>
@@ -28,7 +28,7 @@ export type LocatedSubject =
     }>;
 
 /**
- * A forbidden path: a secret one, which a user's rule can allow, or subcrew's state folder, which is never accessible.
+ * A forbidden path: a secret path, which a user's rule can allow, or subcrew's state folder, which is never accessible.
  */
 export type ClosedPlace = Readonly<{ kind: "secret" | "state"; name: string }>;
 
@@ -39,7 +39,7 @@ export type FileIdentity = Readonly<{ dev: number; ino: number; nlink: number }>
 export type ClosedInFolder = Readonly<{
   /** Whether the file or folder at this relative path is forbidden. */
   isClosed?(path: string): boolean;
-  /** Whether an open file is a forbidden one that was opened by another name, such as a hard link. */
+  /** Whether an open file is a forbidden file that was opened by another name, such as a hard link. */
   isClosedFile?(file: FileIdentity): Promise<boolean>;
 }>;
 

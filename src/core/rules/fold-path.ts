@@ -2,8 +2,8 @@
 const IGNORED = /[\p{Default_Ignorable_Code_Point}\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/gu;
 
 /**
- * A normal form for all spellings of a file name: some systems ignore case, some also ignore how an
- * accent is composed. Used for deny rules, so that they apply to every spelling.
+ * A normal form for all spellings of a file name: some systems ignore case, some also ignore how an accent is composed.
+ * Deny rules are compared in this form, so that they apply to every spelling.
  */
 export function foldPath(path: string): string {
   if (ASCII.test(path)) return path.toLowerCase();
@@ -12,8 +12,8 @@ export function foldPath(path: string): string {
 }
 
 /**
- * Like `foldPath`, for one name without its folders, and also treats as equal: full-width and other compatible letters,
- * and what NTFS and SMB leave out of a name (blanks and dots at its end, a stream behind a colon).
+ * Like `foldPath`, for one name without its folders. It also treats as equal full-width and other compatible letters,
+ * and names that NTFS and SMB treat as equal: with blanks and dots at the end, or with a stream behind a colon.
  */
 export function foldFileName(name: string): string {
   if (name === "..") return name;

@@ -1,7 +1,7 @@
 /**
  * Whether a path matches a glob. A pattern without a slash is matched against the last name, at any depth; any other
- * against the whole path. `*` and `?` stay inside a name, `**` spans folders, `[a-z]` and `{one,two}` work as in a shell.
- * Names that begin with a dot are names like any other.
+ * pattern against the whole path. `*` and `?` stay inside a name, `**` spans folders, `[a-z]` and `{one,two}` work as
+ * in a shell. Names that begin with a dot are not special.
  */
 export function globMatcher(pattern: string): (path: string) => boolean {
   const patterns = alternatives(pattern.replace(/^(?:\.\/)+/, "")).map((text) => ({
@@ -92,7 +92,7 @@ function matchesName(tokens: NamePattern, name: string): boolean {
   return at === tokens.length;
 }
 
-/** Whether a single-character token matches a character. */
+/** Whether one element of a name pattern matches a character. */
 export function fits(token: Exclude<Token, typeof STAR>, char: string): boolean {
   if (token === ANY) return true;
   if ("exact" in token) return token.exact === char;
@@ -117,8 +117,8 @@ function tokensOf(name: string): NamePattern {
 }
 
 /**
- * The index of the bracket that closes the class opened at `start`; a closing bracket directly after the opening one is
- * a member of the class.
+ * The index of the bracket that closes the class opened at `start`. A closing bracket directly after the opening
+ * bracket is a member of the class.
  */
 function classEnd(name: string, start: number): number {
   let at = start + 1;
@@ -169,7 +169,7 @@ export function alternatives(pattern: string): string[] {
 
 type Braces = Readonly<{ start: number; end: number; parts: readonly string[] }>;
 
-/** The first `{...}` with a comma at its own level, and what stands between the commas. */
+/** The first `{...}` that has a comma outside of nested braces, and the alternatives between its commas. */
 function firstBraces(text: string): Braces | undefined {
   for (let start = text.indexOf("{"); start >= 0; start = text.indexOf("{", start + 1)) {
     const cuts = [start];

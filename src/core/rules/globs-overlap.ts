@@ -1,8 +1,8 @@
 import { alternatives, fits, type NamePattern, type PathPattern, parsePattern } from "./glob.ts";
 
 /**
- * Whether some path could match both globs, relative to the same folder. In doubt it returns true: letter case does not
- * count, and two classes of characters are taken to have one in common.
+ * Whether some path could match both globs, relative to the same folder. In doubt it returns true: it ignores letter
+ * case, and assumes that two classes of characters have a character in common.
  */
 export function globsMeet(one: string, other: string): boolean {
   return patternsOf(one).some((ours) => patternsOf(other).some((theirs) => pathsMeet(ours, theirs)));
@@ -38,8 +38,8 @@ type Meeting<T> = Readonly<{ isSpan(step: T): boolean; both(one: T, other: T): b
 function meet<T>(ours: readonly T[], theirs: readonly T[], { isSpan, both }: Meeting<T>): boolean {
   const spans = (list: readonly T[], at: number): boolean => at < list.length && isSpan(list[at]!);
   /**
-   * For each pair of positions in two patterns: whether the rest of one pattern can match the same text as the rest of
-   * the other. Computed from the ends backwards.
+   * For each pair of positions in two patterns: whether the rest of the first pattern can match the same text as the
+   * rest of the second. Computed from the ends backwards.
    */
   let after: boolean[] = [];
   for (let i = ours.length; i >= 0; i--) {

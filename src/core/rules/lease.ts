@@ -13,9 +13,9 @@ export type Lease = Readonly<{
 export type LeaseWish = Lease & Readonly<{ under?: string }>;
 
 /**
- * The waiting leases that can be granted: those that overlap with no holder and no earlier waiter.
- * There is no deadlock: a task takes its whole lease at once, before any other resource, so no two tasks wait for each
- * other; subagents compete only within the lease of their parent, so they never wait for it.
+ * The waiting leases that can be granted: leases that overlap with no holder and no earlier waiter. There is no
+ * deadlock: a task takes its whole lease at once, before any other resource, so no two tasks wait for each other.
+ * Subagents compete only within the lease of their parent, so they never wait for it.
  */
 export function grantable<W extends LeaseWish>(held: readonly LeaseWish[], waiting: readonly W[]): W[] {
   const before: LeaseWish[] = [...held];
@@ -45,8 +45,8 @@ export function leaseAbove(held: readonly Lease[], path: string): string | undef
 }
 
 /**
- * True if `path` is below `above`: the subagent `scout` of the task `lead` has the path `lead/scout`, in the second
- * round `lead.2/scout`.
+ * True if `path` is below `above`. The subagent `scout` of the task `lead` has the path `lead/scout`; in the second
+ * round of `lead` it is `lead.2/scout`.
  */
 function isBelow(above: string, path: string): boolean {
   return path.startsWith(above) && /^(?:\.\d+)?\//.test(path.slice(above.length));
@@ -71,7 +71,10 @@ export function wholeFolders({ globs }: Pick<Lease, "globs">): string[] {
     .map((folder) => folder.replace(/\/$/, ""));
 }
 
-/** Anchors a pattern at the workspace, even one without a slash. A folder matches everything in it. */
+/**
+ * Makes a pattern relative to the workspace, even a pattern without a slash. A pattern for a folder matches everything
+ * in it.
+ */
 function anchored(glob: string): string {
   const plain = glob.replace(/^(?:\.?\/)+/, "");
   return `/${plain.endsWith("/") || plain === "" ? `${plain}**` : plain}`;

@@ -3,7 +3,7 @@
  * and no other files in the folder.
  */
 export type ReadableOutputs = Readonly<{
-  /** The output folder of the run: files outside of it are never readable by this permission. */
+  /** The output folder of the run. This permission never covers files outside of it. */
   folder: string;
   files: ReadonlySet<string>;
 }>;

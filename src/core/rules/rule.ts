@@ -76,8 +76,8 @@ export function ruleText({ tool, pattern, exact }: Rule): string {
 
 /**
  * Whether a rule matches a tool call. An allow rule must match every path of the subject (links have several) and
- * covers only what it spells; a deny rule matches when one path does, in any spelling, and covers everything below that
- * path. `judge-command.ts` matches commands.
+ * covers only what it spells. A deny rule matches if it matches one of the paths, in any spelling, and covers
+ * everything below that path. `judge-command.ts` matches commands.
  */
 export function ruleFits(
   rule: Rule,
@@ -131,8 +131,8 @@ export function pathBan(pattern: string): (place: string) => boolean {
 }
 
 /**
- * Patterns are relative to the workspace. One that begins with a slash is an absolute path, and one without any slash
- * is a name at any depth.
+ * Patterns are relative to the workspace. A pattern that begins with a slash is an absolute path. A pattern without any
+ * slash is a name at any depth.
  */
 function pathMatcher(pattern: string): (place: string) => boolean {
   const absolute = pattern.startsWith("/");

@@ -46,8 +46,8 @@ function hostMatches(wanted: string, given: string, as: "permission" | "ban"): b
 }
 
 /**
- * True for a path that a deny rule covers. A path can be encoded in many ways, so only a plainly different path is not
- * denied.
+ * True for a path that a deny rule covers. A path can be encoded in many ways, so the rule covers every path that is
+ * not plainly different.
  */
 function pathBanned(path: string, given: URL): boolean {
   if (path === "/*" || path === "/") return true;

@@ -54,7 +54,7 @@ export function budgetSpent(events: readonly KeptEvent[]): BudgetSpent & Readonl
   };
 }
 
-/** Types of events after which all tasks of a run may be waiting, or one may work again. */
+/** Types of events after which all tasks of a run may be waiting, or a waiting task may work again. */
 export const changesWork: ReadonlySet<string> = new Set([
   "run.started",
   "run.resumed",

@@ -28,16 +28,16 @@ export type Reservation = Readonly<{ settle(actual: Amount): void; release(): vo
 /** Why a model call may not start: an exhausted limit, or an unknown price. */
 export type BudgetRefusal = Readonly<{
   refused: string;
-  /** When the limit allows model calls again without any action of a person. */
+  /** When the limit allows model calls again, without any action of a person. */
   until?: number;
 }> &
   (Readonly<{ limit: ReachedLimit }> | Readonly<{ unpriced: true }>);
 
 /**
- * The budget that all tasks of a run share. The cost of a model call is reserved before it and settled after it, so
- * that parallel calls cannot exceed the budget together; a call that would fit once others are settled waits for them.
- * A call that costs more than reserved takes the excess from calls that are still running: the newest are revoked until
- * the rest fits.
+ * The budget that all tasks of a run share. The cost of a model call is reserved before the call and settled after it,
+ * so that parallel calls cannot exceed the budget together. A call that would fit once other calls are settled waits
+ * for them. A call that costs more than reserved takes the excess from calls that are still running: the newest are
+ * revoked until the rest fits.
  */
 export type Budget = Readonly<{
   /**

@@ -4,12 +4,12 @@ import { type FileVersion, isSameVersion } from "./file-version.ts";
 /** One file that a run changed, with its versions before and during the run. */
 export type FileHistory = Readonly<{
   file: string;
-  /** The version before the first change, and after the last one. */
+  /** The versions before the first change and after the last change. */
   before: FileVersion;
   after: FileVersion;
   /** Every version of the file that the run wrote, in order. */
   versions: readonly FileVersion[];
-  /** The tasks that changed the file. */
+  /** The tasks of the run that changed the file. */
   tasks: readonly string[];
   /** True: the last change failed or was interrupted, so the file may not have the version `after`. */
   isUncertain: boolean;
@@ -55,7 +55,10 @@ export function changedFiles(events: Iterable<KeptEvent>, task?: string): RunCha
   };
 }
 
-/** A change that was recorded before it was made is certain once its tool call has succeeded. */
+/**
+ * Marks a recorded change as certain once its tool call has succeeded, because the change was recorded before it was
+ * made.
+ */
 function settle(
   files: Map<string, FileHistory>,
   open: Map<string, readonly string[]>,

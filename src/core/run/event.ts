@@ -21,7 +21,7 @@ export type Origin = NonNullable<RunParameters["origin"]>;
 
 /**
  * The address of a model provider when the run began. The digest is computed from address and API key; older journals
- * have none.
+ * have no digest.
  */
 export type RecordedProvider = Readonly<{ address: string; digest?: string }>;
 
@@ -61,7 +61,7 @@ export type ReservedTurn = Readonly<{
   input: number;
   /** The price of the input, in dollars. */
   usd?: number;
-  /** The price of one token of the answer. */
+  /** The price of each token of the answer. */
   usdPerToken?: number;
 }>;
 
@@ -81,7 +81,7 @@ export type Fact =
        * of the run.
        */
       context?: string;
-      /** The permissions of the run's agents, also after a resume. */
+      /** The permissions of the run's agents. They also apply after the run was resumed. */
       permissions?: Permissions;
       /** The limits of the run; absent in journals of version 0.1. */
       limits?: RunLimits;
@@ -102,7 +102,7 @@ export type Fact =
       type: "run.resumed";
       after: number;
       retryFailed?: true;
-      /** The only task that is resumed, together with its dependents; absent: the whole run is. */
+      /** The only task that is resumed, together with its dependents; absent: the whole run is resumed. */
       task?: string;
       /** The new limits of the run. */
       limits?: RunLimits;
@@ -124,7 +124,7 @@ export type Fact =
       agent?: string;
       model?: string;
       prompt?: string;
-      /** The task whose conversation this one continues, as `run/path`. */
+      /** The task whose conversation this task continues, as `run/path`. */
       continues?: string;
       /**
        * The nodes whose outputs were attached to the prompt: each with its title in the prompt and its path in the run.
@@ -132,9 +132,9 @@ export type Fact =
       attached?: readonly Readonly<{ title: string; path: string }>[];
       /** True: the result of this task is a verdict about the output of another task. */
       review?: true;
-      /** The task of the same run whose conversation this one continues. */
+      /** The task of the same run whose conversation this task continues. */
       resumes?: string;
-      /** The options of a task that an agent started; those of other tasks are in the plan. */
+      /** The options of a task that an agent started. The options of other tasks are in the plan. */
       task?: Readonly<Partial<Task>>;
     }
   | {
@@ -162,17 +162,17 @@ export type Fact =
   | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
   | ({ type: "node.parked" } & Parking)
   | { type: "node.unparked"; why: string }
-  /** The task was paused, or does not start, while the rest of the run continues. */
+  /** The task was paused, or is kept from starting, while the rest of the run continues. */
   | { type: "node.paused"; reason: string }
   | { type: "node.resumed" }
-  /** One task of a race is among the winners; its changes are applied next. */
+  /** A task of a race is among the winners; its changes are applied next. */
   | { type: "node.won" }
   | { type: "node.ended"; outcome: Outcome }
   | {
       type: "turn.started";
       turn: number;
       model: string;
-      /** With the first turn: the reason why this model was chosen. */
+      /** With the first turn: the reason why its model was chosen. */
       why?: string;
       /** With the first turn: how many turns the task may take, and how long it may work. */
       limits?: Readonly<{ maxTurns: number; maxTimeMs: number }>;
@@ -199,7 +199,7 @@ export type Fact =
       usage: Usage;
       cost: Cost;
       carry?: ProviderData;
-      /** The model that answered, if it is not the requested one. */
+      /** The model that answered, if it is not the requested model. */
       model?: string;
     }
   | { type: "tool.started"; call: string; tool: string; preview: string; effect: "read" | "write" }
@@ -232,7 +232,7 @@ export type Fact =
    * repeated.
    */
   | { type: "tool.unknown"; call: string; tool: string; text: string }
-  /** The task starts from the conversation of another task (`from`, as `run/path`), as it was after `turn` turns. */
+  /** The task starts from the conversation of another task (`from`, as `run/path`) in its state after `turn` turns. */
   | { type: "conversation.forked"; from: string; turn: number }
   /** The agent got fewer tools than the agent's file names. */
   | { type: "rights.reduced"; agent: string; lost: readonly string[]; reason: string }
@@ -282,8 +282,8 @@ export type Fact =
       before: number;
       after: number;
       /**
-       * The summary that replaces earlier messages, and how many messages after the first one it replaces; absent: only
-       * old tool results were removed.
+       * The summary that replaces earlier messages, and how many messages after the first message it replaces; absent:
+       * only old tool results were removed.
        */
       summary?: string;
       replaced?: number;

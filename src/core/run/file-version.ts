@@ -1,12 +1,13 @@
 /**
- * The file, link or folder at a path at one moment. For a file whose content was too large to store, `kept` is not set.
+ * The file, link or folder at a path at a certain moment. For a file whose content was too large to store, `kept` is
+ * not set.
  */
 export type FileVersion =
   | Readonly<{ kind: "absent" | "folder" | "other" }>
   | Readonly<{ kind: "link"; target: string }>
   | Readonly<{ kind: "file"; hash: string; bytes: number; mode?: number; kept: boolean }>;
 
-/** One file before and after a change. */
+/** A file before and after a change. */
 export type ChangedFile = Readonly<{
   /** The absolute path of the file. */
   file: string;

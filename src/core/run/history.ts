@@ -20,7 +20,10 @@ export type History = Readonly<{
   started(path: string): NodeStarted | undefined;
   /** Plans that a task had started in its current attempt. */
   delegated(path: string): readonly ChildPlan[];
-  /** Marks a node as ended; returns the nodes below it that started before the crash and were not resumed, deepest first. */
+  /**
+   * Marks a node as ended; returns the nodes below it that started before the crash and were not resumed, deepest
+   * first.
+   */
   close(path: string): readonly string[];
 }>;
 
@@ -43,10 +46,10 @@ export type ChildPlan = Readonly<{
   started: ReadonlyMap<string, NodeStarted>;
 }>;
 
-/** The failed tasks that are run again: all of them, or those at the given paths. */
+/** The failed tasks that are run again: all of them, or the tasks at the given paths. */
 export type RetryFailed = boolean | ((path: string) => boolean);
 
-/** The history of a new run: nothing has happened yet. */
+/** The history of a new run, in which nothing has happened yet. */
 export const noHistory: History = {
   under: () => [],
   attempts: () => FIRST,
@@ -61,8 +64,8 @@ export const noHistory: History = {
 const FIRST: Attempts = { next: 1, used: 0, underWay: false };
 
 /**
- * Builds the history from a journal. Only the outcomes of nodes that did work count: joins, skips and cancellations are
- * decided again, so that a cancelled run continues where it stopped.
+ * Builds the history from a journal. Only the outcomes of nodes that did work are used. Joins, skips and cancellations
+ * are decided again, so that a cancelled run continues where it stopped.
  */
 export function historyOf(
   events: readonly KeptEvent[],
@@ -77,7 +80,10 @@ export function historyOf(
   const underWay = new Map<string, KeptEvent[]>();
   const delegated = new Map<string, Map<string, Growing>>();
 
-  /** Removes the mark of a node that a change of the plan marked as failed and that runs again since. */
+  /**
+   * Removes the failure mark from a node that a change of the plan had marked as failed, because the node was started
+   * again later.
+   */
   const unmark = (path: string): void => {
     for (const [key, step] of path.includes("/") ? [] : (under.get("") ?? [])) {
       if (step.type !== "changed" || !Object.hasOwn(step.change.markFailed ?? {}, path)) continue;
@@ -191,7 +197,7 @@ export function renewable(first: History): History & Readonly<{ renew(path: stri
 
 /**
  * Creates the function that marks a node as ended and returns the nodes below it that are still open. Nodes that
- * continue in this process end before their parents; so nodes that are open when their parent ends were abandoned. Only
+ * continue in this process end before their parents, so a node that is open when its parent ends was abandoned. Only
  * nodes with a parent are tracked.
  */
 function closing(open: Set<string>): History["close"] {
@@ -224,8 +230,8 @@ function split(path: string): { prefix: string; id: string } {
 }
 
 /**
- * The task that started the plan with this path prefix, and the plan's number among those of the task; loop rounds have
- * no such task.
+ * The task that started the plan with this path prefix, and the number of the plan among the plans of that task;
+ * `undefined` for the rounds of a loop.
  */
 function ownerOf(
   prefix: string,

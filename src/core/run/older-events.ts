@@ -6,7 +6,7 @@ import type { Event, Fact, KeptEvent, RecordedSettings, RunLimits } from "./even
 
 /**
  * Defaults for missing fields of events. An earlier version may not have written a field, and another program may not
- * know it. Defaults are on the safe side: a tool call of unknown effect counts as one that changes something.
+ * know it. Defaults are on the safe side: a tool call of unknown effect counts as a call that changes something.
  */
 const meant: Readonly<Partial<Record<Fact["type"], Readonly<Record<string, unknown>>>>> = {
   "run.started": { cwd: "", version: "0" },
@@ -59,7 +59,7 @@ const examples: Readonly<Partial<Record<Fact["type"], Readonly<Record<string, un
   warning: { text: "" },
 };
 
-/** A check that a value has the structure that readers of records expect. */
+/** A check whether a value has the structure that readers of records expect. */
 type Form = (value: unknown) => boolean;
 
 const text: Form = (value) => typeof value === "string";
@@ -87,8 +87,8 @@ const mapOf =
 type Fields = Readonly<Record<string, Form>>;
 
 /**
- * Checks an object: the required fields must be valid, the optional ones may be absent, and all others may have any
- * value.
+ * Checks an object. The required fields must be valid, the optional fields may be absent, and all other fields may have
+ * any value.
  */
 const fields =
   (required: Fields, optional: Fields = {}): Form =>
@@ -283,8 +283,8 @@ function hasForm(event: Readonly<{ type: string }>): boolean {
 }
 
 /**
- * Whether the fields of an event have the types that its readers expect. A correct checksum only proves that a record is
- * as it was written, not that subcrew wrote it.
+ * Whether the fields of an event have the types that its readers expect. A correct checksum only proves that a record
+ * was not changed after it was written, not that subcrew wrote it.
  */
 export function isWellFormed(event: KeptEvent): boolean {
   const { seq, at, type } = event;
@@ -310,7 +310,7 @@ function isLike(value: unknown, example: unknown): boolean {
 }
 
 /**
- * Converts the providers of older events: earlier versions recorded one address, that of the default model's provider,
+ * Converts the providers of older events. Earlier versions recorded only the address of the default model's provider,
  * and nothing about the key.
  */
 function withProviders<T extends object>(event: T, settings: RecordedSettings & { address?: unknown }): T {
@@ -366,8 +366,8 @@ export function isKnown({ type }: Readonly<{ type: string }>): boolean {
 }
 
 /**
- * The events of a run in which stops recorded by version 0.1 are pauses. That version ended a stopped run, and every
- * task of it, as cancelled. Its journals contain no limits of the run, and were never resumed by a later version.
+ * The events of a run, with stops recorded by version 0.1 converted to pauses. That version ended a stopped run, and
+ * every task of it, as cancelled. Its journals contain no limits of the run, and were never resumed by a later version.
  */
 export function withoutOldStops(events: readonly KeptEvent[]): readonly KeptEvent[] {
   if (!isOldJournal(events)) return events;

@@ -3,7 +3,7 @@ import { exactRule, type Rule } from "../rules/rule.ts";
 import { isRecord } from "../text/json.ts";
 import type { KeptEvent } from "./event.ts";
 
-/** A person's recorded decision about a tool call, with the rules that give the same result. */
+/** A person's recorded decision about a tool call, and the rules that would decide in the same way. */
 export type Decision = Readonly<{
   run: string;
   path: string;

@@ -20,7 +20,7 @@ type Status = "ok" | "failed" | "cancelled" | "paused";
 type ResultFields = Readonly<{
   id: string;
   output: string;
-  /** The nodes whose output this is; for a race, the winner. */
+  /** The nodes that produced this output; for a race, the winner. */
   from?: readonly string[];
   /** False: the result contains work that was accepted without approval. */
   approved?: boolean;
@@ -28,7 +28,10 @@ type ResultFields = Readonly<{
   fault?: Fault;
   /** The limit that cut the run short. */
   limit?: ReachedLimit;
-  /** True: no key of a provider was found, so the offline model answered, which searches and quotes and does not reason. */
+  /**
+   * True: no key of a provider was found, so the offline model answered. The offline model searches and quotes, but
+   * does not reason.
+   */
   offline?: true;
   usage: Usage;
   cost: Cost;

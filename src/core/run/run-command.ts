@@ -22,15 +22,12 @@ export const command = z.discriminatedUnion("do", [
     from: z.string(),
     how: z.enum(["steer", "interrupt"]).optional(),
   }),
-  /**
-   * Pauses a task, or without a path the whole run. A run or task that is paused can be resumed; one that is cancelled
-   * cannot.
-   */
+  /** Pauses a task, or without a path the whole run. Paused work can be resumed; cancelled work cannot. */
   z.strictObject({ do: z.literal("pause"), reason: z.string(), path: z.string().optional() }),
   z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
   /**
-   * Resumes a task that was paused individually; without a path, all such tasks. `retryFailed`: retries a task that
-   * failed.
+   * Resumes a task that was paused individually; without a path, all tasks that were paused individually.
+   * `retryFailed`: retries a task that failed.
    */
   z.strictObject({ do: z.literal("resume"), path: z.string().optional(), retryFailed: z.boolean().optional() }),
   /**

@@ -34,8 +34,8 @@ export const runLimits = z.strictObject({
 });
 
 /**
- * Every option of a run that is JSON. Each is declared only in this schema: the whole object is passed on from the
- * caller to the node that reads the option.
+ * Every option of a run that is JSON. Each option is declared only in this schema, and the whole object is passed on
+ * from the caller to the node that reads the option.
  */
 export const runParameters = z.strictObject({
   ...runLimits.shape,

@@ -49,7 +49,10 @@ function workingLeaves(state: State): NodeView[] {
   return open.filter(({ path }) => !above.has(path));
 }
 
-/** Searches the nodes without copying them: this is called after each event, and a run may have thousands of nodes. */
+/**
+ * Searches the nodes without copying them, because it is called after each event, and a run may have thousands of
+ * nodes.
+ */
 function some(state: State, is: (view: NodeView) => boolean): boolean {
   for (const view of state.nodes.values()) if (is(view)) return true;
   return false;

@@ -5,7 +5,7 @@ import type { Receipt, RunCommand } from "./run-command.ts";
 
 /**
  * The store of runs, and the only way to look at them: `ps`, `logs`, `resume`, the MCP server and all other readers use
- * nothing else. A folder of this machine is one implementation, memory another; a database can be a third.
+ * nothing else. A store can be a folder of this machine, the memory of a process or a database.
  */
 export type RunStore = RunRecords &
   RunOwnership &
@@ -35,13 +35,13 @@ export type RunRecords = Readonly<{
    */
   read(run: string, after?: number): AsyncIterable<RecordPiece>;
   /**
-   * All records, to resume the run. Throws `RUN_DAMAGED` when one is missing, `UNKNOWN_RUN` for a run without records.
-   * `open` accepts the result, so that the journal is not read twice.
+   * All records, to resume the run. Throws `RUN_DAMAGED` when a record is missing, `UNKNOWN_RUN` for a run without
+   * records. `open` accepts the result, so that the journal is not read twice.
    */
   readWhole(run: string): Promise<KeptRecords>;
   /**
-   * The records after the number `after`, then each new one when it is written, until `until` returns true or the
-   * signal aborts.
+   * The records after the number `after`, then each further record when it is written, until `until` returns true or
+   * the signal aborts.
    */
   follow(run: string, options: FollowOptions): AsyncIterable<KeptEvent>;
   /** The size of everything that is kept of a run, and when it last changed. */
@@ -55,7 +55,9 @@ export type RecordPiece = Readonly<{
   events: readonly KeptEvent[];
   /** Unreadable parts and missing records, as sentences. */
   damage: readonly string[];
-  /** Bytes of a last record that is incomplete: it is being written right now, or was torn by a crash. */
+  /**
+   * The number of bytes of an incomplete last record. The record is being written right now, or was torn by a crash.
+   */
   tornBytes: number;
 }>;
 
@@ -79,8 +81,8 @@ export type RunOwnership = Readonly<{
   owner(run: string): Promise<RunOwner | undefined>;
   /**
    * Takes a run away from its process, on any machine, or from the process that would continue it next: nothing more is
-   * recorded, its tasks stop, and no process continues it by itself. Resolves with false if there was nothing to take
-   * away. Absent where ownership ends with the process.
+   * recorded, its tasks stop, and no process continues it by itself. Resolves with false if no process had the run.
+   * Absent where ownership ends with the process.
    */
   disown?(run: string): Promise<boolean>;
   /** Announces that a process is about to start the run; the returned function withdraws the announcement. */
@@ -145,8 +147,8 @@ export type RunCommands = Readonly<{
   /** The commands that wait for an owner, oldest first. */
   waiting(run: string): Promise<readonly RunCommand[]>;
   /**
-   * Handles waiting and new commands, oldest first, until the signal aborts. With an aborted signal it handles only the
-   * waiting ones.
+   * Handles waiting and new commands, oldest first, until the signal aborts. If the signal is already aborted, only the
+   * waiting commands are handled.
    */
   serve(run: string, handle: HandleCommand, signal: AbortSignal): Promise<void>;
 }>;
@@ -157,9 +159,9 @@ export type PostOptions = Readonly<{ waitMs: number; signal: AbortSignal; ended(
 export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promise<Receipt | undefined>;
 
 /**
- * The texts that are stored for a task: its output or the patch of its worktree; for a task on another machine also the
- * uncommitted changes and commits that it starts from, its changes so far, its files for its subagents, and the
- * subagents that returned changes. The path "" is the run itself.
+ * The texts that are stored for a task: its output or the patch of its worktree. For a task on another machine, they
+ * are also the uncommitted changes and commits that it starts from, its changes so far, its files for its subagents,
+ * and the subagents that returned changes. The path "" is the run itself.
  */
 export type OutputKind = "output" | "patch" | "dirty" | "bundle" | "progress" | "files" | "returned";
 
@@ -177,14 +179,14 @@ export type RunOutputs = Readonly<{
   /** The stored text, or the output in the records; `undefined`: there is none. */
   output(run: string, path: string, kind?: OutputKind): Promise<string | undefined>;
   /**
-   * The path of a file of this machine with a task's output; the file is created if necessary. Before there is an
-   * output the file says so, and it gets the output as soon as there is one. `text`: the output, where the caller has
-   * it. `undefined`: this store makes no files.
+   * The path of a file of this machine for a task's output; the file is created if necessary. Until there is an output,
+   * the file says that it is missing, and gets the output as soon as there is one. `text`: the output, if the caller
+   * has it. `undefined`: this store makes no files.
    */
   file(run: string, path: string, more?: OutputFileOptions): Promise<string | undefined>;
   /**
-   * True when `file` has created the file of an output, in this or another process of this machine. Absent where the store
-   * makes no files.
+   * True when `file` has created the file of an output, in this or another process of this machine. Absent where the
+   * store makes no files.
    */
   hasFile?(run: string, path: string): boolean;
   /**
@@ -216,8 +218,9 @@ export type RunDocument = "request" | "a2a-push";
  */
 export type WorkspaceLeases = Readonly<{
   /**
-   * Queues for a lease and resolves with a function that releases it as soon as no overlapping lease is held, and none
-   * was requested earlier; `undefined`: the signal aborted first. Leases of a dead process do not count.
+   * Queues for a lease, and resolves with a function that releases it. The lease is granted as soon as no overlapping
+   * lease is held or was requested earlier. `undefined`: the signal aborted first. Leases of a dead process do not
+   * count.
    */
   lease(wish: WorkspaceLease, options: LeaseOptions): Promise<(() => Promise<void>) | undefined>;
 }>;
@@ -240,7 +243,10 @@ export type LeaseBlocker = Readonly<{ task: string; files: readonly string[]; ru
 export type ReusableResults = Readonly<{
   /** The recorded tasks that started with this key, oldest first. */
   reusable(key: string): Promise<readonly IndexedResult[]>;
-  /** Adds a result to an index, where the store has one; a failure to write is ignored, because the work can be done again. */
+  /**
+   * Adds a result to an index, where the store has one; a failure to write is ignored, because the work can be done
+   * again.
+   */
   addReusable?(entry: IndexedResult): Promise<void>;
 }>;
 

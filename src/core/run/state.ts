@@ -19,7 +19,7 @@ export type NodeView = {
   readonly path: string;
   kind: "task" | "gate" | "loop" | "join";
   label: string;
-  /** The first line of the node's prompt or question. */
+  /** The first line of the prompt or question of this node. */
   asked?: string;
   agent: string | undefined;
   model: string | undefined;
@@ -35,14 +35,14 @@ export type NodeView = {
   paused: string | undefined;
   /** The recorded part of an incomplete answer. */
   partial: string;
-  /** Text of the last complete model turn. */
+  /** The text of the last completed model turn. */
   said: string;
   /** The current model turn, for estimating its usage if it is cut off. */
   open: OpenTurn | undefined;
   /** How many turns the task may take, and how long it may work. */
   limits: Readonly<{ maxTurns: number; maxTimeMs: number }> | undefined;
   tools: Readonly<Record<string, number>>;
-  /** The number of the loop round that the node is in, or of the plan of its parent task; absent: the first. */
+  /** The number of the loop round that the node is in, or of the plan that its parent task started; absent: 1. */
   order?: Readonly<{ of: "round" | "helper"; number: number }> | undefined;
   /** How many tool calls of the node are running. */
   calling: number;
@@ -96,7 +96,7 @@ export type State = {
   cost: Cost;
   startedAt: number;
   endedAt: number | undefined;
-  /** Time of the last event; 0 before the first one. */
+  /** Time of the last event; 0 before the first event. */
   lastAt: number;
   /** Sequence number of the last event that this state includes. */
   seq: number;
@@ -225,7 +225,7 @@ function spend(state: State, view: NodeView, { usage, cost }: Readonly<{ usage: 
 /** Events, besides the start of another turn, after which an unfinished model turn cannot complete. */
 const CUTS_OFF: ReadonlySet<Event["type"]> = new Set(["node.started", "node.retried", "node.ended"]);
 
-/** A model turn that was cut off is counted with estimated usage, unless the provider refused it before any output. */
+/** Counts a model turn that was cut off with estimated usage, unless the provider refused it before any output. */
 function cutOff(state: State, view: NodeView, event: Event): void {
   if (!view.open) return;
   const outcome = "outcome" in event ? event.outcome : undefined;
@@ -239,7 +239,7 @@ function spendCut(state: State, view: NodeView, open: OpenTurn): void {
   if (open.chars > 0 || (open.reserved?.input ?? 0) > 0) spend(state, view, cutTurn(open));
 }
 
-/** Counts the unfinished model turns of a run whose process died as cut off. */
+/** Counts unfinished model turns as cut off, for a run whose process died. */
 export function cutOffAll(state: State): State {
   for (const view of state.nodes.values()) {
     if (view.open) spendCut(state, view, view.open);
@@ -323,7 +323,7 @@ const begunNodes = createMarkedNodes<NodeView>();
 const waitingNodes = createMarkedNodes<NodeView>();
 const MAKES_WAIT: ReadonlySet<Event["type"]> = new Set(["gate.opened", "node.parked", "node.paused"]);
 /**
- * The nodes that have started and not ended. Ended nodes are removed from the list, so that they are not checked again
+ * The nodes that have started and not ended. Ended nodes are removed from the list, so that they need not be checked
  * after each event.
  */
 export const nodesUnderWay = (state: State): NodeView[] => [

@@ -74,7 +74,7 @@ export function applyChange(all: Schedule, asked: Change): Step {
   return step;
 }
 
-/** The plan as it is after a change that was applied. */
+/** The plan as it is after an applied change. */
 export function changedPlan<P extends Body>(plan: P, change: Change): P {
   const changed = changedNodes(change, (id) => plan.nodes[id], [plan.output]);
   return { ...plan, nodes: { ...plan.nodes, ...Object.fromEntries(changed) } };
@@ -117,8 +117,8 @@ function changedNodes(
 }
 
 /**
- * A node with new dependencies. References in its prompt stay dependencies; the attached results are those of the new
- * dependencies.
+ * A node with new dependencies. References in its prompt stay dependencies; only the results of the new dependencies
+ * are attached.
  */
 function withNeeds(before: Node, needs: readonly string[]): Node {
   if (before.kind === "join" || before.kind === "gate") return { ...before, needs };
@@ -141,7 +141,7 @@ function handing(before: TaskNode, needs: readonly string[]): TaskNode {
   return { ...before, task: { ...before.task, include: needs.filter((need) => !referred.has(need)) } };
 }
 
-/** Checks new nodes like those of a plan, but with the error code for changes. */
+/** Checks new nodes like the nodes of a plan, but with the error code for changes. */
 function checkAdded(all: Schedule, newTasks: Readonly<Record<string, Node>>): void {
   const has = (id: string): boolean => all.entries.has(id) || Object.hasOwn(newTasks, id);
   const ids = [...all.entries.keys(), ...Object.keys(newTasks)];
@@ -246,7 +246,7 @@ function checkWanted(all: Schedule, added: readonly string[], wiring: ReadonlyMa
   );
 }
 
-/** Replaces the dependencies of a waiting node; returns the removed ones. */
+/** Replaces the dependencies of a waiting node; returns the removed dependencies. */
 function rewire(all: Schedule, entry: ScheduleEntry, needs: readonly string[]): ScheduleEntry[] {
   const before = entry.needs.map((id) => all.entries.get(id)!);
   for (const need of before) {

@@ -19,7 +19,7 @@ export function endWith({ body, outcomeOf }: KnownOutcomes, id: string): string[
   return [...settled, ...cancel].filter((other) => other !== id && body.nodes[other]?.kind !== "join");
 }
 
-/** The nodes that cannot begin before this one has ended. Joins (nodes that collect outputs) are left out. */
+/** The nodes that cannot begin before this node has ended. Joins (nodes that collect outputs) are left out. */
 export function waitFor({ body, outcomeOf }: KnownOutcomes, id: string): string[] {
   return [...withDependents(body, id)].filter(
     (other) => other !== id && body.nodes[other]?.kind !== "join" && !outcomeOf(other),

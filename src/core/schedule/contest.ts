@@ -1,7 +1,7 @@
 import type { Schedule, ScheduleEntry } from "./schedule.ts";
 
 /**
- * The joins that may use other nodes instead of this one, as in a race; empty when another node needs this node's
+ * The joins that may use other nodes instead of this node, as in a race; empty when another node needs this node's
  * result.
  */
 export function pickingJoins(all: Schedule, id: string): ScheduleEntry[] {
@@ -12,9 +12,9 @@ export function pickingJoins(all: Schedule, id: string): ScheduleEntry[] {
 }
 
 /**
- * The contender (competing node of a race) that a node works for: the node itself if a join may choose others instead
- * of it, else the nearest dependent that receives all its results. `undefined`: its result is used, regardless of which
- * contender wins.
+ * The contender (competing node of a race) that a node works for. It is the node itself if a join may choose other
+ * nodes instead of it, else the nearest dependent that receives all its results. `undefined`: the result of the node is
+ * used, regardless of which contender wins.
  */
 export function contenderOf(all: Schedule, id: string): string | undefined {
   for (let at = id; ; ) {
@@ -28,7 +28,7 @@ export function contenderOf(all: Schedule, id: string): string | undefined {
 
 /**
  * The contenders (competing nodes of a race) that a node works for, the nearest first: a contender may itself be part
- * of another one.
+ * of another contender.
  */
 export function contendersOf(all: Schedule, id: string): string[] {
   const found: string[] = [];

@@ -29,7 +29,10 @@ export function cancelAll(all: Schedule, reason: string): Step {
   return step;
 }
 
-/** Starts a ready node. A join never starts: its outcome follows from those of its dependencies. */
+/**
+ * Starts a ready node. A join (a node that collects outputs) never starts: its outcome follows from the outcomes of its
+ * dependencies.
+ */
 export function release(entry: ScheduleEntry, step: Step): void {
   if (entry.state !== "waiting" || entry.open > 0 || entry.node.kind === "join") return;
   entry.state = "running";

@@ -3,7 +3,7 @@ import { textOf } from "../plan/graph.ts";
 import type { GateNode, Node, TaskNode } from "../plan/plan.ts";
 import { fill, NO_OUTPUT } from "../text/template.ts";
 
-/** Where references in a prompt are looked up: in the plan, then in its enclosing plans. */
+/** Looks up the references of a prompt: in the plan, then in its enclosing plans. */
 export type Lookup = Readonly<{
   outcomeOf(id: string): Outcome | undefined;
   /** The full prompt of a node. */
@@ -15,7 +15,10 @@ export type Lookup = Readonly<{
 /** A lookup that finds nothing, for a plan that no other plan encloses. */
 export const nowhere: Lookup = { outcomeOf: () => undefined, promptOf: () => "" };
 
-/** The prompt of a task or gate with all references replaced; one to a node without an outcome is kept as written. */
+/**
+ * The prompt of a task or gate with all references replaced. A reference to a node without an outcome is kept as
+ * written.
+ */
 export function fillIn(node: TaskNode | GateNode, lookup: Lookup): string {
   const { text, refs } = textOf(node);
   const get = (name: string): string | undefined => {

@@ -4,8 +4,8 @@ import { defined } from "../text/defined.ts";
 import type { ScheduleEntry } from "./schedule.ts";
 
 /**
- * The outcome of a join (a node that collects outputs), from its ended dependencies; `undefined` while it waits for
- * some.
+ * The outcome of a join (a node that collects outputs), from its ended dependencies; `undefined` while the join waits
+ * for a dependency.
  */
 export function joinOutcome(join: ScheduleEntry, entries: ReadonlyMap<string, ScheduleEntry>): Outcome | undefined {
   if (join.node.kind !== "join") return undefined;
@@ -81,7 +81,7 @@ function allOf(parts: readonly Part[]): Outcome {
   return { status: "failed", fault: { code, message, retryable: false }, output: texts(parts), ...unapproved(parts) };
 }
 
-/** Every output with its node's name as heading; a single output needs none. */
+/** Every output with its node's name as heading; a single output gets no heading. */
 function texts(parts: readonly Part[]): string {
   const only = parts.length === 1 ? parts[0] : undefined;
   return only ? alone(only.outcome) : parts.map(({ id, outcome }) => `## ${id}\n\n${textOf(outcome)}`).join("\n\n");
@@ -99,7 +99,7 @@ function textOf(outcome: Outcome): string {
   return `(${outcome.status}) ${explain(outcome)}${done === "" ? "" : `\n\n${done}`}`;
 }
 
-/** A note below an output that a limit cut short. */
+/** The note that is added below an output that a limit cut short. */
 const noted = (outcome: Outcome): string => (outcome.limit === undefined ? "" : `\n\n(${limitNote(outcome)})`);
 
 function dataOf(outcome: Outcome): unknown {

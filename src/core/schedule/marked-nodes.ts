@@ -1,16 +1,16 @@
 type Owner<V> = Readonly<{ nodes: ReadonlyMap<string, V> }>;
 
 /**
- * A set of nodes that had a certain property when they were added. Nodes that no longer have it are removed when the
- * set is read.
+ * A set of nodes that had a certain property when they were added. Nodes that have lost the property are removed when
+ * the set is read.
  */
 export type MarkedNodes<V> = Readonly<{
   add(owner: Owner<V>, view: V): void;
-  /** The nodes that still have the property. */
+  /** The nodes of the set that still have the property. */
   still(owner: Owner<V>, is: (view: V) => boolean): ReadonlySet<V>;
 }>;
 
-/** Creates the set. The set avoids a search through all nodes of a run after each event. */
+/** Creates the set. With the set, the nodes of a run need not all be searched after each event. */
 export function createMarkedNodes<V extends Readonly<{ path: string }>>(): MarkedNodes<V> {
   const sets = new WeakMap<Owner<V>, Set<V>>();
   const marked = (owner: Owner<V>): Set<V> => {

@@ -45,7 +45,7 @@ function dependentsOf(all: Schedule, failed: ScheduleEntry): Set<ScheduleEntry> 
 /** Whether a node was cancelled because the only node that needed it was skipped, so that its result had no use. */
 const wasFreed = ({ outcome }: ScheduleEntry): boolean => outcome?.status === "cancelled" && !isDismissed(outcome);
 
-/** The nodes that can start again: only the failed node blocked them. */
+/** The nodes that can start again, because no other node than the failed node blocked them. */
 function possible(all: Schedule, failed: ScheduleEntry, nodes: ReadonlySet<ScheduleEntry>): Set<ScheduleEntry> {
   const left = new Set(nodes);
   const isMet = (need: ScheduleEntry): boolean =>

@@ -4,13 +4,13 @@ import type { Body, Node } from "../plan/plan.ts";
 
 /**
  * The dependency graph with its current state. It has one owner and is changed in place: each event touches only the
- * neighbours of a node, so that 10,000 nodes stay cheap.
+ * neighbours of a node, so that events stay cheap with 10,000 nodes.
  */
 export type Schedule = {
   readonly entries: Map<string, ScheduleEntry>;
   readonly roots: ReadonlySet<string>;
   unsettled: number;
-  /** How many nodes have ended: this is the rank of the next one that ends. */
+  /** The number of nodes that have ended. It is also the rank of the next node that ends. */
   ended: number;
 };
 
@@ -19,11 +19,14 @@ export type ScheduleEntry = {
   node: Node;
   needs: string[];
   dependents: string[];
-  /** How many dependencies have not ended. */
+  /** How many dependencies of the node have not ended. */
   open: number;
-  /** How many dependencies succeeded. */
+  /** How many dependencies of the node succeeded. */
   good: number;
-  /** How many dependents have not ended; a root counts as having one more. */
+  /**
+   * How many dependents of the node have not ended. A root (a node whose result is wanted) has one more, so that it
+   * never counts as unneeded.
+   */
   wanted: number;
   state: "waiting" | "running" | "settled";
   outcome: Outcome | undefined;
@@ -31,7 +34,7 @@ export type ScheduleEntry = {
   rank: number;
   /** True for a running node that is no longer needed. */
   moot: boolean;
-  /** The outcome that a running node gets when it has been stopped, whatever it returns. */
+  /** The outcome that a running node gets once it has been stopped, regardless of the outcome it returns itself. */
   givenUp: Outcome | undefined;
   /**
    * True for a join that has work to do once it succeeds, such as applying changes: it starts then, and ends when that

@@ -1,7 +1,7 @@
 /**
- * The number that a person wrote: digits, and perhaps a fraction, as in `4`, `0.5` and `.5`. Other notations that
- * programs know (`0x10`, `1e3`, `1_000`, `+1`, `Infinity`) are mistakes more often than they are meant; `undefined` for
- * them, and for a number that is too large.
+ * The number that a person wrote: digits, and perhaps a fraction, as in `4`, `0.5` and `.5`. `undefined` for a number
+ * that is too large, and for other notations that programs know (`0x10`, `1e3`, `1_000`, `+1`, `Infinity`), because
+ * they are usually mistakes.
  */
 export function decimalIn(text: string): number | undefined {
   const trimmed = text.trim();

@@ -76,7 +76,7 @@ function isForm(schema: unknown, definitions: Definitions): boolean {
 
 /**
  * True for a schema that means something else in JTD than in JSON Schema; `string`, `boolean` and `enum` mean the same
- * in both.
+ * thing in both.
  */
 function isTelling({ type, ...schema }: JsonSchema): boolean {
   if (schema["nullable"] === true) return true;

@@ -29,7 +29,10 @@ type Issue = z.core.$ZodIssue;
 type Parsed = Readonly<{ schema: z.ZodType; value: unknown; what: string }>;
 type Said = Readonly<{ message: string; hint: string }>;
 
-/** A union only says "no variant fits"; the variant that matched furthest tells the actual problem. */
+/**
+ * The most helpful problem of a union. The union itself only says "no variant fits", but the variant that matched
+ * furthest tells the actual problem.
+ */
 function deepest(issue: Issue): Issue {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return issue;
   const inner = issue.errors

@@ -1,4 +1,4 @@
-/** The keys that an object at a place of a zod schema may have, as far as the schema tells. */
+/** The keys that an object at a place of a zod schema may have, as far as they can be read from the schema. */
 export function keysAt(schema: unknown, path: readonly PropertyKey[]): string[] {
   const shapes = placesAt(schema, path)
     .flatMap(unwrap)

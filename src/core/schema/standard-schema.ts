@@ -31,7 +31,7 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   return "~standard" in value && isRecord(value["~standard"]);
 }
 
-/** True for a schema that was written with zod, whichever copy of it. */
+/** True for a schema that was written with zod, also with another installed copy of zod. */
 export function isZodType(value: unknown): value is z.ZodType {
   return typeof value === "object" && value !== null && "safeParse" in value && typeof value.safeParse === "function";
 }
@@ -86,8 +86,8 @@ export function issuesText(issues: readonly Issue[] | undefined): string | undef
 }
 
 /**
- * The same input or plan, with every schema of a schema library in it replaced by its JSON Schema; returns the given
- * object itself when there is none.
+ * The same input or plan, with every schema of a schema library in it replaced by its JSON Schema. Without such a
+ * schema, the given object itself is returned.
  */
 export function withPlainSchemas<T>(value: T): T {
   return plain(value, 0) as T;

@@ -1,12 +1,12 @@
 import { type DecodedText, unescaped, withMeanings } from "./unescape.ts";
 
-/** Maximum number of nested encodings: `%2541` is `%41` is `A`. */
+/** Maximum number of nested encodings. For example, `%2541` means `%41`, which means `A`. */
 const MOST_LAYERS = 3;
 
 /**
- * The texts that a text contains in encoded form: escaped, in base64, in hexadecimal digits or as numbers of bytes, in any
- * mixture, up to three layers deep, also where line breaks divide it. Each step is one pass over the text. Encoded texts
- * with fewer characters than `shortest` are left out.
+ * The texts that a text contains in encoded form: escaped, in base64, in hexadecimal digits or as numbers of bytes, in
+ * any mixture, up to three layers deep, also where line breaks divide it. Each step is one pass over the text. Encoded
+ * texts with fewer characters than `shortest` are left out.
  */
 export function decodedTexts(text: string, shortest: number): readonly DecodedText[] {
   if (text.length < shortest || !MAY_BE_ENCODED.test(text)) return [];
@@ -37,7 +37,7 @@ const MAY_BE_ENCODED =
 
 type Decoder = (text: string) => DecodedText | undefined;
 
-/** The texts that the decoders found, with positions in the outermost text. */
+/** The texts that the decoders found, with their positions in the original text. */
 const apply = (outer: DecodedText, decoders: readonly Decoder[]): DecodedText[] =>
   decoders.flatMap((decode) => {
     const inner = decode(outer.text);
@@ -46,13 +46,16 @@ const apply = (outer: DecodedText, decoders: readonly Decoder[]): DecodedText[] 
       : [{ text: inner.text, origin: (from, to) => outer.origin(...inner.origin(from, to)) }];
   });
 
-/** A line end, also an escaped one or one of HTML, with the mark of a line that continues and with indentation. */
+/**
+ * Matches a line end, as it is, escaped or as a line break of HTML, with the mark of a continued line before it and
+ * indentation after it.
+ */
 const BREAK = "[\\\\=]?(?:\\r?\\n|\\r|\\\\{1,4}r\\\\{1,4}n|\\\\{1,4}n|<br ?/?>\\n?)[ \\t]{0,40}";
 /** Characters that a reader does not see: terminal colours, soft hyphens, characters without width. */
 const INVISIBLE =
   "\\x1b\\[[0-9;]{0,20}m|[\\u00ad\\u200b-\\u200d\\u2060\\ufeff]|&(?:shy|ZeroWidthSpace|zwnj|zwj);|<wbr ?/?>";
 const JOINT = new RegExp(`${BREAK}|${INVISIBLE}`, "g");
-/** A line end and the prefix of the next line: the sign of a diff or a quotation, the number of the line. */
+/** Matches a line end and the prefix of the next line: the sign of a diff or a quotation, or the number of the line. */
 const MARKED_JOINT = new RegExp(`${BREAK}(?:[+>|#*-]{1,3}[ \\t]?|[0-9]{1,7}(?:\\t|[:|] ?))|${JOINT.source}`, "g");
 const HAS_JOINT = /[\n\r\u00ad\u200b-\u200d\u2060\ufeff\x1b]|\\[nr]|<(?:br|wbr)|&(?:shy|Zero|zw)/;
 const HAS_MARK = /(?:\n|\\n|>)[ \t]{0,40}(?:[+>|#*-]|[0-9]{1,7}[\t:|])/;
@@ -67,7 +70,7 @@ const unquoted: Decoder = (text) =>
     ? withMeanings(text, /=[0-7][0-9A-F]/g, (code) => String.fromCharCode(Number.parseInt(code.slice(1), 16)))
     : undefined;
 
-/** Decoders of bytes, by the shortest text that they look for. */
+/** The decoders of bytes for each value of `shortest`, made once. */
 const decoders = new Map<number, readonly Decoder[]>();
 
 function byteDecoders(shortest: number): readonly Decoder[] {
@@ -92,12 +95,15 @@ class Bytes {
   #run = "";
   readonly #shortest: number;
 
-  /** `shortest`: fewer characters in a row are no text; random bytes rarely reach this length. */
+  /** `shortest`: the minimum length of a text. Random bytes rarely contain so many visible characters in a row. */
   constructor(shortest: number) {
     this.#shortest = shortest;
   }
 
-  /** Adds a byte. A byte that occurs in no text ends the text before it; a zero is left out (two bytes per character). */
+  /**
+   * Adds a byte. A byte that does not occur in texts ends the text before it. A zero byte is left out, because it
+   * occurs in texts with two bytes per character.
+   */
   add(byte: number, start: number, end: number): void {
     if (byte === 0) return;
     if (!isText(byte)) return this.endText();
@@ -141,7 +147,7 @@ const digitAt = (text: string, at: number): number => {
   return code < 128 ? DIGITS[code]! : -1;
 };
 
-/** The texts in base64. Letters of another word may stand directly before one, so every offset is tried. */
+/** The texts in base64. Letters of another word may stand directly before such a text, so every offset is tried. */
 function base64Texts(text: string, shortest: number): DecodedText | undefined {
   const least = Math.ceil((shortest * 4) / 3);
   let bytes: Bytes | undefined;
@@ -162,7 +168,9 @@ function base64Texts(text: string, shortest: number): DecodedText | undefined {
   return bytes?.texts();
 }
 
-/** Whether base64 digits contain a text that is long enough. Nearly all words are rejected here, without allocations. */
+/**
+ * Whether base64 digits contain a text that is long enough. Nearly all words are rejected here, without allocations.
+ */
 function mayBeText(text: string, [from, to]: readonly [number, number], shortest: number): boolean {
   let run = 0;
   for (let at = from; at + 1 < to && run < shortest; at += 4) {
@@ -212,8 +220,8 @@ function bytesIn(
 const WRAPPED_LINE = /^[ \t]{0,40}[A-Za-z0-9+/=_-]{32,}\r?\n$/;
 
 /**
- * The offset at which the lines of encoded data begin that end at the given offset, directly after a line end: the next
- * line may continue the data. Returns the given offset if there are no such lines.
+ * Finds encoded data whose last line ends at the given offset, directly after a line end, because the next line may
+ * continue the data. Returns the offset at which the data begins, or the given offset if there is no such data.
  */
 export function wrappedDataBefore(text: string, end: number): number {
   let start = end;

@@ -1,14 +1,18 @@
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Common variables, and those that Windows programs need to start. */
+/** Common variables, and variables that Windows programs need to start. */
 const PASSED =
   "PATH HOME LANG TERM TMPDIR USER SHELL LOGNAME LC_ALL LC_CTYPE TZ COLORTERM NO_COLOR " +
   "SystemRoot SYSTEMROOT ComSpec PATHEXT USERPROFILE TEMP TMP";
 
-/** The variables that are passed to programs and tools; all other variables, keys above all, are withheld. */
+/**
+ * The names of the variables that are passed to programs and tools. All other variables are withheld, above all keys.
+ */
 export const PASSED_VARIABLES: readonly string[] = PASSED.split(" ");
 
-/** The part of an environment that is passed on: the usual names, and those that the user added. Names are exact. */
+/**
+ * The part of an environment that is passed on: the usual names, and the names that the user added. Names are exact.
+ */
 export function passedEnv(env: Env, more: readonly string[] = []): Record<string, string> {
   const passed: Record<string, string> = {};
   for (const name of [...PASSED_VARIABLES, ...more]) {
@@ -26,7 +30,10 @@ export function steersPrograms(name: string): boolean {
   return STEERING.test(name);
 }
 
-/** Variables that change what an allowed command does: loaders, search paths, start-up files, wrappers, proxies, endpoints. */
+/**
+ * Variables that change what an allowed command does: loaders, search paths, start-up files, wrappers, proxies,
+ * endpoints.
+ */
 const NAMES =
   "PATH HOME SHELL IFS ENV PS[0-4] CDPATH GLOBIGNORE SHELLOPTS BASHOPTS FPATH ZDOTDIR TMPDIR TEMP TMP COMSPEC PATHEXT APPDATA " +
   "PROMPT_COMMAND EDITOR VISUAL PAGER MANPAGER BROWSER LESSOPEN LESSCLOSE MAKEFLAGS MFLAGS GNUMAKEFLAGS KUBECONFIG " +

@@ -12,11 +12,14 @@ export type SecretPattern = Readonly<{
 /** A found secret: the prefix and suffix that stay visible, and the length including them. */
 export type SecretMatch = Readonly<{ before: string; length: number; after: string }>;
 
-/** The name before a secret must not follow a letter directly, except after an escaped line end (`\n`). */
+/**
+ * Matches the position before the name of a secret: no letter may directly precede the name, except in an escaped line
+ * end (`\n`).
+ */
 const START = "(?:(?<![A-Za-z0-9_])|(?<=\\\\[nrt]))";
 /** A value of letters only is prose, not a secret: `sk-learn-pipelines`, `Bearer authentication`. */
 const HAS_DIGIT = "(?=[A-Za-z_.~+/=-]{0,60}\\d)";
-/** Matches the separator between the name of a header and its value, also inside escaped JSON. */
+/** Matches the separator between the name of a header and its value, including separators in escaped JSON. */
 const IS = "[\"'\\\\]{0,3}\\s{0,4}[:=]\\s{0,4}[\"'\\\\]{0,3}";
 const SCHEME = "(?:[Bb]earer|[Bb]asic|[Tt]oken|[Dd]igest)\\s{1,4}";
 /** Characters that cannot occur in the user part of a URL. */

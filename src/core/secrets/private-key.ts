@@ -6,7 +6,8 @@
 
 const hexOf = (char: string): string => char.charCodeAt(0).toString(16).padStart(2, "0");
 /**
- * A pattern for a character, as it is or escaped. Patterns with it ignore case, so the codes of both cases are listed.
+ * A pattern for a character, as it is or escaped. Patterns that contain it ignore case, so the codes of both cases are
+ * listed.
  */
 const spelled = (char: string): string => {
   const both = [...new Set([char.toUpperCase(), char.toLowerCase()])];
@@ -31,12 +32,12 @@ const BEGIN_ANYWHERE = new RegExp(START("BEGIN"), "ig");
 /** Matches every text that may contain a marker of a key; other texts need not be searched. */
 const MAY_BEGIN = /-{4}|%2[5d]|&(?:amp|hyphen|dash|minus|#)|\\[ux\\]/i;
 const END_ANYWHERE = new RegExp(`${START("END")}[^\\n]{0,400}?${DASH}{4,5}`, "ig");
-/** The characters with which a marker can begin: a dash as it is, or an escape of one. */
+/** The characters with which a marker can begin: a dash as it is, or an escaped dash. */
 export const KEY_BEGINNINGS = [
   ...["---", "%2d", "%2D", "%25", "&#4", "&#0", "&#x", "&#X", "&am", "&hy", "&da", "&mi"],
   ...["\\u0", "\\u{", "\\x2", "\\\\u", "\\\\x", "\\\\\\"],
 ];
-/** A line end, also an escaped one, one of Unicode, or a break of HTML. */
+/** Matches a line end, also an escaped line end, a Unicode line end or a line break of HTML. */
 const LINE_END =
   /(?:\\{1,4}[rn]|[\r\n\v\f\x85\u2028\u2029]|%(?:25)?0[ad]|&(?:amp;)?#(?:0{0,5}1[03]|x0{0,5}[ad]);?|&newline;|\\{1,4}(?:u(?:000|\{0{0,4})|x0)[ad]\}?|\\{1,4}u202[89]|<br\s?\/?>)/iy;
 /**
@@ -63,7 +64,10 @@ const CONTINUATIONS = Array.from(
 /** Minimum number of key characters: the text `-----BEGIN PRIVATE KEY-----` alone is not a key. */
 const SHORTEST_KEY = 16;
 
-/** A private key in a text: where its lines begin and end, where its end marker ends, and whether the text ended first. */
+/**
+ * A private key in a text: where its lines begin and end, where its end marker ends, and whether the text ended before
+ * the key.
+ */
 export type FoundKey = Readonly<{ from: number; to: number; end: number; open: boolean }>;
 
 /** The private key whose begin marker (`-----BEGIN ...`) is at this offset. */
@@ -76,8 +80,8 @@ export function privateKeyAt(text: string, at: number): FoundKey | undefined {
 }
 
 /**
- * The offsets at which the lines of a key end that start at `from`. After `others`, lines of another program, only a
- * long line continues the key.
+ * Finds the ends of the lines of a key that start at `from`, and returns their offsets. `others` are lines of another
+ * program; after them, only a long line continues the key.
  */
 function keyLines(text: string, from: number, others: number): { to: number; end: number; chars: number } {
   const start = others === 0 ? from : matched(CONTINUATIONS[MOST_OTHER_LINES - others]!, text, from);
@@ -126,7 +130,7 @@ function matched(pattern: RegExp, text: string, at: number): number | undefined 
   return pattern.test(text) ? pattern.lastIndex : undefined;
 }
 
-/** A place in the middle of a private key: how many lines of another program stand after its last line. */
+/** A place in the middle of a private key, with the number of lines of another program after its last line. */
 export type InKey = Readonly<{ others: number }>;
 
 /** The place in a private key at which a text ends; `inside`: the place in a key at which the text began. */
@@ -143,7 +147,10 @@ export function endsInKey(text: string, inside: InKey | undefined): InKey | unde
   return afterLines(text.slice(to), to === 0 ? inside.others : 0);
 }
 
-/** The place in a key after a text without lines of the key; `undefined` if the text is too long to interrupt a key. */
+/**
+ * The place in a key after a text that contains no lines of the key; `undefined` if the text is too long to interrupt a
+ * key.
+ */
 function afterLines(text: string, others: number): InKey | undefined {
   const rest = text.replace(/^\r?\n/, "");
   if (rest === "") return { others };
@@ -153,7 +160,7 @@ function afterLines(text: string, others: number): InKey | undefined {
   return sum > MOST_OTHER_LINES || lines.some((line) => line.length > 300) ? undefined : { others: sum };
 }
 
-/** The place in a key of which a text contains no more than the begin marker, at the end of a line. */
+/** The place in a key if a text contains only its begin marker, at the end of a line. */
 function afterMarker(text: string, at: number): InKey | undefined {
   const from = matched(BEGIN, text, at);
   if (from === undefined) return undefined;
@@ -177,7 +184,7 @@ function lastBegin(text: string): number {
   return last;
 }
 
-/** The offset at which the marker of a private key begins, also an incomplete one; -1: there is none. */
+/** The offset at which the marker of a private key begins, also an incomplete marker; -1: there is none. */
 export const keyBegins = (text: string): number => (MAY_BEGIN.test(text) ? text.search(BEGIN_START) : -1);
 
 /** Whether the end marker of a key occurs in a text after this offset. */
@@ -186,7 +193,7 @@ export function hasKeyEnd(text: string, from: number): boolean {
   return END_ANYWHERE.test(text);
 }
 
-/** Removes the rest of a private key from a text that begins in the middle of one. */
+/** Removes the rest of a private key from a text that begins in the middle of a key. */
 export function withoutOpenKey(text: string, mask: string, { others }: InKey): string {
   const { to, end } = keyLines(text, 0, others);
   return end > to ? `${mask}${text.slice(to)}` : to === 0 ? text : `${mask}${text.slice(to)}`;

@@ -22,7 +22,7 @@ export type Redactor = Readonly<{
    * so its end may be the beginning of such a secret.
    */
   cutBefore(text: string, cut: number): number;
-  /** Adds secrets to the known ones, such as tokens that are issued during a run. */
+  /** Adds secrets to the known secrets, such as tokens that are issued during a run. */
   learn(secrets: readonly string[]): void;
 }>;
 
@@ -47,7 +47,7 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   let now = searchers();
   // A shorter text cannot contain a secret, however it is escaped.
   const text = (given: string): string => (given.length < SHORTEST_SECRET ? given : now.text(given));
-  /** Names of fields that contain no secret. They are the same in every event, so each is checked once. */
+  /** Field names that contain no secret. The same names are in every event, so each name is checked only once. */
   let cleanNames = new Set<string>();
   const nameOf = (given: string): string => {
     if (cleanNames.has(given)) return given;
@@ -73,7 +73,8 @@ export function createRedactor(secrets: readonly string[]): Redactor {
 }
 
 /**
- * How many names of fields are remembered as clean, and how long they may be: values can contain any number of names.
+ * The maximum number and the maximum length of field names that are remembered as free of secrets: values can contain
+ * any number of names.
  */
 const MOST_NAMES = 1_000;
 const LONGEST_NAME = 100;
@@ -184,7 +185,7 @@ function escapedValues(text: string, values: (text: string) => readonly Found[],
   );
 }
 
-/** Replaces the matches; overlapping matches are removed together, with the replacement of the first. */
+/** Replaces the matches. Overlapping matches are removed together, and get the replacement of the first match. */
 function masked(text: string, found: readonly Found[], more: readonly Found[]): string {
   if (found.length === 0 && more.length === 0) return text;
   const all = more.length === 0 ? found : [...found, ...more].toSorted((one, other) => one.from - other.from);
@@ -212,8 +213,8 @@ function match(text: string, at: number, { words, patterns }: Bucket): { shown: 
 }
 
 /**
- * The length of the beginning of a secret whose rest was cut off: it stands at the end of the text or before a mark such
- * as `...`. 0: there is none, or it is too short to tell it from other text.
+ * The length of the beginning of a secret whose rest was cut off: it stands at the end of the text or before a mark
+ * such as `...`. 0: there is no such beginning, or it is too short to tell it from other text.
  */
 function cutLength(text: string, at: number, word: string): number {
   const least = Math.min(LEAST_CUT, Math.max(SHORTEST_SECRET, Math.ceil(word.length / 2)));

@@ -1,14 +1,14 @@
 /** The shortest secret; shorter values are not treated as secrets: they would match harmless words. */
 export const SHORTEST_SECRET = 8;
 
-/** The spellings in which a secret value can turn up in a text. */
+/** All spellings in which a secret value may occur in a text. */
 export function spellingsOf(secret: string): string[] {
   const values = new Set([secret, secret.trim(), ...longLines(secret)]);
   const forms = [...values].filter((value) => value.length >= SHORTEST_SECRET).flatMap(spellings);
   return [...new Set(forms)].filter((form) => form.length >= SHORTEST_SECRET);
 }
 
-/** The secret values of an environment: those of variables with telling names, and the passwords inside URLs. */
+/** The secret values of an environment: the values of variables with telling names, and the passwords inside URLs. */
 export function secretValues(env: Readonly<Record<string, string | undefined>>): string[] {
   const values = Object.entries(env).flatMap(([name, value]) => {
     if (value === undefined || value.length < SHORTEST_SECRET) return [];
@@ -45,7 +45,7 @@ const wordsOf = (name: string): string[] =>
     .split(/[^A-Z0-9]+|(?<=[A-Z])\d+$/)
     .filter((word) => word !== "");
 
-/** The password in an address, as written and decoded. */
+/** The password in an address, both as written and decoded. */
 export function passwordIn(value: string): string[] {
   const written = /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#:@]*:([^\s/?#@]{8,})@/i.exec(value)?.[1];
   return written === undefined ? [] : [written, decoded(written)];

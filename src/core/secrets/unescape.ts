@@ -69,19 +69,21 @@ const ENTITIES: Readonly<Record<string, string>> = {
   NewLine: "\n",
 };
 
-/** Resolves percent, `\\u`, `\\x`, octal and HTML escapes, in any mixture, once. `undefined`: the text has no escapes. */
+/**
+ * Resolves percent, `\\u`, `\\x`, octal and HTML escapes, in any mixture, once. `undefined`: the text has no escapes.
+ */
 export function unescaped(text: string): DecodedText | undefined {
   return /[%\\&]/.test(text) ? withMeanings(text, ESCAPE, meaning) : undefined;
 }
 
-/** Replaces every match for which `meaning` returns a text; `undefined`: there is none. */
+/** Replaces every match for which `meaning` returns a text; `undefined`: there is no such match. */
 export function withMeanings(
   text: string,
   pattern: RegExp,
   meaningOf: (found: string) => string | undefined,
 ): DecodedText | undefined {
   const parts: string[] = [];
-  /** Where each match begins and ends: in the decoded text (`news`) and in the original text (`olds`). */
+  /** Where each match begins and ends, in the decoded text (`news`) and in the original text (`olds`). */
   const news: number[] = [];
   const olds: number[] = [];
   let length = 0;
@@ -109,7 +111,7 @@ export function withMeanings(
   return { text: parts.join(""), origin: (start, end) => [whole(start, "start"), whole(end, "end")] };
 }
 
-/** Binary search: the last index whose value is not above the given one. */
+/** Binary search: the last index whose value is not above the given value. */
 function lastAtMost(values: readonly number[], most: number): number {
   let [low, high] = [0, values.length];
   while (low < high) {

@@ -5,8 +5,8 @@ import type { ShellCommand, ShellWord } from "./parse.ts";
 
 /**
  * The texts among the arguments of a command that may be command lines, as in `nodemon --exec 'rm a'`: words with
- * blanks, and values after "=". If the table of known commands has the command, only those of its options are examined
- * that are not known to be read-only.
+ * blanks, and values after "=". If the command is in the table of known commands, options that are known to be
+ * read-only are left out.
  */
 export function commandsInArguments(program: string, args: readonly ShellWord[]): readonly ShellCommand[] {
   if (RUNS_NOTHING.has(program)) return [];
@@ -38,7 +38,7 @@ function programsIn(args: readonly ShellWord[]): ShellCommand[] {
   return at < 0 ? [] : [{ words: args.slice(at), sets: [], redirects: [] }];
 }
 
-/** Programs that run nothing by themselves, whatever their arguments are, or whose scripts are analysed elsewhere. */
+/** Programs that run nothing by themselves with any arguments, or whose scripts are analysed elsewhere. */
 const RUNS_NOTHING: ReadonlySet<string> = new Set(
   words("sed awk gawk mawk nawk find curl wget jq yq date printf echo test [ true false cd export declare typeset"),
 );
@@ -69,8 +69,8 @@ function linesIn(text: string, depth = 0): string[] {
 }
 
 /**
- * The command line in a value that divides its words by "," or ";", if its option or setting names a program, as in `gcc
- * -wrapper rm,a` and `cmake -DCMAKE_C_COMPILER_LAUNCHER=rm;a`.
+ * The command line in a value that divides its words by "," or ";", if its option or setting names a program, as in
+ * `gcc -wrapper rm,a` and `cmake -DCMAKE_C_COMPILER_LAUNCHER=rm;a`.
  */
 function listAfter(before: string, text: string): string[] {
   const option = before.startsWith("-") ? before : "";
@@ -79,9 +79,8 @@ function listAfter(before: string, text: string): string[] {
 }
 
 /**
- * The indexes of the arguments of a command outside the table of known ones that may begin a command which it runs, as
- * in `docker exec box rm a`, `tool -- rm a` and `yarn run rm a`. Which of these words is the program is not known: every
- * one may be.
+ * The indexes of the arguments that may begin an inner command, for a command that is not in the table of known
+ * commands, as in `docker exec box rm a`, `tool -- rm a` and `yarn run rm a`. Any of these words may be the program.
  */
 export function mayRun(program: string, args: readonly ShellWord[]): readonly number[] {
   if (RUNS_NOTHING.has(program) || effectsOf(program, args) !== undefined) return [];
@@ -105,8 +104,8 @@ const PROJECT_RUNNERS: ReadonlySet<string> = new Set(
 );
 
 /**
- * The words that may be the name of a script, after the subcommand `run` or alone: without a script of this name these
- * package managers run a program.
+ * The words that may be the name of a script: the word after the subcommand `run`, or the first word without it. If
+ * there is no script of this name, these package managers run a program.
  */
 function scriptIn(program: string, args: readonly ShellWord[]): readonly number[] {
   const managing = Object.hasOwn(MANAGING, program) ? words(MANAGING[program]!) : undefined;
@@ -120,7 +119,7 @@ function scriptIn(program: string, args: readonly ShellWord[]): readonly number[
   return scripts.slice(0, last < 0 ? undefined : last + 1).filter((at) => run >= 0 || !managing.includes(texts[at]!));
 }
 
-/** Subcommands of package managers that have the name of a program of the machine. */
+/** Subcommands of package managers that have the same name as a program of the machine. */
 const MANAGING: Readonly<Record<string, string>> = {
   pnpm: "add create env init install link list ln login ls node pack patch publish rm test unlink",
   yarn: "add create env init install link list login node pack patch publish test unlink",

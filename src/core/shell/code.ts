@@ -16,8 +16,8 @@ const INTERPRETER =
   /^(?:perl|python|pypy|ruby|node|nodejs|deno|bun|tsx|php|lua|luajit|tclsh|wish|guile|R|Rscript|julia|groovy|elixir|erl|osascript|emacs|gnuplot|m4|dc|ed|ex|sqlite3?|psql|mysql|mariadb)[\d.]*$/;
 
 /**
- * Texts in quotes, also in those of `q!...!`, `%x(...)`, `$(...)` and Lua's `[[...]]`. Reads the code once, however its
- * quotes are nested.
+ * Texts in quotes, including the quotes of `q!...!`, `%x(...)`, `$(...)` and Lua's `[[...]]`. Reads the code in a
+ * single pass, however its quotes are nested.
  */
 export function quotedIn(code: string): string[] {
   const found: string[] = [];
@@ -64,7 +64,7 @@ const BRACKETS: Readonly<Record<string, string>> = {
   "<": ">",
 };
 
-/** The place of the closing quote; a character after a backslash closes nothing. */
+/** The place of the closing quote. A quote after a backslash does not close the text. */
 function endOf(code: string, from: number, close: string): number {
   for (let at = from; at < code.length; at++) {
     if (code.charAt(at) === close) return at;
@@ -86,7 +86,7 @@ export const afterSigns = (code: string): string[] =>
     ([, line]) => line ?? "",
   );
 
-/** A text as commands, without the files that it writes; none if it cannot be read as commands. */
+/** A text as commands, without the files that it writes; empty if it cannot be read as commands. */
 export function readAsCommands(text: string): readonly ShellCommand[] {
   const parsed = parseShell(text.replace(/^[!|&-]+/, ""));
   return "problem" in parsed ? [] : parsed.commands.map((each) => ({ ...each, redirects: [] }));

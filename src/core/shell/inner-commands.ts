@@ -130,7 +130,9 @@ function inAwk(args: readonly ShellWord[]): InnerLines | undefined {
   return undefined;
 }
 
-/** The shell commands that clients of databases run: `.shell` of sqlite3, `\\!` of psql, `system` of mysql, and pipes. */
+/**
+ * The shell commands that clients of databases run: `.shell` of sqlite3, `\\!` of psql, `system` of mysql, and pipes.
+ */
 function inQueries(args: readonly ShellWord[]): InnerLines | undefined {
   const lines = args.flatMap(({ text = "" }) =>
     Array.from(
@@ -167,7 +169,7 @@ function inSed(args: readonly ShellWord[]): InnerLines | undefined {
 /** The longest sed script that is searched for commands: the time of the search grows with the cube of the length. */
 const LONGEST_SEARCH = 500;
 
-/** Long options of git that run a command. git also accepts their beginnings. */
+/** Long options of git that run a command. git also accepts abbreviations of them. */
 const GIT_RUNNING = ["--exec", "--extcmd", "--upload-pack", "--receive-pack", "--open-files-in-pager"];
 
 /** The short forms of the options in `GIT_RUNNING`, by subcommand. */
@@ -201,7 +203,7 @@ const HARMLESS_KEYS = new RegExp(
   "is",
 );
 
-/** Adds the commands that a setting makes git run to the lines, or returns why they cannot be determined. */
+/** Adds the commands that git runs because of a setting to the lines, or returns why they cannot be determined. */
 function addSetting(lines: string[], setting: string | undefined): string | undefined {
   if (setting === undefined) return "a git setting is only known at run time";
   const [key = ""] = setting.split("=");

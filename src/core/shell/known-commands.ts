@@ -256,7 +256,10 @@ const GIT_LOG: Grammar = {
 const SIGNATURES = /%(?:[-+ ]?G|\(\*?signature)/;
 const SORTS_BY_SIGNATURES = /%(?:[-+ ]?G|\(\*?signature)|^(?:--sort=)?[-*]*signature\b/;
 
-/** Subcommands of git that only list and show; those whose operands would create something may have none. */
+/**
+ * Subcommands of git that only list and show. A subcommand that creates something when it gets operands is accepted
+ * only without operands.
+ */
 const gitLooking: Readonly<Record<string, Grammar>> = {
   log: GIT_LOG,
   show: GIT_LOG,

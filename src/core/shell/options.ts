@@ -9,17 +9,20 @@ export type Grammar = Readonly<{
   /** Option letters that take a value. */
   valued?: string;
   long?: string;
-  /** True: `-20` is a number. */
+  /** True: an option that consists of digits, such as `-20`, is a number for the program. */
   number?: true;
   /** True: long options begin with one dash, and letters are not bundled, as in `find` and `go`. */
   oneDash?: true;
   /** True: the first word is a bundle of option letters even without a dash, as in `tar tf`. */
   bundle?: true;
-  /** True: the letters after one that takes a value are further options, or are ignored, as with `tree -Lo 1 file`. */
+  /** True: letters after a letter that takes a value are further options, or are ignored, as with `tree -Lo 1 file`. */
   loneValues?: true;
   /** True: options after the first operand are operands, as with `unzip`. */
   optionsFirst?: true;
-  /** The meaning of the words after the options; `pattern`: one text, then paths; `script`: a sed or awk program, then paths. */
+  /**
+   * The meaning of the words after the options; `pattern`: one text, then paths; `script`: a sed or awk program, then
+   * paths.
+   */
   operands?: "paths" | "texts" | "pattern" | "script";
   /** Maximum number of operands that are only read; further operands are written to or created. */
   most?: number;
@@ -38,7 +41,7 @@ export type Grammar = Readonly<{
 /** The arguments of a program, classified by the program's grammar. */
 export type SortedArguments = Readonly<{
   names: ReadonlySet<string>;
-  /** The last value of each option that takes one. */
+  /** The last value of each option that takes a value. */
   values: ReadonlyMap<string, string>;
   /** Indexes of words that are not known to be read-only. */
   effects: readonly number[];
@@ -87,7 +90,7 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
     if (kind === "script" && letter === "e") scripts.push(next);
     return next;
   };
-  /** Reads letters without a dash: those that take a value take the following words, in their order. */
+  /** Reads letters without a dash. Letters that take a value take the following words, in their order. */
   const bundled = (word: string): number => {
     if (Array.from(word).some((letter) => !flags.includes(letter) && !valued.includes(letter))) effects.push(0);
     return Array.from(word).reduce((at, letter) => {
@@ -142,8 +145,8 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
 }
 
 /**
- * Whether a word is the value of the option before it. A word with a glob, or one that is only known at run time, may
- * become several words; and where the value of an option is optional, a word that looks like an option is one.
+ * Whether a word is the value of the option before it. A word with a glob, and a word that is only known at run time,
+ * may become several words. If the value of an option is optional, a word that looks like an option is an option.
  */
 export function isOneValue({ text, glob }: ShellWord): boolean {
   return text !== undefined && !(glob && /^[-*?[]/.test(text)) && !/^-(?!\d+$)./s.test(text);

@@ -1,9 +1,9 @@
 import { words } from "../text/words.ts";
 
 /**
- * Parses a command line as bash would, and reports a problem where that is not certain: the policy judges
- * commands by their words, so it must know all of them. Loops, functions, here-documents, arithmetic, brace expansion,
- * arrays and every expansion except plain `$NAME` and `$(...)` are not supported.
+ * Parses a command line as bash would, and reports a problem if the result is not certain: the policy judges commands
+ * by their words, so it must know all of them. Loops, functions, here-documents, arithmetic, brace expansion, arrays
+ * and every expansion except plain `$NAME` and `$(...)` are not supported.
  */
 export function parseShell(line: string): ParsedShell {
   if (line.length > LONGEST) return { problem: `the command is longer than ${LONGEST} characters` };
@@ -24,7 +24,10 @@ export function parseShell(line: string): ParsedShell {
 
 export type ParsedShell = Readonly<{ commands: readonly ShellCommand[] }> | Readonly<{ problem: string }>;
 
-/** One command with its words after quotes were removed. Commands inside `$(...)` precede the command that contains them. */
+/**
+ * One command with its words after quotes were removed. Commands inside `$(...)` precede the command that contains
+ * them.
+ */
 export type ShellCommand = Readonly<{
   words: readonly ShellWord[];
   /** Variable assignments before the command, or without a command. */
@@ -51,7 +54,7 @@ export type ShellWord = Readonly<{
 /** A redirection to or from a file; duplicated descriptors are not included. */
 export type ShellRedirect = Readonly<{ writes: boolean; target: ShellWord }>;
 
-/** The problem of an escaped line end: the shell removes it before it splits words, so it can occur inside any word. */
+/** The problem of an escaped line end. The shell removes it before it splits words, so it can occur inside any word. */
 const SPLIT = "a line ends in the middle of a word";
 const LONGEST = 65_536;
 const DEEPEST = 20;
@@ -68,7 +71,7 @@ class Unreadable extends Error {}
 
 type Reader = { readonly line: string; at: number; readonly commands: ShellCommand[]; depth: number };
 
-/** Reads commands and separators, up to the end or a closing parenthesis. */
+/** Reads commands and separators, up to the end of the line or a closing parenthesis. */
 function readList(reader: Reader, close: ")" | undefined): void {
   if (++reader.depth > DEEPEST) throw new Unreadable("the command is nested too deeply");
   let awaits = true; // true where a command must follow, so that a separator is not allowed
@@ -127,7 +130,7 @@ function pipeInto({ commands }: Reader, start: number, piped: ShellWord[]): Shel
   return written.length === 0 ? piped : [...piped, ...written];
 }
 
-/** Maximum number of texts in a pipeline: each command of it gets all of them. */
+/** Maximum number of texts that the commands of a pipeline get: each of its commands gets all of them. */
 const MOST_TEXTS = 500;
 
 /** Skips a separator; true for a pipe. */
@@ -292,7 +295,9 @@ function readBrace({ line, at }: Reader, start: number): void {
     throw new Unreadable("the command contains a brace expansion");
 }
 
-/** Reads text in double quotes. `begins`: the text before the first expansion; `undefined` if the text has no expansion. */
+/**
+ * Reads text in double quotes. `begins`: the text before the first expansion; `undefined` if the text has no expansion.
+ */
 function readQuoted(reader: Reader): { text: string; begins: string | undefined } {
   const { line } = reader;
   let text = "";

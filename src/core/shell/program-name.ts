@@ -1,8 +1,8 @@
 import { words } from "../text/words.ts";
 
 /**
- * The name by which a program is known: without its folder, and without the additions of systems that install several
- * versions of it (`gsed`, `vim.tiny`, `bash-5.2`, `original-awk`).
+ * The name by which a program is known, without its folder. It also omits the additions of systems that install several
+ * versions of a program (`gsed`, `vim.tiny`, `bash-5.2`, `original-awk`).
  */
 export function programName(program: string): string {
   const name = program.slice(program.lastIndexOf("/") + 1);

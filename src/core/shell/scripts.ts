@@ -80,7 +80,7 @@ export function sedReads(script: string): boolean {
 /**
  * Whether an awk program writes no file and runs nothing. `>` counts as writing, although it may be a comparison. The
  * text in strings does not count, unless it is uncertain where strings begin: a quote in a pattern (`/"/`) or in a
- * comment begins none.
+ * comment does not begin a string.
  */
 export function awkReads(script: string): boolean {
   if (script.length > LONGEST_PROGRAM) return false;
@@ -89,5 +89,8 @@ export function awkReads(script: string): boolean {
   return !/system|getline|close|fflush|@|\||>|extension|ENVIRON|PROCINFO|ARGV|SYMTAB/.test(code.replaceAll("||", ""));
 }
 
-/** The longest awk program that is analysed: the time for one with open quotes grows with the square of its length. */
+/**
+ * The maximum length of an analysed awk program: for a program with open quotes the time grows with the square of the
+ * length.
+ */
 const LONGEST_PROGRAM = 5_000;

@@ -32,7 +32,7 @@ export function runByVariables(command: ShellCommand): CommandsInVariables {
 export type CommandsInVariables = Readonly<{
   /** Commands that a program runs. */
   inner: readonly ShellCommand[];
-  /** Values of other variables, read as commands: some program may run them. */
+  /** Values of other variables, read as commands, because some program may run them. */
   perhaps: readonly ShellCommand[];
   problem?: string;
 }>;
@@ -66,7 +66,10 @@ const isOption = ({ text, begins = "" }: ShellWord): boolean => (text ?? begins)
 /** Stands for a command line that cannot be analysed, because it is in a file or only known at run time. */
 const NOT_READABLE = Symbol("not readable");
 
-/** The command line that programs run because of a variable; `undefined`: the variable is not known to hold one. */
+/**
+ * The command line that programs run because of a variable; `undefined`: the variable is not known to hold a command
+ * line.
+ */
 function lineIn(
   { name, value }: VariableSetting,
   all: readonly VariableSetting[],
@@ -97,7 +100,7 @@ const HOLDS_A_LINE =
 const NAMES_A_FILE =
   /^(?:BASH_ENV|ZDOTDIR|BASH_FUNC_[^]*|GIT_CONFIG|GIT_CONFIG_(?:GLOBAL|SYSTEM|PARAMETERS)|GIT_EXEC_PATH|RIPGREP_CONFIG_PATH|MAKEFILES|VIMINIT|GVIMINIT|EXINIT|INPUTRC)$/;
 
-/** Variables with further options of a program, and how a command line with these options begins. */
+/** Variables whose value is further options of a program, and the beginning of a command line with these options. */
 const OPTIONS_OF: Readonly<Record<string, string>> = {
   TAR_OPTIONS: "tar -f x",
   MAKEFLAGS: "make",

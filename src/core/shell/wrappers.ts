@@ -45,7 +45,9 @@ const OPAQUE = new Set(
 
 type Unwrap = (args: readonly ShellWord[]) => UnwrappedCommand | undefined;
 
-/** The options of a wrapper before the inner command: letters without and with a value, words without and with one. */
+/**
+ * The options of a wrapper before the inner command: letters without and with a value, words without and with a value.
+ */
 type Grammar = Readonly<{
   flags?: string;
   valued?: string;
@@ -235,10 +237,7 @@ function behind(name: string, grammar: Grammar, args: readonly ShellWord[]): Unw
   );
 }
 
-/**
- * The words of a command that xargs runs. What xargs reads from its input becomes unknown words: at the end, or at a
- * placeholder.
- */
+/** The words of a command that xargs runs. The input of xargs becomes unknown words, at the end or at a placeholder. */
 function withInput(words: readonly ShellWord[], args: readonly ShellWord[]): readonly ShellWord[] {
   const at = args.findIndex(({ text = "" }) => /^(?:-[A-Za-z]*I|--replace)/.test(text));
   const option = args[at]?.text ?? "";
@@ -250,7 +249,7 @@ function withInput(words: readonly ShellWord[], args: readonly ShellWord[]): rea
   return words.map((word) => (word.text?.includes(mark) ? {} : word));
 }
 
-/** The assignments before an inner command. `env` takes every word with "=" for one, whatever its name. */
+/** The assignments before an inner command. `env` takes every word with "=" for an assignment, whatever its name. */
 function setsOf(words: readonly ShellWord[]): VariableSetting[] {
   const end = words.findIndex((word) => word.text === undefined || settingIn(word) === undefined);
   return words.slice(0, end < 0 ? undefined : end).map((word) => settingIn(word)!);

@@ -32,7 +32,7 @@ export type Call = Readonly<{
   maxDepth?: number;
   /** Upper bound of the task's tools, set by the run or the parent agent. */
   ceiling?: readonly string[];
-  /** The tools that the task had before it was interrupted: resuming adds none. */
+  /** The tools that the task had before it was interrupted. Resuming does not add tools. */
   recordedRights?: readonly string[];
   /** The model with which an earlier process began this attempt. */
   recordedModel?: string;
@@ -49,7 +49,7 @@ export type Call = Readonly<{
   filesOf?: string;
   /** True: this task reviews another task; its result is a verdict. */
   review?: true;
-  /** The task of the same run whose conversation this one continues: its path, prompt and result. */
+  /** The task of the same run whose conversation this task continues: its path, prompt and result. */
   resumes?: Readonly<{ path: string; prompt: string; output: string }>;
   /** The images beside the task's prompt. */
   images?: readonly ImageContent[];
@@ -66,8 +66,8 @@ export type Call = Readonly<{
 export type Attachment = Readonly<{ title: string; path: string; text: string }>;
 
 /**
- * The properties of a task that the agents which it starts inherit or are limited by. `inherit` in their definitions
- * means the model of the task.
+ * The properties of a task that are inherited by the agents that it starts, or that limit them. `inherit` in the
+ * definitions of these agents means the model of the task.
  */
 export type Parent = Readonly<{
   /** The agents that the task may start. */
@@ -185,7 +185,7 @@ export type PerformContext = Readonly<{
   remember?(messages: readonly Message[]): void;
   /**
    * Events of this attempt that were recorded so far, in order; empty for a new attempt. Each process that executes the
-   * task asks once, when it begins: one that replaces a dead process continues from the recorded turns.
+   * task asks once, when it begins: a process that replaces a dead process continues from the recorded turns.
    */
   past(): Promise<readonly KeptEvent[]>;
   /**
@@ -194,20 +194,20 @@ export type PerformContext = Readonly<{
    */
   workspace?(have?: readonly string[]): Promise<WorkspaceSnapshot | Readonly<{ unable: string }>>;
   /**
-   * Calls the recording (cassette) that the run writes or replays; absent without one, and where the task can use it
-   * directly.
+   * Calls the recording (cassette) that the run writes or replays; absent if there is no recording, and if the task can
+   * use it directly.
    */
   tape?(method: string, values: readonly unknown[]): Promise<object | undefined>;
 }>;
 
 /**
  * Executes one task. It never throws: failures are outcomes. Once the signal aborts it returns soon, even if its tools
- * are still busy: a run ends when all its tasks have.
+ * are still busy, because a run ends only when all its tasks have ended.
  */
 export type Perform = (call: Call, context: PerformContext) => Promise<Outcome>;
 
 /**
- * Where tasks are executed and questions wait: in this process, or in a database with many workers. `perform` is
+ * The place where tasks are executed and questions wait: this process, or a database with many workers. `perform` is
  * idempotent per (run, path, attempt): the same key gives the same outcome, and only one process executes it. So a
  * process that resumes a run after a crash replays the journal, decides again, and asks for the same keys.
  */

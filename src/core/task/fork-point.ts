@@ -1,7 +1,7 @@
 import type { Message, ModelRequest, ToolSpec } from "../model/model.ts";
 
 /**
- * A conversation from which subagents can start, exactly as it is sent to the model: a request that begins with the
+ * A conversation from which subagents can start, exactly as it is sent to the model. A request that begins with the
  * same bytes is read from the provider's cache.
  */
 export type ForkPoint = Readonly<{
@@ -25,8 +25,8 @@ export type ForkPoint = Readonly<{
 const ELSEWHERE = "This call is answered in the original conversation.";
 
 /**
- * The messages that a forked subagent starts with: every tool call has an answer, and the message up to which the
- * provider's cache holds the request is marked.
+ * The messages that a forked subagent starts with. Every tool call has an answer, and a mark shows up to which message
+ * the provider's cache holds the request.
  */
 export function forkedMessages({ messages }: Pick<ForkPoint, "messages">): readonly Message[] {
   const last = messages.findLastIndex(({ role }) => role === "assistant");

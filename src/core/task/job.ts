@@ -69,7 +69,7 @@ export type Job = Readonly<{
   prices: boolean;
   /** How the run treats API keys that providers refuse. */
   holds?: HoldRules;
-  /** The providers of a resumed run as it recorded them: each is used at its recorded address, or not at all. */
+  /** The providers that a resumed run recorded. Each is used at its recorded address, or not at all. */
   providers?: RecordedSettings["providers"];
   /** The recorded permissions of a resumed run: an upper bound of the worker's permissions. */
   permissions?: Permissions;

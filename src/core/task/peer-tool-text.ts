@@ -2,7 +2,7 @@ import { showHidden } from "../agent/hidden-characters.ts";
 import { unifiedDiff } from "../text/diff.ts";
 import { isRecord } from "../text/json.ts";
 
-/** The parts of a tool that an MCP server says and that a person agrees to. */
+/** The parts of a tool that come from its MCP server and that a person agrees to. */
 type PeerTool = Readonly<{
   description?: string | undefined;
   inputSchema: object;
@@ -10,12 +10,12 @@ type PeerTool = Readonly<{
   annotations?: object | undefined;
 }>;
 
-/** The most characters of a tool's schema: models read it with every request. */
+/** The maximum number of characters of a tool's schema, because models read it with every request. */
 const MOST_SCHEMA = 100_000;
 
 export const hasLongSchema = ({ inputSchema }: PeerTool): boolean => JSON.stringify(inputSchema).length > MOST_SCHEMA;
 
-/** Why a tool with such a schema is not offered. */
+/** The message that a tool of an MCP server is not offered, because its schema is too long. */
 export const longSchemaText = (server: string, tool: string): string =>
   `The tool "${showHidden(tool)}" of the MCP server "${server}" is left out: its schema has more than ${MOST_SCHEMA} characters.`;
 

@@ -11,7 +11,7 @@ export type Announcement = Readonly<{
   providers: readonly string[];
   /** Names of models that the worker's settings define, in addition to all models of its providers. */
   models: readonly string[];
-  /** True: the worker has a default model for tasks that name none. */
+  /** True: the worker has a default model for tasks that name no model. */
   hasDefaultModel: boolean;
   tools: readonly string[];
   /** The MCP servers in the worker's settings. */
@@ -75,18 +75,18 @@ const hasClone = (wanted: readonly string[], { repositories }: Announcement): bo
   wanted.length > 0 && (repositories.includes("*") || wanted.some((name) => repositories.includes(name)));
 
 /**
- * Orders workers by how they get the task's files: a worker with the folder itself, then one with a clone, then one
- * that starts with an empty folder.
+ * Orders workers by how they get the task's files: first workers with the folder itself, then workers with a clone,
+ * then workers that start with an empty folder.
  */
 function distance({ id, repositories = [] }: JobWorkspace, { announcement }: WorkerClass): number {
   if (announcement.workspaces.includes(id)) return 0;
   return repositories.some((name) => announcement.repositories.includes(name)) ? 1 : 2;
 }
 
-/** A class of workers: workers with the same capabilities that are alive, and their load. */
+/** A class of workers: the living workers with the same capabilities, and their load. */
 export type WorkerClass = Readonly<{ class: string; announcement: Announcement; workers: number; load: number }>;
 
-/** The class of workers with the most free capacity among those that can serve the job, or why no class can. */
+/** The class of workers that can serve the job and has the most free capacity, or why no class can serve it. */
 export function choosePlace(
   wish: PlacementWish,
   classes: readonly WorkerClass[],
@@ -109,5 +109,5 @@ export function choosePlace(
 
 const fullness = ({ load, workers, announcement }: WorkerClass): number => load / (workers * announcement.slots);
 
-/** Used to sort workers: those that only have the offline model come last. */
+/** Used to sort workers: workers that only have the offline model come last. */
 const offlineOnly = ({ announcement }: WorkerClass): number => (announcement.hasDefaultModel ? 0 : 1);

@@ -32,7 +32,7 @@ const MOST_REDACTED = 4_000;
 
 /**
  * A tool call as a line of progress, in the style of the program gen-code: `TaskOutput(task-123)`, `Agent: Explore find
- * the parser`. A tool that neither gen-code nor subcrew knows shows no arguments.
+ * the parser`. A tool that is unknown to both gen-code and subcrew shows no arguments.
  */
 export function progressLabel(toolName: string, args: Record<string, unknown>): string {
   if (toolName === "Agent" || toolName === "Task") return agentLabel(toolName, args);
@@ -111,7 +111,7 @@ const labels: ReadonlyMap<string, Preview> = new Map([
   ["TaskOutput", argument("task_id")],
 ]);
 
-/** Argument names that usually describe a tool call, most specific first: those of pi-parallel-agents. */
+/** Argument names that usually describe a tool call, most specific first: the names that pi-parallel-agents uses. */
 const USUAL_KEYS = ["command", "path", "file", "pattern", "query", "url", "task", "prompt", "name", "action"];
 
 const PATH_CHARS = 50;
@@ -125,7 +125,7 @@ const PROMPT_CHARS = 40;
 const LABEL_CHARS = 200;
 const TEXT_CHARS = 60;
 const ELLIPSIS = "...";
-/** Enough characters to fill a preview; the rest of a longer argument is not read. */
+/** The number of characters that is enough to fill a preview; the rest of a longer argument is not read. */
 const LOOKED_AT = 500;
 
 function path(args: Args): string {
@@ -143,7 +143,7 @@ function range(args: Args): string {
   return `${file} [${first}-${isCount(limit) ? first + limit : ""}]`;
 }
 
-/** The lines as pi-parallel-agents shows them: zero and a missing number are the same, and numbers may be texts. */
+/** The lines as pi-parallel-agents shows them: zero counts as a missing number, and numbers may be texts. */
 function piRange(args: Args): string {
   const file = path(args);
   const [offset, limit] = [count(args.offset), count(args.limit)];
@@ -247,7 +247,7 @@ function shown(args: Args, ...keys: readonly string[]): string {
   return "";
 }
 
-/** A number or the digits of one; anything else is zero. */
+/** A number, or a text of digits as a number; zero for anything else. */
 function count(value: unknown): number {
   const number = typeof value === "string" && /^\d{1,15}$/.test(value) ? Number(value) : value;
   return isCount(number) ? number : 0;

@@ -50,9 +50,9 @@ export type Reopening = Readonly<{
 /** Chooses models for tasks. */
 export type ModelSource = Readonly<{
   /**
-   * Chooses the model of a task: the first request with an available model wins, otherwise the default. `binding`:
-   * whose request must be fulfilled, or the choice fails; `retry: false`: failed turns are not retried; `thinking`:
-   * overrides the level in the model names.
+   * Chooses the model of a task: the first request with an available model wins, otherwise the default. `binding`: the
+   * source of requests that must be fulfilled, or the choice fails; `retry: false`: failed turns are not retried;
+   * `thinking`: overrides the level in the model names.
    */
   choose(
     wishes: readonly ModelWish[],

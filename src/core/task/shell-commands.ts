@@ -1,9 +1,12 @@
 import type { ShellState } from "../policy/judge-call.ts";
 
-/** Commands on this machine, inside the sandbox of the run when there is one. Commands end with the task that started them. */
+/**
+ * Commands on this machine, inside the sandbox of the run when there is one. Commands end with the task that started
+ * them.
+ */
 export type ShellCommands = Readonly<{
   state: ShellState;
-  /** True: the sandbox has no network, so this command would fail, or it has already failed for that reason. */
+  /** True: the sandbox has no network, and without network this command would fail or has already failed. */
   lacksNetwork(command: string): boolean;
   /** One line of text about the sandbox of the commands. */
   isolation: string;
@@ -11,7 +14,7 @@ export type ShellCommands = Readonly<{
   run(command: string, options: ShellCommandOptions): Promise<ShellCommandResult>;
   /** Starts a shell command in the background. */
   start(command: string, options?: Readonly<{ network?: boolean }>): Promise<UnawaitedCommand>;
-  /** Background commands in start order, including ended ones. */
+  /** Background commands in start order, including commands that have ended. */
   started(): readonly UnawaitedCommand[];
 }>;
 
@@ -25,7 +28,7 @@ export type ShellCommandOptions = Readonly<{
   input?: string;
 }>;
 
-/** How a command ended. `not-started`: the command never ran; all others are results of the command. */
+/** How a command ended. `not-started`: the command never ran; all other values are results of the command. */
 export type ShellCommandResult = Readonly<{
   ended: "exited" | "killed" | "timeout" | "cancelled" | "not-started";
   /** The exit code, if the command exited by itself. */

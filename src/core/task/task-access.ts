@@ -33,7 +33,7 @@ export type TaskAccess = Readonly<{
    * enforce all restrictions.
    */
   demands: Readonly<{ sandbox: "required" | "auto" | "off"; weaker: boolean }>;
-  /** The state of each file when the task last read or wrote it, to notice changes by others. */
+  /** The state of each file when the task last read or wrote it, to notice changes by other tasks and programs. */
   seen: Map<string, string>;
   /** Called before a tool writes at this real path, so that the file is not quarantined as created by a command. */
   noteWrite(real: string): Promise<void>;

@@ -5,7 +5,7 @@ import { DEEPEST_JSON, type JsonSchema, TOO_DEEP_JSON } from "../text/json.ts";
 import { styledToolNames, type ToolNameStyle } from "../vocabulary/tool-name-styles.ts";
 import type { Tool } from "./tool.ts";
 
-/** The tools shown to the model: exactly those it may execute. */
+/** The tools shown to the model: exactly the tools that it may execute. */
 export function toolSpecs(
   tools: ReadonlyMap<string, Tool>,
   rights: Rights,
@@ -36,8 +36,8 @@ const MOST_VALUES = 100_000;
 
 const PARTS = "pass the data in parts, or by way of a file";
 /**
- * The limits of arguments: the text that replaces arguments beyond a limit, which are neither recorded nor sent to the
- * model, and the problem that the model reads.
+ * The limits of arguments. For each limit: the text that replaces arguments beyond it, which are neither recorded nor
+ * sent to the model, and the problem that the model reads.
  */
 const EXCESS = {
   long: {
@@ -60,7 +60,9 @@ export function boundedCall(call: ToolCall): ToolCall {
   return excess ? { ...call, input: EXCESS[excess].dropped } : call;
 }
 
-/** The limit that a value exceeds. Counting stops there, so that it takes little time for a value of any size. */
+/**
+ * The limit that a value exceeds. Counting stops at the limit, so that it takes little time for a value of any size.
+ */
 function excessOf(value: unknown): keyof typeof EXCESS | undefined {
   let [size, count] = [0, 0];
   let level: object[] = [];

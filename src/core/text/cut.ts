@@ -1,6 +1,6 @@
-/** How many bytes of one task's output are stored: 50 KB. */
+/** The maximum number of stored bytes of one task's output: 50 KB. */
 export const MAX_OUTPUT_BYTES = 51_200;
-/** How many lines of one task's output are stored. */
+/** The maximum number of stored lines of one task's output. */
 export const MAX_OUTPUT_LINES = 2_000;
 /** How much of an output is shown inline; the rest is in a file. */
 export const INLINE_CHARS = 2_000;
@@ -36,7 +36,10 @@ export function cutHead(text: string, chars: number = INLINE_CHARS): CutText {
   return { text: text.slice(0, splits ? end - 1 : end), cut: true };
 }
 
-/** Where a long result is cut: at the exact character, or after the last whole paragraph or sentence before it. */
+/**
+ * Where a long result is cut: at the exact character, or after the last whole paragraph or sentence before that
+ * character.
+ */
 export type SummaryCut = "simple" | "smart";
 
 /** Keeps the beginning of a result for the agent that asked for it. */
@@ -70,14 +73,16 @@ function lastSentence(text: string): number {
   return -1;
 }
 
-/** How many bytes and lines to keep; the defaults are those of a stored task output. */
+/** How many bytes and lines to keep; the defaults are the limits of a stored task output. */
 export type CutLimits = Readonly<{ bytes?: number; lines?: number }>;
 
 const NEWLINE = 0x0a;
 const isHigh = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 const isLow = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdfff;
 
-/** The UTF-8 length of a UTF-16 unit outside a surrogate pair; a lone surrogate becomes U+FFFD, which has three bytes. */
+/**
+ * The UTF-8 length of a UTF-16 unit outside a surrogate pair; a lone surrogate becomes U+FFFD, which has three bytes.
+ */
 function byteLength(unit: number): number {
   if (unit < 0x80) return 1;
   return unit < 0x800 ? 2 : 3;

@@ -1,4 +1,4 @@
-/** The fields of an object that have a value; a field that may be undefined becomes an optional one. */
+/** The fields of an object that have a value. A field that may be undefined becomes an optional field. */
 export function defined<T extends object>(fields: T): Defined<T>;
 export function defined(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const kept: Record<string, unknown> = {};

@@ -28,7 +28,7 @@ test("no minimal diff is computed for two files without a common line", () => {
 });
 
 test("patch(1) with the diff of two texts turns the old text into the new one", (context) => {
-  if (spawnSync("patch", ["--version"]).error) return context.skip("there is no patch here");
+  if (spawnSync("patch", ["--version"]).error) return context.skip("the program patch is not installed");
   const folder = tempFolder();
   const text = fc
     .tuple(fc.array(fc.constantFrom("a", "b", "c", "", "dd"), { maxLength: 30 }), fc.boolean())

@@ -13,7 +13,10 @@ export function templateString(template: string, inputs: Readonly<Record<string,
   return fillInputs(template, inputs);
 }
 
-/** Replaces `${name}` where there is such an input; everything else, shell and code snippets included, stays as it is. */
+/**
+ * Replaces `${name}` if there is an input of that name; everything else, shell and code snippets included, stays as it
+ * is.
+ */
 export function fillInputs(text: string, inputs: Readonly<Record<string, unknown>>): string {
   return text.replace(PLACEHOLDER, (whole, name: string) =>
     Object.hasOwn(inputs, name) ? String(inputs[name]) : whole,

@@ -10,8 +10,8 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * The entry of a table under a name from outside, such as a file: names such as `constructor`, which every object
- * inherits, are not entries.
+ * The entry of a table under a name that comes from outside, such as from a file. Names that every object inherits,
+ * such as `constructor`, are not entries.
  */
 export function ownEntry<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
@@ -24,16 +24,24 @@ export function addCount(counts: Record<string, number>, name: string, by = 1): 
   Object.defineProperty(counts, name, { value, enumerable: true, writable: true, configurable: true });
 }
 
-/** The deepest nesting of JSON that is accepted. Functions that walk a value call themselves for each level, and the stack is finite. */
+/**
+ * The deepest nesting of JSON that is accepted. Functions that walk a value call themselves for each level, and the
+ * stack is finite.
+ */
 export const DEEPEST_JSON = 200;
 
-/** The deepest nesting of JSON that subcrew itself writes: its records contain values from other programs. */
+/**
+ * The deepest nesting of JSON that subcrew itself writes. It is deeper than accepted JSON, because subcrew's records
+ * contain values from other programs.
+ */
 export const DEEPEST_RECORD = 1_000;
 
 /** The problem with JSON that is nested too deeply (see `isDeeplyNested`), as the end of a sentence. */
 export const TOO_DEEP_JSON = `nested deeper than ${DEEPEST_JSON} levels`;
 
-/** True when lists and objects are nested deeper than is accepted. Takes no stack, and time in proportion to the value. */
+/**
+ * True when lists and objects are nested deeper than is accepted. Takes no stack, and time in proportion to the value.
+ */
 export function isDeeplyNested(value: unknown, deepest = DEEPEST_JSON): boolean {
   let level = new Set<object>(typeof value === "object" && value !== null ? [value] : []);
   for (let depth = 0; level.size > 0; depth += 1) {
@@ -82,8 +90,8 @@ export class JsonDepthError extends SyntaxError {
 }
 
 /**
- * A value of a file as text, also in lists. A map has no text, so that it equals no expected word; JavaScript throws for
- * a map without a prototype, which readers of files return.
+ * A value from a file as text; the items of a list are joined with commas. A map becomes an empty text, which equals no
+ * expected word. `String()` would throw for a map without a prototype, as readers of files return it.
  */
 export function scalarText(value: unknown): string {
   if (Array.isArray(value)) return value.map(scalarText).join(",");

@@ -1,6 +1,8 @@
 import { Lexer, type Token, type Tokens } from "marked";
 
-/** Text beyond this size is shown as it is: parsing it again with every piece that arrives would take too long. */
+/**
+ * The size above which text is shown unformatted: parsing it again with every piece that arrives would take too long.
+ */
 export const MOST_PARSED = 64_000;
 
 /** The blocks of a Markdown text without the blank lines between them. Text that cannot be parsed is one block. */
@@ -22,8 +24,8 @@ export function allTokensOf(text: string): Token[] {
 }
 
 /**
- * The parser nests once per mark, and takes cubic time for text that consists of marks. Text that this expression
- * matches is shown unparsed.
+ * Matches deeply nested quotes and lists. The parser nests once per mark, and takes cubic time for text that consists
+ * of marks, so such text is shown unparsed.
  */
 const DEEP = /^(?:[ \t]*(?:>|[-*+](?= ))){16}/m;
 const isCostly = (text: string): boolean => (text.match(MARKS)?.length ?? 0) > MOST_MARKS;

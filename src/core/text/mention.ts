@@ -18,8 +18,8 @@ export function openMention(text: string): number {
 }
 
 /**
- * The path in a text that is nothing but a path, as terminals paste a file that is dropped into them: as it is, in quotes,
- * with backslashes, or as a `file:` address.
+ * The path in a text that is nothing but a path, as terminals paste a file that is dropped into them: as it is, in
+ * quotes, with backslashes, or as a `file:` address.
  */
 export function pastedPath(text: string): string | undefined {
   const line = text.trim();

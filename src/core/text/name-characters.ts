@@ -1,11 +1,14 @@
 /**
- * The characters of names in any script, for the `u` flag: letters, marks and digits. A mark is a part of its letter, so no
- * name begins with one.
+ * The characters of names in any script, for the `u` flag: letters, marks and digits. A mark is a part of its letter,
+ * so no name begins with one.
  */
 export const LETTER = String.raw`\p{L}\p{N}`;
 export const LETTER_OR_MARK = String.raw`\p{L}\p{M}\p{N}`;
 
-/** A pattern for names of these characters, with spaces only inside; `most` counts characters, not bytes. */
+/**
+ * A pattern for names of these characters, with spaces only inside. `most`: the maximum number of characters (not
+ * bytes).
+ */
 export function namePattern(first: string, rest: string, most: number, not = ""): RegExp {
   return new RegExp(`^${not}[${first}](?:[${rest} ]{0,${most - 2}}[${rest}])?$`, "u");
 }

@@ -1,6 +1,7 @@
 /**
- * The candidate a person most likely meant, or `undefined` when none is close. The same word in another case wins;
- * otherwise the fewest typos (a letter added, missing, wrong, or two swapped), the earlier one on a tie.
+ * The candidate that a person most likely meant, or `undefined` when none is close. The same word in another case wins,
+ * otherwise the candidate with the fewest typos (a letter added, missing, wrong, or two swapped). Of two equally good
+ * candidates the earlier wins.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = word.toLowerCase();
@@ -43,8 +44,7 @@ function countOf(bits: number): number {
 }
 
 /**
- * How many typos a word of this length may have: two typos in a word of four letters make another word, as "nope" and
- * "code".
+ * How many typos a word of this length may have. In short words two typos make another word, as in "nope" and "code".
  */
 function typosAllowed(length: number): number {
   if (length <= 4) return 1;

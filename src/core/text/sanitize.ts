@@ -11,7 +11,7 @@ export function sanitize(text: string): string {
 /**
  * The text as a terminal shows it: without characters that a person cannot see, such as zero-width characters, tag
  * characters and variation selectors, and with at most eight marks on a letter. Joiners stay in emoji, and between
- * letters of the scripts that need them. Text that has only common characters takes one quick test.
+ * letters of the scripts that need them. For a text that has only common characters, one quick test is enough.
  */
 export function withoutInvisible(text: string): string {
   if (!UNCOMMON.test(text)) return text;
@@ -24,7 +24,7 @@ export function spellInvisible(text: string): string {
   return withInvisible(text, (sign) => `<U+${sign.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}>`);
 }
 
-/** Replaces the invisible characters, except those that are part of something visible. */
+/** Replaces the invisible characters, except characters that are part of something visible. */
 function withInvisible(text: string, shown: (sign: string) => string): string {
   neededJoiner ??= new RegExp(NEEDED, "uy");
   const needed = neededJoiner;
@@ -34,7 +34,10 @@ function withInvisible(text: string, shown: (sign: string) => string): string {
   });
 }
 
-/** Anything but characters that are always visible: letters of large alphabets, signs, emoji. Controls count as visible. */
+/**
+ * Matches a character that may be invisible. It excludes letters of large alphabets, signs and emoji, and controls,
+ * which count as visible.
+ */
 const UNCOMMON =
   // oxlint-disable-next-line no-misleading-character-class -- without the flag u, halves of pairs are meant
   /[^\x00-\x9f\xa1-\xac\xae-\u02ff\u0370-\u0482\u048a-\u0590\u2010-\u2027\u2030-\u205e\u2190-\u2bff\u3000-\u3029\u3041-\u3096\u309b-\u3130\u3400-\u9fff\uac00-\ud7a3\ud83c-\ud83e\udc00-\udfff]/;
@@ -58,17 +61,20 @@ const NEEDED = [
   "(?<=[0-9#*])\\ufe0f(?=\\u20e3)",
   `(?<=[${JOINING}])[\\u200c\\u200d](?=[${JOINING}])`,
 ].join("|");
-/** Created when the first text needs it, because its tables take milliseconds. */
+/** A regular expression that is created when the first text needs it, because its tables take milliseconds. */
 let neededJoiner: RegExp | undefined;
 
 const STACKED_MARKS = /(\p{M}[\p{M}\u200c\u200d]{7})[\p{M}\u200c\u200d]+/gu;
 
-/** True for a text of which a reader sees nothing: blanks, control characters, characters without width. */
+/** True for a text that shows nothing to a reader: blanks, control characters, characters without width. */
 export function showsNothing(text: string): boolean {
   return !SEEN.test(sanitize(text));
 }
 
-/** Any character but blanks, format and control characters, and the fillers that are drawn as blanks. */
+/**
+ * Matches any character that is visible: no blank, no format or control character, and no filler that is drawn as a
+ * blank.
+ */
 const SEEN = /[^\s\p{Cc}\p{Cf}\u115f\u1160\u2800\u3164\uffa0]/u;
 
 /**
@@ -82,9 +88,7 @@ export function reveal(text: string): string {
 const CONTROLS = "\\x00-\\x08\\x0b-\\x1f\\x7f-\\x9f\\u061c\\u200e\\u200f\\u202a-\\u202e\\u2066-\\u2069";
 const CONTROL = new RegExp(`[${CONTROLS}]`, "g");
 
-/**
- * Matches terminal sequences. In no alternative is a part required after a repetition, so matching takes linear time.
- */
+/** Matches terminal sequences. No alternative requires a part after a repetition, so matching takes linear time. */
 const SEQUENCE = new RegExp(
   [
     // terminal sequences with a text: OSC, DCS, SOS, PM, APC

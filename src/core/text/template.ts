@@ -3,8 +3,8 @@ import { LETTER, LETTER_OR_MARK } from "./name-characters.ts";
 const PLACEHOLDER = new RegExp(`\\{([${LETTER}_](?:[${LETTER_OR_MARK}_.:@ \\-]*[${LETTER_OR_MARK}_.:@\\-])?)\\}`, "gu");
 
 /**
- * The placeholders of a text, each once, in order. `blanks`: also those with blanks inside, which are usually ordinary
- * text in braces.
+ * The placeholders of a text, each once, in order. `blanks`: including placeholders with blanks inside, which are
+ * usually ordinary text in braces.
  */
 export function placeholdersIn(text: string, { blanks = false }: { blanks?: boolean } = {}): string[] {
   if (!text.includes("{")) return [];
@@ -14,14 +14,14 @@ export function placeholdersIn(text: string, { blanks = false }: { blanks?: bool
 }
 
 /**
- * Replaces the placeholders that `values` knows and leaves all others unchanged. One literal pass: inserted text is not
- * expanded again, and `$&` in it has no meaning.
+ * Replaces the placeholders that `values` knows and leaves all others unchanged. It makes a single literal pass:
+ * inserted text is not expanded again, and `$&` in it has no meaning.
  */
 export function fill(text: string, values: Pick<ReadonlyMap<string, string>, "get">): string {
   return text.replace(PLACEHOLDER, (whole, name: string) => values.get(name) ?? whole);
 }
 
-/** The text that stands for an empty output, so that a reader sees that the task ran. */
+/** The text that stands for an empty output. It tells a reader that the task ran. */
 export const NO_OUTPUT = "(no output from task)";
 
 /**
@@ -37,7 +37,7 @@ export function referenced(placeholder: string, ids: readonly string[]): string 
 }
 
 /**
- * The part after `task_`, `result_`, `task:` or `result:`; `undefined` when a placeholder begins with none of these.
+ * The part after `task_`, `result_`, `task:` or `result:`; `undefined` for a placeholder with none of these prefixes.
  */
 export function referenceName(placeholder: string): string | undefined {
   return /^(?:task|result)[_:](.+)$/.exec(placeholder)?.[1];

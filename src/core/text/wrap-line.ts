@@ -1,7 +1,7 @@
 /**
  * A line as rows of the terminal's width, never broken within a command in backticks. Further rows are indented like
- * the first one, at least by two. Wide characters count as one column: their tables would have to be loaded with every
- * command, and the terminal wraps a row that is too wide.
+ * the first row, at least by two. Every character counts as one column: the table of wide characters would have to be
+ * loaded with every command, and the terminal itself wraps a row that is too wide.
  */
 export function wrapLine(line: string, columns: number | undefined): readonly string[] {
   if (columns === undefined || line.length <= columns) return [line];

@@ -1,6 +1,6 @@
 import type { State } from "../run/state.ts";
 
-/** A conversation: messages that continue each other, each a run of its own. */
+/** A conversation: messages that continue each other. Each message is a run of its own. */
 export type KeptConversation = Readonly<{
   /** The run of the last message; a new message continues this run. */
   last: string;

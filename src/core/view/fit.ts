@@ -20,7 +20,7 @@ export function fit(text: string, columns: number, more: string): string {
 }
 
 /**
- * The last row of a text that is wrapped by words: where a growing text continues. The row stays in place while words
+ * The last row of a text that is wrapped by words, where a growing text continues. The row stays in place while words
  * are added, and a new row begins when it is full, so that little has to be drawn again.
  */
 export function lastRow(text: string, columns: number): string {
@@ -32,7 +32,10 @@ export function lastRow(text: string, columns: number): string {
 }
 const FAR = 1_000;
 
-/** The same as `lastRow` for characters of one column each, where blanks are found without measuring words. */
+/**
+ * Does the same as `lastRow`, for characters of one column each. In such texts blanks are found without measuring
+ * words.
+ */
 function lastPlainRow(text: string, columns: number): string {
   let start = 0;
   while (text.length - start > columns) {
@@ -66,7 +69,7 @@ export function pad(text: string, columns: number): string {
   return text + " ".repeat(Math.max(0, columns - widthOf(text)));
 }
 
-/** How many columns a text takes. */
+/** The number of columns that a text takes on the terminal. */
 export function widthOf(text: string): number {
   if (isPlain(text)) return text.length;
   const known = measured.get(text);
@@ -78,18 +81,21 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Widths of short texts: a screen measures the same texts in every frame. */
+/** Cache of the widths of short texts: a screen measures the same texts in every frame. */
 const measured = new Map<string, number>();
 const MOST_MEASURED = 2_000;
 const LONGEST_MEASURED = 400;
 
-/** Created when the first text needs it, because its data take milliseconds to load. */
+/** A segmenter that is created when the first text needs it, because its data take milliseconds to load. */
 let segmenter: Intl.Segmenter | undefined;
-/** The maximum number of code units in one visible character; further ones (such as piled-up accents) are not shown. */
+/**
+ * The maximum number of code units in one visible character. Further code units (such as piled-up accents) are not
+ * shown.
+ */
 const LONGEST_CLUSTER = 16;
 /**
- * Whether each code unit is a character of one column: ASCII, Latin letters, and the punctuation, arrows, lines and check
- * marks that our own texts use. Others are measured, which takes much longer, and the first time 30 ms.
+ * Whether each code unit is a character of one column: ASCII, Latin letters, and the punctuation, arrows, lines and
+ * check marks in subcrew's own texts. Other texts are measured, which takes much longer, and 30 ms the first time.
  */
 const isPlain = (text: string): boolean => PLAIN.test(text);
 const PLAIN =

@@ -24,8 +24,8 @@ export function layersOf(needs: GraphNeeds): readonly (readonly string[])[] {
 }
 
 /**
- * How many passes over all layers reduce crossings, alternately from the first and from the last one. More change
- * little.
+ * How many passes over all layers reduce crossings, alternately from the first layer and from the last layer. More
+ * passes change little.
  */
 const SWEEPS = 4;
 

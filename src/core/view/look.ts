@@ -18,7 +18,7 @@ type Signs = Readonly<{
   dot: string;
   more: string;
   bullet: string;
-  /** The symbols for a running step and for one that ended. */
+  /** The symbols for a running step and for an ended step. */
   step: string;
   /**
    * The characters of a frame: the corners (top left, top right, bottom left, bottom right), then the horizontal and

@@ -23,12 +23,12 @@ export type Progress = Readonly<
   Record<"total" | "done" | "failed" | "cancelled" | "skipped" | "running" | "paused" | "waiting", number>
 >;
 
-/** `2 of 5 done`, `1 running`, `2 waiting`: parts of the text about a run that has not ended. */
+/** Parts of the text about a run that has not ended: `2 of 5 done`, `1 running`, `2 waiting`. */
 export function progressWords(progress: Progress): string[] {
   return [...settledWords(progress), ...counts(progress, ["running", "paused", "waiting"])];
 }
 
-/** `2 of 5 done`, `1 failed`, `1 cancelled`, `1 skipped`: ended nodes by outcome. */
+/** The ended nodes by outcome: `2 of 5 done`, `1 failed`, `1 cancelled`, `1 skipped`. */
 export function settledWords(progress: Progress): string[] {
   return [`${progress.done} of ${progress.total} done`, ...counts(progress, ["failed", "cancelled", "skipped"])];
 }
@@ -37,8 +37,8 @@ const counts = (progress: Progress, kinds: readonly (keyof Progress)[]): string[
   kinds.filter((how) => progress[how] > 0).map((how) => `${progress[how]} ${how}`);
 
 /**
- * The progress of the plan's own nodes, without subagents. Counted again only after a node has changed its state: a
- * screen asks in every frame.
+ * The progress of the plan's own nodes, without subagents. A screen asks for it in every frame, so it is counted again
+ * only after a node has changed its state.
  */
 export function progressOf(state: State): Progress {
   const moves = movesOf(state);
@@ -82,7 +82,10 @@ export function nodeTitle({ label, path, agent, order }: NodeView): string {
   return terminalLine(`${label}${who}${label === path ? "" : orderText(order)}`);
 }
 
-/** `, round 2` of a loop; ` #2` for subagents that a task started one after the other. */
+/**
+ * The addition to a name: `, round 2` for a round of a loop; ` #2` for subagents that a task started in a second
+ * delegation.
+ */
 export function orderText(order: NodeView["order"]): string {
   if (order === undefined) return "";
   return order.of === "round" ? `, round ${order.number}` : ` #${order.number}`;
@@ -104,7 +107,7 @@ function firstPrompt({ nodes }: Plan): string {
   return first?.kind === "task" ? terminalLine(first.task.prompt).slice(0, 100) : "";
 }
 
-/** The paths of all parents of a path: `build.2/review` is below `build`. */
+/** The paths of all parents of a path, as `build` for `build.2/review`. */
 function parentsOf(path: string): string[] {
   const parts = path.split("/");
   return parts.slice(0, -1).map((part, index) => [...parts.slice(0, index), part.replace(/\.\d+$/, "")].join("/"));

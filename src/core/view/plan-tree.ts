@@ -37,7 +37,7 @@ function about(node: Node): string {
   }
 }
 
-/** The nodes in an order in which each comes after those that it depends on. */
+/** The nodes in an order in which each node comes after the nodes that it depends on. */
 function inOrder({ nodes }: Graph): string[] {
   const done = new Set<string>();
   const visit = (id: string): void => {

@@ -76,8 +76,8 @@ function priceText({ usd, unpriced, estimated = 0 }: Cost): string {
 }
 
 /**
- * An age in whole seconds, so that the row changes at most once a second. There is no space between number and unit
- * unless the settings ask for one.
+ * An age in whole seconds, so that the row changes at most once a second. Number and unit have no space between them
+ * unless the settings ask for it.
  */
 function shortAge(ms: number, look: Durations): string {
   const whole = ms - (ms % 1_000);
@@ -134,7 +134,7 @@ function runDoing({ run: { state, life, problems }, group, waitsFor }: TopRow): 
   return terminalLine([words, why].filter((part) => part !== "").join(": "));
 }
 
-/** The end of the text that is being written, since only that changes. */
+/** The last line of the text that is being written, because only this line changes. */
 function lastWords(text: string): string {
   const end = text.trimEnd();
   return end.slice(end.lastIndexOf("\n") + 1).trim();

@@ -48,7 +48,7 @@ export function groupOfNode(node: NodeView, life: RunStatus | "damaged", answere
 }
 
 /**
- * Matches how the state describes a task that waits for files that another task is writing, or for its next attempt.
+ * Matches the texts that describe the state of a task that waits for files of another task, or for its next attempt.
  */
 const WAITS = /^waiting (?:for|to) /;
 
@@ -68,7 +68,7 @@ function clock(at: number): string {
   return [time.getHours(), time.getMinutes()].map((part) => String(part).padStart(2, "0")).join(":");
 }
 
-/** The group of a node that has not begun: it waits for other nodes, or for a free slot. */
+/** The group of a node that has not begun. Such a node waits for other nodes, or for a free slot. */
 export function groupOfPlanned(state: State, node: Node | undefined, life: RunStatus | "damaged"): Placed {
   if (isEnded(life)) return placed("done");
   const open = node ? unmetNeeds(state, node) : [];
@@ -91,7 +91,7 @@ function knownNeeds(node: Node): readonly string[] {
 }
 const needs = new WeakMap<Node, readonly string[]>();
 
-/** The names of a node for the screen; for a join, those of the nodes whose outputs it collects. */
+/** The names of a node for the screen; for a join, the names of the nodes whose outputs it collects. */
 function namesOf(state: State, id: string): string[] {
   const node = state.plan?.nodes[id];
   return node?.kind === "join" ? unmetNeeds(state, node) : [id];

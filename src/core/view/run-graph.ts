@@ -29,7 +29,7 @@ export function graphOfRun(state: State): GraphNeeds {
   );
 }
 
-/** The paths of the last round of a loop. */
+/** The paths of the nodes in the last round of a loop. */
 function lastRoundOf(id: string, paths: ReadonlySet<string>): string[] {
   const rounds = [...paths].flatMap((path) => {
     const round = path.startsWith(`${id}.`) ? /^\.(\d+)\/[^/]*$/.exec(path.slice(id.length))?.[1] : undefined;

@@ -56,7 +56,7 @@ export type TopRow = Readonly<{
   folded: number;
 }>;
 
-/** `one`: only the tasks of one run; otherwise a run that has ended is one row. */
+/** `one`: only the tasks of one run; otherwise an ended run takes a single row. */
 export type RowOptions = Readonly<{ one: boolean; shape: "tree" | "flat" }>;
 
 /**
@@ -154,7 +154,7 @@ type Place = {
   readonly planned: Node | undefined;
   readonly parent: Place | undefined;
   readonly folded: number;
-  /** True: the row stands for the whole run: it is the row of the run itself, or of its only task. */
+  /** True: the row stands for the whole run, because it is the row of the run itself or of its only task. */
   readonly ofRun: boolean;
   row: TopRow | undefined;
   name: (NameParts & Readonly<{ text: string }>) | undefined;
@@ -186,7 +186,7 @@ const isNamedSame = (name: NameParts, node: NameParts): boolean =>
 
 /**
  * The places of a run's rows in the tree, computed again only when a node was added or removed, or the run has ended.
- * They are not cached while a loop has failed: whether that loop is shown depends on the outcomes of the others.
+ * They are not cached while a loop has failed: whether that loop is shown depends on the outcomes of the other loops.
  */
 function placesOf(run: ShownRun, one: boolean): readonly Place[] {
   const { state, life } = run;
@@ -209,7 +209,9 @@ type Tree = Readonly<{
   kinds: readonly NodeView["kind"][];
   places: readonly Place[];
 }>;
-/** Caches: what was computed for the tasks of one run, and for a list of runs (found by the first run of the list). */
+/**
+ * Caches of the rows for the tasks of one run, and of the rows for a list of runs (found by the first run of the list).
+ */
 type Made = Readonly<{ places: WeakMap<State, Tree>; trees: WeakMap<ShownRun, List>; flats: WeakMap<ShownRun, List> }>;
 const nothingMade = (): Made => ({ places: new WeakMap(), trees: new WeakMap(), flats: new WeakMap() });
 const treesOfOne = nothingMade();
@@ -287,8 +289,8 @@ function nearestAbove(path: string, paths: ReadonlySet<string>): string {
 }
 
 /**
- * The name of a task or gate. Where the label of a task is only a counter such as `task-2`, the name is the first line of its
- * prompt; a gate is named with the work that it is about, such as `approval of page`.
+ * The name of a task or gate. Where the label of a task is only a counter such as `task-2`, the name is the first line
+ * of its prompt; a gate is named with the work that it is about, such as `approval of page`.
  */
 function newName(path: string, node: NodeView | undefined, planned: Node | undefined): string {
   const task = planned?.kind === "task" ? planned.task : undefined;
@@ -304,7 +306,10 @@ function newName(path: string, node: NodeView | undefined, planned: Node | undef
   return terminalLine(`${name}${orderText(node?.order)}`);
 }
 
-/** True for labels that are only counted, such as `explore-7`, `task-2` or `step_1`: they tell a person nothing. */
+/**
+ * True for labels that consist of a name and a number, such as `explore-7`, `task-2` or `step_1`: they tell a person
+ * nothing.
+ */
 const isCounted = (label: string, agent: string | undefined): boolean =>
   label === agent ||
   /^(?:task|step|agent|call|t)[-_. ]?\d*$/i.test(label) ||

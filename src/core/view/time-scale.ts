@@ -7,10 +7,7 @@ export type CutPause = Readonly<{ at: number; ms: number }>;
 /** Maps a time to a place from 0 to 1. */
 export type TimeScale = Readonly<{ place(time: number): number; pauses: readonly CutPause[] }>;
 
-/**
- * The fraction of the working time up to which a pause is drawn in full; a longer pause is drawn as long as this
- * fraction.
- */
+/** The maximum length of a drawn pause, as a fraction of the working time. A longer pause is drawn with this length. */
 const LONG = 0.15;
 const SHOWN = 0.04;
 

@@ -4,7 +4,7 @@ import { type DurationStyle, formatDuration } from "../text/duration.ts";
 import { sanitize } from "../text/sanitize.ts";
 import type { Look } from "./look.ts";
 
-/** Text from outside, such as a model's, as one line that is safe for a terminal. A very long one is cut. */
+/** Text from outside, such as a model's, as one line that is safe for a terminal. A very long text is cut. */
 export function terminalLine(text: string): string {
   if (text.length < LINE_CHARS && HARMLESS.test(text)) return text; // a shortcut for most texts: screens call this often
   const line = sanitize(text.slice(0, LINE_CHARS)).replace(/\s+/g, " ").trim();
@@ -14,7 +14,7 @@ export function terminalLine(text: string): string {
 /** Matches printable ASCII with single spaces. */
 const HARMLESS = /^(?:[\x21-\x7e]+(?: [\x21-\x7e]+)*)?$/;
 
-/** The maximum length of one displayed line; a record of megabytes must not fill the terminal. */
+/** The maximum length of a displayed line; a record of megabytes must not fill the terminal. */
 const LINE_CHARS = 4_000;
 
 /** How often each tool was called, the most used first: `read_file×5, grep_files×3`. */
@@ -53,7 +53,10 @@ function cacheWords({ cacheRead }: Usage, { saved = 0 }: Cost): string[] {
   return [`${tokensText(cacheRead)} from cache${saved > 0 ? `, saved $${saved.toFixed(4)}` : ""}`];
 }
 
-/** How far the clocks of two machines may differ. A time that lies further ahead was written before a clock was set back. */
+/**
+ * How far the clocks of two machines may differ. A time that lies further in the future was written before a clock was
+ * set back.
+ */
 const MOST_SKEW_MS = 5_000;
 
 /** A duration in short form: in the style that the settings choose, else in the usual style of the view. */
@@ -65,7 +68,7 @@ export function took(
   return ms < -MOST_SKEW_MS ? "?" : formatDuration(Math.max(0, ms), durations ?? usual);
 }
 
-/** The parts that are not empty, with a dot between them. */
+/** Joins the parts that are not empty, with a dot between them. */
 export function listed(parts: readonly string[], { signs }: Pick<Look, "signs">): string {
   return parts.filter((part) => part !== "").join(signs.dot);
 }

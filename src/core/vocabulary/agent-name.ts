@@ -4,11 +4,14 @@ import { nearest } from "../text/nearest.ts";
 /** The pattern of agent names: letters and digits of every script. A file format may be stricter for its own files. */
 export const AGENT_NAME = namePattern(LETTER, `${LETTER_OR_MARK}_.:\\-`, 64);
 
-/** Names of ASCII characters without blanks, which match `AGENT_NAME`. Its test is slow, and nearly every name is one. */
+/**
+ * Matches names of ASCII characters without blanks, all of which match `AGENT_NAME`, too. The test of `AGENT_NAME` is
+ * slow, and nearly every name is such a name.
+ */
 const PLAIN_NAME = /^[A-Za-z0-9][\w.:-]{0,63}$/;
 
 /**
- * Names that mean the main agent or a subagent in a conversation and so cannot be an agent's name, in upper or lower
+ * Names that mean the main agent or a subagent in a conversation. They cannot be names of agents, in upper or lower
  * case.
  */
 const RESERVED: ReadonlySet<string> = new Set(["main", "sub"]);

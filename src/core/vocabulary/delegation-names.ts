@@ -1,6 +1,6 @@
 /**
- * The delegation tools as models see them, each with its names in other programs. Which ones an agent gets depends on
- * the spelling in its file; all of them share one permission, `task`.
+ * The delegation tools as models see them, each with its names in other programs. The spelling in an agent's file
+ * decides which of them the agent gets; all of them share one permission, `task`.
  */
 export const delegationSpellings = {
   task: ["delegate", "new_task", "agent", "subagent", "custom-agent", "runSubagent"],

@@ -14,8 +14,8 @@ const PROGRAMS = `
 `;
 
 /**
- * Tools of other programs that have no counterpart in subcrew; naming one is not an error. VS Code's and Copilot's tool
- * sets and tools, and built-in tools of other agents. Names are compared without case, `-` and `_`.
+ * Tools of other programs that have no counterpart in subcrew: tool sets and tools of VS Code and Copilot, and built-in
+ * tools of other agents. Naming such a tool is not an error. Names are compared without case, `-` and `_`.
  */
 const known: ReadonlySet<string> = new Set(
   words(`

@@ -31,7 +31,7 @@ export type AttachedImage = z.infer<typeof attachedImage>;
 
 export const attachedImages = z.array(attachedImage).max(MAX_IMAGES);
 
-/** The format of an image by its first bytes; `undefined`: it has none of the formats that providers accept. */
+/** The format of an image by its first bytes; `undefined`: the image has no format that providers accept. */
 export function imageTypeOf(bytes: Uint8Array): ImageType | undefined {
   return formats.find(({ starts }) => starts.every(([at, text]) => startsAt(bytes, at, text)))?.type;
 }

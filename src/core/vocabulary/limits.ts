@@ -7,7 +7,7 @@ export type { ResourceLimits } from "./limits-schema.ts";
 /** The default limits of an agent: turns and working time. */
 export const DEFAULT_MAX_TURNS = 100;
 export const DEFAULT_MAX_TIME_MS = 30 * 60_000;
-/** The fraction of a limit at which a warning is given, and the smallest limit that gets one. */
+/** The fraction of a limit at which a warning is given, and the smallest limit for which a warning is given. */
 export const NEAR_SHARE = 0.9;
 export const NEAR_MIN_TURNS = 10;
 export const NEAR_MIN_MS = 60_000;
@@ -22,7 +22,7 @@ export const DEFAULT_CONCURRENCY = 8;
 export const DEFAULT_MAX_DEPTH = 2;
 /** The maximum number of tasks at once that a call of the `parallel` tool can request. */
 export const MAX_CONCURRENCY = 8;
-/** How many items of a list are shown before the rest is hidden. */
+/** How many items of a list are shown; the rest is hidden. */
 export const COLLAPSED_ITEM_COUNT = 10;
 
 /** The default limits of a task. */
@@ -38,12 +38,12 @@ export const DEFAULT_LIMITS: { readonly [K in keyof ResourceLimits]-?: NonNullab
   enforceLimits: true,
 };
 
-/** Limits that may be zero, and limits that may have a fraction. */
+/** Which limits may be zero, and which may have a fraction. */
 const FREE: ReadonlySet<string> = new Set(["graceMs", "reminders"]);
 const DIVISIBLE: ReadonlySet<string> = new Set(["maxMemoryMB", "maxCpuSeconds"]);
 
 /**
- * The limits in a value of an agent file, or `undefined` if one is invalid. The same checks as those of the schema, but
+ * The limits in a value of an agent file, or `undefined` if a limit is invalid. It checks what the schema checks, but
  * faster, because there can be many files.
  */
 export function limitsIn(value: unknown): ResourceLimits | undefined {
@@ -83,7 +83,7 @@ export type Limits = Readonly<{
   enforce: boolean;
 }>;
 
-/** Combines limits: of each, the smallest value applies, so that no level can widen another. */
+/** Combines limits. Of each limit the smallest value applies, so that no level can widen another. */
 export function narrowest(...levels: readonly (ResourceLimits | undefined)[]): ResourceLimits | undefined {
   const given = levels.filter((level) => level !== undefined);
   if (given.length < 2) return given[0];

@@ -58,7 +58,7 @@ export const mcpServers = z.record(
 );
 export type McpServers = Readonly<Record<string, McpServer>>;
 
-/** The servers of an agent: those it defines, and `true` for those it refers to. */
+/** The servers of an agent: definitions of servers, and `true` for each server that it only refers to. */
 export type AgentServers = Readonly<Record<string, McpServer | true>>;
 
 /** Maximum length of a tool name; providers accept no longer names, and only certain characters. */

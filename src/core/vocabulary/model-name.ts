@@ -30,7 +30,10 @@ export function splitModelName(name: string): Readonly<{ provider: string; id: s
   return provider === undefined || id === undefined ? undefined : { provider, id };
 }
 
-/** The model id for a name made for people: `Claude Sonnet 4.5 (copilot)` and `sonnet-4.5` are `claude-sonnet-4-5`. */
+/**
+ * Converts a name made for people to a model id: `Claude Sonnet 4.5 (copilot)` and `sonnet-4.5` become
+ * `claude-sonnet-4-5`.
+ */
 export function idOfDisplayName(name: string): string {
   const id = name
     .replace(/\s*\([^)]*\)\s*$/, "")

@@ -2,7 +2,7 @@
 export type FieldOrigin =
   | { readonly from: "file"; readonly key: string; readonly file?: string; readonly line?: number }
   /**
-   * A value inherited from another agent. `at`: where that agent has the value from; `own`: what the agent's own file
+   * A value inherited from another agent. `at`: the origin of the value in that agent; `own`: what the agent's own file
    * adds.
    */
   | {
@@ -14,10 +14,10 @@ export type FieldOrigin =
     }
   | { readonly from: "settings"; readonly key: string; readonly file?: string; readonly line?: number }
   | { readonly from: "call"; readonly key: string }
-  /** A default value, or one that the named rule decided. */
+  /** A default value, or a value that the named rule decided. */
   | { readonly from: "default"; readonly rule?: string };
 
-/** The origin of each field whose value is not the one written in the file. */
+/** The origin of each field whose value differs from the value written in the file. */
 export type Origins = Readonly<Record<string, FieldOrigin>>;
 
 /** One line for a person: `file.md:3 (tools)`, `base scout`, `settings`. */

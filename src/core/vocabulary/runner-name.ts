@@ -30,7 +30,7 @@ export const runnerWords = [...ownRunners, ...foreignTools, `${ACP}COMMAND`].joi
 /** The name of the executor of a task: a runner, or a remote agent. */
 export type TaskRunner = RunnerName | "a2a";
 
-/** The runner that a text names; undefined when it names none. */
+/** The runner that a text names; undefined when the text is not the name of a runner. */
 export function parseRunnerName(text: string): RunnerName | undefined {
   return runnerName.safeParse(text).data;
 }
@@ -44,8 +44,8 @@ export function isForeign(runner: TaskRunner | undefined): runner is ForeignName
 export type RunnerWishes = Readonly<{ task?: RunnerName | undefined; agent?: RunnerName | undefined }>;
 
 /**
- * Chooses what executes a task. The runner named in a person's task overrides that of the agent; a task of another
- * agent can only choose a more isolated one. Limits of memory and processor time can only be measured in a separate
+ * Chooses what executes a task. If a person's task names a runner, it overrides the agent's runner; a task of another
+ * agent can only choose a more isolated runner. Limits of memory and processor time can only be measured in a separate
  * process, so they also move the task there.
  */
 export function chooseRunner(wishes: RunnerWishes, { limits, depth }: { limits: Limits; depth: number }): RunnerName {
@@ -55,7 +55,7 @@ export function chooseRunner(wishes: RunnerWishes, { limits, depth }: { limits: 
   return measured && (wished === undefined || wished === "local") ? "process" : (wished ?? "local");
 }
 
-/** The current name of a runner: journals and agents defined in code may contain the former one. */
+/** The current name of a runner: journals and agents defined in code may contain its former name. */
 function currentName(name: RunnerName | undefined): RunnerName | undefined {
   return (name as string | undefined) === FORMER_THREAD ? "thread" : name;
 }
@@ -65,8 +65,8 @@ function furthest(...names: readonly (RunnerName | undefined)[]): RunnerName | u
 }
 
 /**
- * Why a requested runner is refused: only people may choose programs. A model cannot name one, and a file of a project
- * can name a known agent program, but not a command line.
+ * Why a requested runner is refused: only people may choose programs. A model cannot name a program, and a file of a
+ * project can name a known agent program, but not a command line.
  */
 export function strangeRunner(
   { task, agent }: RunnerWishes,

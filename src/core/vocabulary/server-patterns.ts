@@ -1,6 +1,6 @@
 import { ALL_MCP_TOOLS } from "./tool-names.ts";
 
-/** An MCP server as far as it is known without starting it. */
+/** The data about an MCP server that are known without starting it. */
 export type KnownServer = Readonly<{
   name: string;
   /** A description of the server in one line. */

@@ -1,7 +1,7 @@
 import { fitsStars } from "./tool-names.ts";
 
 /**
- * The agents that may be started: any, or those of a list. An entry may contain `*`; an entry that begins with `!`
+ * The agents that may be started: any, or the agents of a list. An entry may contain `*`; an entry that begins with `!`
  * excludes agents. The last entry that matches a name decides.
  */
 export type Spawns = "*" | readonly string[];
@@ -13,7 +13,7 @@ export function mayStart(name: string, spawns: Spawns): boolean {
   return last !== undefined && !isExclusion(last);
 }
 
-/** A shorter list that means the same; `*` where it means every agent. */
+/** A shorter list with the same meaning; `*` if the list allows every agent. */
 export function simplerSpawns(entries: readonly string[]): Spawns {
   const last = entries.findLastIndex((entry) => bare(entry) === "*");
   const counting = last < 0 ? entries : entries.slice(isExclusion(entries[last]!) ? last + 1 : last);

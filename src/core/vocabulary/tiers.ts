@@ -44,7 +44,7 @@ const sonnet = ["anthropic/claude-sonnet-5", "openrouter/anthropic/claude-sonnet
 const opus = ["anthropic/claude-opus-5-5", "openrouter/anthropic/claude-opus-5.5"];
 const flash = ["google/gemini-3.8-flash", "openrouter/google/gemini-3.8-flash"];
 
-/** Short names of models that agent files use: of a product line, or of a role that stands for a tier. */
+/** Short names of models that agent files use. A short name means a product line, or a role that stands for a tier. */
 export const shortcuts: Readonly<Record<string, string | readonly string[]>> = {
   haiku,
   sonnet,

@@ -1,10 +1,10 @@
-/** Which tool names a model sees: those of subcrew (`canonical`), or those of another agent program. */
+/** Which tool names a model sees: the names of subcrew (`canonical`), or the names of another agent program. */
 export const toolNameStyles = ["canonical", "omp", "claude", "pi", "gemini"] as const;
 export type ToolNameStyle = (typeof toolNameStyles)[number];
 
 /**
- * Maps each canonical tool name to the name in that style. Tools without a row keep their name; delegation tools have a
- * setting of their own.
+ * Maps each canonical tool name to its name in each style. Tools without a row keep their name; the names of delegation
+ * tools have a setting of their own.
  */
 export const styledToolNames: Readonly<Record<ToolNameStyle, Readonly<Record<string, string>>>> = {
   canonical: {},

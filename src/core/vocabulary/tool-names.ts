@@ -84,7 +84,10 @@ export const SANDBOXED_TOOLS: readonly string[] = [
 /** The tools that change files. */
 export const FILE_CHANGING_TOOLS: readonly string[] = ["write_file", "edit_file", "delete_file", "move_file"];
 
-/** Normalises a tool name: spelling and case do not matter, so `Read_File`, `ReadFile` and `read-file` are one. */
+/**
+ * Normalises a tool name: spelling and case do not matter, so `Read_File`, `ReadFile` and `read-file` become the same
+ * name.
+ */
 export const foldName = (name: string): string => name.replace(/[-_]/g, "").toLowerCase();
 
 /**
@@ -93,7 +96,7 @@ export const foldName = (name: string): string => name.replace(/[-_]/g, "").toLo
  */
 export type ToolGroups = Readonly<Record<string, readonly string[]>>;
 
-/** The canonical names that one written name stands for; empty when the written name is unknown. */
+/** The canonical names that a written name stands for; empty when the written name is unknown. */
 export function toolsNamed(written: string, groups?: ToolGroups): readonly string[] {
   const exact = byExactName.get(written);
   if (exact !== undefined && groups === undefined) return exact;
@@ -109,8 +112,8 @@ export function canonicalName(written: string): string | undefined {
 }
 
 /**
- * True when a name or pattern of an allow-list or deny-list covers a tool. `*` inside of a name stands for any characters. A name
- * without `__` also means the tool of a server as opencode writes it: `github_get_issue`.
+ * True when a name or pattern of an allow-list or deny-list covers a tool. `*` inside of a name stands for any
+ * characters. A name without `__` also means the tool of a server as opencode writes it: `github_get_issue`.
  */
 export function toolMatches(pattern: string, tool: string): boolean {
   const bare = tool.startsWith(MCP_PREFIX) ? tool.slice(MCP_PREFIX.length) : tool;
@@ -129,7 +132,10 @@ export function toolMatches(pattern: string, tool: string): boolean {
 export const matchesDelegation = (pattern: string): boolean =>
   [DELEGATION_TOOL, ...toolSpellings[DELEGATION_TOOL]!].some((name) => fitsStars(pattern, name));
 
-/** Whether a text fits a pattern in which stars stand for any characters. The parts are searched one after the other, so no pattern is slow. */
+/**
+ * Whether a text fits a pattern in which stars stand for any characters. The parts between the stars are searched in
+ * order, without going back, so no pattern is slow.
+ */
 export function fitsStars(pattern: string, text: string): boolean {
   const parts = pattern.split("*");
   const [first, last] = [parts[0]!, parts.at(-1)!];
@@ -148,7 +154,7 @@ export function fitsStars(pattern: string, text: string): boolean {
 /** Every canonical tool name. */
 export const toolNames: readonly string[] = Object.keys(toolSpellings);
 
-/** True for a canonical name and for a pattern that may cover some tool. */
+/** True for a canonical tool name, and for a pattern that may match a tool. */
 export const isKnownTool = (name: string): boolean => toolsNamed(name).length > 0;
 
 const NONE: readonly string[] = [];
@@ -160,7 +166,10 @@ const byFoldedName = new Map(names.map(([written, tools]) => [foldName(written),
 
 const SERVER = "[A-Za-z0-9*][A-Za-z0-9.*-]*(?:_[A-Za-z0-9.*-]+)*";
 const TOOL = "[A-Za-z0-9*][\\w.*-]*?";
-/** How the MCP tools of a server are written: Claude and Qwen, Gemini, Copilot, the pi family, Kiro, subcrew. */
+/**
+ * The forms in which different programs write the MCP tools of a server: Claude and Qwen, Gemini, Copilot, the pi
+ * family, Kiro, subcrew.
+ */
 const mcpForms: readonly RegExp[] = [
   new RegExp(`^mcp__(?<server>${SERVER})(?:__(?<tool>${TOOL}))?$`),
   new RegExp(`^mcp:(?<server>${SERVER})(?:/(?<tool>${TOOL}))?$`),
@@ -174,7 +183,7 @@ const mcpForms: readonly RegExp[] = [
 
 /**
  * The canonical names that a pattern means: `memory_*` means the tools of subcrew that begin with `memory_`, and
- * `*Edit*` those with a matching spelling; never delegation.
+ * `*Edit*` means the tools with a matching spelling in any program. A pattern never means delegation.
  */
 function ownPattern(written: string): readonly string[] | undefined {
   if (!written.includes("*") || written.startsWith("mcp") || written.includes("__") || !/^[\w*-]+$/.test(written))

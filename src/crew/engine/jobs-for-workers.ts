@@ -6,18 +6,21 @@ import type { Job, JobNeeds, JobSettings } from "../../core/task/job.ts";
 import { defined } from "../../core/text/defined.ts";
 import { withoutAuth } from "../../runtime/resume/recorded-agent.ts";
 
-/** The data that tasks are converted to jobs for workers with. */
+/** The data for converting tasks to jobs for workers. */
 export type WorkerJobParts = Readonly<{
   settings: JobSettings;
   roster: Roster;
   /** The agent definition that an earlier process recorded for a task. */
   recorded(call: Call): Agent | undefined;
-  /** Names of tools that are not built in, and of MCP servers: a worker must have those that an agent uses. */
+  /**
+   * Names of tools that are not built in, and of MCP servers. A worker must have the tools and servers that an agent
+   * uses.
+   */
   ownTools: ReadonlySet<string>;
   servers: readonly string[];
   /** The default model of tasks, or several in order of preference. */
   model?: string | readonly string[];
-  /** True: no provider can be used on this machine either, so the offline model may answer. */
+  /** True: no provider can be used on the coordinating machine, either, so the offline model may answer. */
   offline: boolean;
   sandbox: boolean;
   /**
@@ -57,7 +60,10 @@ export function withNamedServers(agent: Agent): Agent {
   return { ...agent, mcpServers: Object.fromEntries(Object.keys(mcpServers).map((name) => [name, true])) };
 }
 
-/** The MCP servers that a worker needs: those whose tools the agent names, and those that it defines and can use. */
+/**
+ * The MCP servers that a worker needs: servers whose tools the agent names, and servers that the agent defines and can
+ * use.
+ */
 function serversFor({ tools, mcpServers = {} }: Agent, users: readonly string[]): readonly string[] {
   const defined = Object.entries(mcpServers).flatMap(([name, server]) => (server === true ? [] : [name]));
   return [...new Set([...users, ...defined])].filter((server) =>

@@ -157,7 +157,7 @@ const isFolder = (path: string | undefined): Promise<boolean> =>
         () => false,
       );
 
-/** Subagents of an isolated task work in its worktree where they can reach it, and on other machines in a copy. */
+/** Subagents of an isolated task work in its worktree if they can reach it. On other machines they work in a copy. */
 function sharingOfWorktrees(
   call: Call,
   { home, store, cwd }: Readonly<{ home: string | undefined; store: Outfit["store"]; cwd: string }>,
@@ -184,8 +184,8 @@ function sharingOfWorktrees(
 }
 
 /**
- * Why a job is refused, whatever the job says that it needs: a runner can be a command, so only runners that this
- * worker announces are accepted.
+ * Why a job is refused, regardless of the needs that the job states: a runner can be a command, so only runners that
+ * this worker announces are accepted.
  */
 function refusalOf({ call: { task }, agent }: Job, runners: readonly string[]): string | undefined {
   const runner = agent.remote ? "a2a" : (task.runner ?? agent.runner ?? "local");

@@ -135,7 +135,7 @@ function limitsOf(found: FoundAgent, { call }: ExplainOptions, trace: Trace): Ex
   });
 }
 
-/** The origin of a limit: of the base agent's and the agent's own limit, the smaller one applies. */
+/** The origin of a limit. The base agent and the agent itself may both set it; the smaller limit applies. */
 function limitOrigin(found: FoundAgent, name: LimitName, trace: Trace): FieldOrigin {
   const field = `limits.${name}`;
   if (found.origins[field] !== undefined) return trace(found, field);
@@ -271,8 +271,8 @@ function boundsOf({ tools = [], disallowedTools = [], rules = [] }: Agent, name:
 const isCallOf = (entry: string, tool: string): boolean => entry.startsWith(`${tool}(`);
 
 /**
- * The list that names the tool: that of the agent's file, of a base agent, or of the settings. A tools list in the
- * settings replaces the others; their deny-list is added.
+ * The list that names the tool: in the agent's file, in a base agent, or in the settings. A tools list in the settings
+ * replaces the other tools lists; a deny-list in the settings is added to the other deny-lists.
  */
 function toolOrigin(found: FoundAgent, field: "tools" | "disallowedTools", name: string, trace: Trace): FieldOrigin {
   if (field === "tools" && found.origins[field]?.from === "settings") return trace(found, field);

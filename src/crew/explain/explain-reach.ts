@@ -8,7 +8,7 @@ import {
   toolMatches,
 } from "../../core/vocabulary/tool-names.ts";
 
-/** An agent that another one can start, directly or indirectly, and the tools it adds. */
+/** An agent that another agent can start, directly or indirectly, and the tools it adds. */
 export type ReachedAgent = Readonly<{
   name: string;
   /** The agent that starts this one. */
@@ -18,14 +18,14 @@ export type ReachedAgent = Readonly<{
 }>;
 
 /**
- * The restrictions that an agent gets from its parent agents: the tools that they deny, and whether one of them is in
- * plan mode or may not change files.
+ * The restrictions that an agent gets from its parent agents: the tools that they deny, and whether a parent is in plan
+ * mode or may not change files.
  */
 type Above = Readonly<{ denied: readonly string[]; plans: boolean; sandboxed: boolean }>;
 
 /**
  * The agents that an agent can start, directly or indirectly, nearest first. If subagents are limited to their parent's
- * tools (`ceiling`), none of them adds a tool, and denials of an agent also apply to its subagents.
+ * tools (`ceiling`), they add no tools, and denials of an agent also apply to its subagents.
  */
 export function reachOf(first: Agent, agents: readonly Agent[], tools: readonly string[]): readonly ReachedAgent[] {
   const reached = new Map<string, ReachedAgent>();
@@ -69,7 +69,7 @@ const isBounded = (tool: string, { denied, plans, sandboxed }: Above): boolean =
 const usableBy = (agent: Agent, tools: readonly string[]): string[] =>
   tools.filter((tool) => tool !== DELEGATION_TOOL && permit(agent, tool).allowed && !isDeniedByMode(agent, tool));
 
-/** True for a tool that the permission mode `plan` denies: one that the agent does not list by name. */
+/** True for a tool that the permission mode `plan` denies: a tool that the agent does not list by name. */
 const isDeniedByMode = ({ permission, tools }: Agent, tool: string): boolean =>
   permission === "plan" && tools?.includes(tool) !== true;
 

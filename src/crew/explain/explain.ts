@@ -18,7 +18,10 @@ import { type AgentExplanation, type ExplainedCall, explainAgent } from "./expla
 /** An explanation of an agent as it would be executed, including its model. */
 export type Explanation = AgentExplanation & Readonly<{ model: Choice; projectInstructions: ExplainedInstructions }>;
 
-/** The project's instructions for the agent: the files, those that were left out, or why there are none. */
+/**
+ * The project's instructions for the agent: the files that are used, the files that were left out, or why there are
+ * none.
+ */
 export type ExplainedInstructions = Omit<ProjectInstructions, "text"> & Readonly<{ why?: string }>;
 
 export type ExplainParts = Readonly<{ outfit: Outfit; setup: CrewSetup; settings: LoadedConfig }>;

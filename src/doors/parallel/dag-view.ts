@@ -7,13 +7,14 @@ import { asId } from "../../modes/names.ts";
 
 /**
  * One draft or review of a team task, with the names of pi-parallel-agents: for the task `w`, the first draft is `w`,
- * its review `w:review:1`, and the next draft `w:revision:2`. A draft that a person rejected is made again as `w`.
+ * its review `w:review:1`, and the next draft `w:revision:2`. If a person rejects a draft, the next draft is named `w`
+ * again.
  */
 export type Piece = Readonly<{ id: string; part: "work" | "review"; draft: number; node: DagNode }>;
 
 /** A team's graph of tasks while it is executed: takes events and results, and shows nodes and progress. */
 export type DagView = Readonly<{
-  /** The draft or review at a path; retries of the same path are the same one. */
+  /** The draft or review at a path; a retry at the same path returns the same object. */
   piece(path: string): Piece;
   /** The team task that a path belongs to. */
   nodeOf(path: string): DagNode | undefined;

@@ -50,8 +50,8 @@ export type DagExecutionOptions = Readonly<{
 export type RunningDag = Readonly<{ modify(changes: TaskModifications): void }>;
 
 /**
- * New tasks, other dependencies for tasks that have not started, and tasks to mark as failed. Either all of it takes
- * effect, or none.
+ * New tasks, other dependencies for tasks that have not started, and tasks to mark as failed. Either the whole change
+ * takes effect, or nothing of it.
  */
 export type TaskModifications = Readonly<{
   newTasks?: readonly TeamTask[];

@@ -4,8 +4,8 @@ import { mapLimited } from "../../runtime/async/map-limited.ts";
 export type ParallelResult<R> = { results: R[]; aborted: boolean };
 
 /**
- * Maps items concurrently, at most `concurrency` at once; below one, or without a number, all at once. The first error
- * rejects at once. An abort never rejects: finished results are kept, and `aborted` is true.
+ * Maps items concurrently, at most `concurrency` at once; without a number, or with a number below one, all at once.
+ * The first error rejects at once. An abort never rejects: finished results are kept, and `aborted` is true.
  */
 export async function mapWithConcurrencyLimit<T, R>(
   items: readonly T[],

@@ -4,7 +4,7 @@ import { race } from "../../modes/race.ts";
 import { executeAlone } from "./execute-alone.ts";
 
 /**
- * One of the functions that compete in a race. Its signal aborts when another one has won, or when the race is
+ * One of the functions that compete in a race. Its signal aborts when another function has won, or when the race is
  * cancelled.
  */
 export type Contestant<T> = Readonly<{ id: string; run(signal: AbortSignal): Promise<T> }>;
@@ -15,8 +15,8 @@ export type RaceResult<T> =
   | Readonly<{ aborted: true; winner?: never; result?: never }>;
 
 /**
- * The first success wins and all others are aborted, without waiting for those that ignore the signal. When all fail,
- * one error lists every failure. It is implemented with the race mode of plans.
+ * The first success wins and all other functions are aborted, without waiting for functions that ignore the signal.
+ * When all fail, one error lists every failure. It is implemented with the race mode of plans.
  */
 export async function raceWithAbort<T>(
   tasks: readonly Contestant<T>[],

@@ -5,19 +5,22 @@ import type { PerformContext } from "../../core/task/engine.ts";
 
 type Counted = "maxTurns" | "maxToolCalls" | "maxSpawns";
 
-/** The limit that each recorded event counts against. */
+/** The limit against which each recorded event counts. */
 const COUNTS: Readonly<Partial<Record<Fact["type"], Counted>>> = {
   "turn.ended": "maxTurns",
   "tool.started": "maxToolCalls",
 };
 
-/** The budget of one task across all workers that execute it one after the other. */
+/** The budget of one task across all workers that execute it in turn. */
 export type CallBudget = Readonly<{
-  /** The context for the next worker: what it records and counts is compared with what was counted already. */
+  /**
+   * The context for the next worker. Everything that this worker records and counts is compared with everything that
+   * was counted before.
+   */
   context: PerformContext;
   /**
-   * Called when a worker is lost. The unused part of its reservation passes to the next one; the model turn that it had
-   * begun is charged as an interrupted turn.
+   * Called when a worker is lost. The unused part of its reservation passes to the next worker; the model turn that it
+   * had begun is charged as an interrupted turn.
    */
   lose(): void;
 }>;

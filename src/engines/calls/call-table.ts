@@ -41,13 +41,16 @@ export type CallTable = Readonly<{
     at: CallEpoch,
     by: Readonly<{ worker: string; class: string }>,
   ): Promise<Readonly<{ job: Job; owner: string }> | undefined>;
-  /** Returns a task to its run, whether it was only assigned to a worker or the worker has taken it. */
+  /** Returns a task to its run: both a task that was only placed and a task that a worker has taken. */
   giveBack(at: CallEpoch): Promise<void>;
   /** Marks a task as stopped by its run; resolves with its previous state. */
   stop(at: CallEpoch): Promise<CallState | undefined>;
-  /** Abandons a task. A worker that still executes it is refused, and stops. */
+  /** Abandons a task. A worker that still executes it gets its messages refused, and stops. */
   abandon(at: CallEpoch): Promise<void>;
-  /** Counts a worker that died or gave the task back without progress, or resets the count; resolves with the count. */
+  /**
+   * Adds a worker that died, or that gave the task back without progress, to the count of lost workers, or resets the
+   * count; resolves with the count.
+   */
   barren(call: string, isBarren: boolean): Promise<number>;
   /** The tasks of a coordinator whose workers died or gave them back, and placed tasks that no worker listens for. */
   lost(owner: string): Promise<readonly LostCall[]>;
@@ -167,7 +170,9 @@ export function callTable(database: Database): CallTable {
   };
 }
 
-/** This statement has no effect when another coordinator has a newer claim on the run. */
+/**
+ * The SQL that begins a new epoch of a task. It has no effect when another coordinator has a newer claim on the run.
+ */
 const ASK = `
   with asked as (insert into subcrew.calls as c (call, run, owner, run_epoch, state, needs, class, job)
   select $1, $2, $3, $4::bigint, case when $6::text is null then 'asked' else 'placed' end, $5::json, $6::text, $7::json

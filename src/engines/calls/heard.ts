@@ -8,8 +8,8 @@ const OF_THE_RUN = /^(run|plan|gate)\.|^node\.(started|ended|retried|won|paused|
 const PLACE: ReadonlySet<string> = new Set(["seq", "run", "path", "at"]);
 
 /**
- * The messages in a row of a worker. A row can be forged: an event that a task does not emit, or one with a place of
- * its own in the run (the path of another task), would otherwise be recorded.
+ * The messages in a row of a worker. A row can be forged. Without this check, an event that a task does not emit would
+ * be recorded, or an event with a place of its own in the run (the path of another task).
  */
 export function heardMessages(body: unknown): readonly (FromTask | undefined)[] {
   if (!Array.isArray(body)) return [];
@@ -27,7 +27,7 @@ export function heardMessages(body: unknown): readonly (FromTask | undefined)[] 
 
 /**
  * The live text in a notification, and the task that it belongs to; `undefined` for anything else. Every login of the
- * database can send notifications, so they carry nothing that counts.
+ * database can send notifications, so nothing important is sent in them.
  */
 export function heardLive(text: string): Readonly<{ key: string; message: FromTask }> | undefined {
   try {

@@ -15,23 +15,23 @@ export type Subscription = Readonly<{
   /** Called when the epoch is over because the task was given to another worker. */
   fenced?(): void;
   /**
-   * Called once a second while the run has no living process; `deadMs`: how long a process must be silent to count as
+   * Called once a second while the run has no living process. `deadMs`: the time after which a silent process counts as
    * dead.
    */
   orphaned?(deadMs: number): void;
 }>;
 
 /**
- * Reads the messages of other processes to this one. Notifications tell which tasks have messages; once a second all
- * tasks are read.
+ * Reads the messages of other processes to this process. Notifications tell which tasks have messages; once a second
+ * all tasks are read.
  */
 export type Inbox = Readonly<{
   subscribe(subscription: Subscription): Subscribed;
   /** Calls the listener when a worker gives a task back, and once a second. */
   onReturned(listener: () => void): () => void;
   /**
-   * Calls the listener with a task that is offered to this process; a listener that takes it returns true, and no other
-   * is called.
+   * Calls the listener with a task that is offered to this process. A listener that takes the task returns true, and no
+   * other listener is called.
    */
   onOffer(listener: (offered: Readonly<{ call: string; epoch: number }>) => boolean): () => void;
 }>;

@@ -16,7 +16,7 @@ import { leftoversOf } from "./leftovers.ts";
 import { openSession, type Session } from "./session.ts";
 import type { Supervisor } from "./supervise.ts";
 
-/** How tasks reach workers: a queue; see `engines/dbos`. */
+/** How tasks reach workers: through a queue; see `engines/dbos`. */
 export type PlacementQueue = Readonly<{
   put(placed: CallEpoch & ChosenClass & Readonly<{ priority?: number; token: string }>): Promise<void>;
   drop(at: CallEpoch): Promise<void>;
@@ -47,11 +47,13 @@ export type CallParts = Readonly<{
 }>;
 
 /**
- * After this number of lost workers in a row without a new recorded event, a task is not retried: the task itself may
- * be what kills the workers.
+ * After this number of lost workers in a row without a new recorded event, a task is not retried, because the task
+ * itself may kill the workers.
  */
 const POISON = 4;
-/** How long a task waits for the worker that it is offered to, before it goes into the queue for all. */
+/**
+ * How long a task waits for the worker that it is offered to. After this time it goes into the queue for all workers.
+ */
 const OFFER_MS = 40;
 /** The time for a worker to end a stopped task. */
 const STOP_MS = 5_000;
@@ -60,8 +62,8 @@ export const keyOfCall = ({ run, path, attempt }: Pick<Call, "run" | "path" | "a
   `${run}/${path}#${attempt}`;
 
 /**
- * Lets workers execute a task until there is an outcome; if one dies, the next takes over. Each worker gets a new
- * epoch: messages of earlier epochs are received first, and refused afterwards.
+ * Lets workers execute a task until there is an outcome; if a worker dies, the next worker takes over. Each worker gets
+ * a new epoch: messages of earlier epochs are received first, and refused afterwards.
  */
 export async function performCall(call: Call, given: PerformContext, parts: CallParts): Promise<Outcome> {
   const { table, by, job } = parts;
@@ -109,8 +111,8 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
 }
 
 /**
- * True when the worker that executed the run's previous task takes the offered task; it reports that at once. Otherwise
- * the task goes into the queue.
+ * True when the worker that executed the run's previous task takes the offered task; a worker that takes it says so at
+ * once. Otherwise the task goes into the queue.
  */
 async function isHeard(session: Session, signal: AbortSignal): Promise<boolean> {
   const waiting = new AbortController();
@@ -219,7 +221,7 @@ async function workerFits({ database, classes, job }: CallParts, signal: AbortSi
   }
 }
 
-/** Puts a task into the queue. Retries while the database restarts, because the library of the queue does not. */
+/** Puts a task into the queue. Retries while the database restarts, because the queue library itself does not retry. */
 async function enqueue(at: CallEpoch, chosen: ChosenClass, { queue, priority }: CallParts): Promise<true> {
   const token = randomBytes(6).toString("hex");
   for (let tries = 0; ; tries += 1)
@@ -237,8 +239,8 @@ const MOST_TRIES = 60;
 type Ended = Readonly<{ outcome: Outcome }> | Readonly<{ lost: LostCall["how"] }>;
 
 /**
- * Waits for the outcome from the worker, or until the worker is lost. A stopped task ends after a short time, even if its
- * worker does not respond.
+ * Waits for the outcome from the worker, or until the worker is lost. A stopped task ends after a short time, even if
+ * its worker does not respond.
  */
 function endOf(at: CallEpoch, session: Session, context: PerformContext, parts: CallParts): Promise<Ended> {
   const { signal } = context;

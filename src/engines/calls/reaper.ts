@@ -31,8 +31,8 @@ export async function reap(database: Database, queue: ReaperQueue): Promise<void
 }
 
 /**
- * The runs whose process died, those without a sign of life for longest first. If several processes can continue runs,
- * only the share of this process is returned.
+ * The runs whose process died, starting with the process that has been silent for longest. If several processes can
+ * continue runs, only the share of this process is returned.
  */
 export async function orphanedRuns(database: Database, except: readonly string[]): Promise<readonly string[]> {
   const rows = await database.query<{ run: string; takers: number }>(
@@ -50,7 +50,7 @@ export async function orphanedRuns(database: Database, except: readonly string[]
 
 const MOST_AT_ONCE = 20;
 
-/** Shuffles, so that processes that look at the same time try different runs. */
+/** Shuffles runs, so that processes that look at the same time try different runs. */
 const shuffled = (runs: readonly string[]): readonly string[] =>
   runs
     .map((run) => ({ run, at: Math.random() }))
@@ -58,8 +58,8 @@ const shuffled = (runs: readonly string[]): readonly string[] =>
     .map(({ run }) => run);
 
 /**
- * Releases a run that has ended or is paused, and whose process died before it released the run. The tasks of a paused
- * run keep their rows for the process that resumes it.
+ * Releases a run that has ended or is paused, if its process died before it released the run. The tasks of a paused run
+ * keep their rows for the process that resumes it.
  */
 export async function releaseStopped(database: Database, run: string, how: "ended" | "paused"): Promise<void> {
   if (how === "ended") await callTable(database).forgetRun(run);

@@ -16,7 +16,7 @@ import { mailTo } from "./task-channel.ts";
  */
 export type Session = Readonly<{
   outcome: Promise<Outcome>;
-  /** Resolves when the worker has sent something. */
+  /** Resolves when the worker of the epoch has sent something. */
   heard: Promise<void>;
   /** True when progress of the task was recorded. */
   hasProgress(): boolean;
@@ -37,7 +37,9 @@ export type SessionParts = Readonly<{
   writer: EventWriter | undefined;
 }>;
 
-/** Events that count as progress: without them a new worker would start at the same point as the last one. */
+/**
+ * Events that count as progress: without such an event, a new worker would start at the same point as the last worker.
+ */
 const PROGRESS: ReadonlySet<Fact["type"]> = new Set(["turn.ended", "tool.ended", "message.sent", "node.unparked"]);
 
 export function openSession(

@@ -11,7 +11,7 @@ export type WorkerChannel = TaskChannel &
     deliver(message: ToTask): void;
     /** True when the task was given to another worker. */
     isFenced(): boolean;
-    /** Resolves when everything that was sent is stored in the table. */
+    /** Resolves when everything that was sent so far is stored in the table. */
     flushed(): Promise<void>;
     /** Closes the channel without a result; no further messages are sent. */
     cut(): void;
@@ -29,12 +29,12 @@ const CHECK_GAP_MS = 10_000;
 /** Requests that may stay open while the task works. */
 const BESIDE_WORK: ReadonlySet<ChildRequest["ask"]> = new Set(["mail", "ended"]);
 
-/** The shortest time between two notifications with live text per task, and the maximum length of one. */
+/** The shortest time between two notifications with live text of a task, and the maximum length of a notification. */
 const LIVE_EVERY_MS = 100;
 const LIVE_CHARS = 3_000;
 
 /**
- * Writes messages of a worker into a table in batches. A batch from a worker whose task was given to another worker is
+ * Writes messages of a worker into a table in batches. If the task was given to another worker meanwhile, the batch is
  * refused, and the worker stops.
  */
 export function workerChannel(database: Database, inbox: Inbox, { call, epoch }: CallEpoch): WorkerChannel {
@@ -187,7 +187,7 @@ function createLive(send: (message: LiveMessage) => Promise<unknown>): {
 }
 
 /**
- * The coordinator's end of the channel: messages to the worker are written into a table, one statement at a time, in
+ * The coordinator's end of the channel. Messages to the worker are written into a table, one statement at a time, in
  * order.
  */
 export function mailTo(

@@ -7,7 +7,7 @@ import { type DbosSdk, loadDbos } from "./sdk.ts";
 
 /** The subscription of a worker to the queue of its class (the workers with the same capabilities share a queue). */
 export type QueueListener = Readonly<{
-  /** Takes no more tasks and waits for the running ones. */
+  /** Takes no more tasks and waits for the running tasks. */
   stop(graceMs: number): Promise<void>;
 }>;
 
@@ -74,8 +74,9 @@ async function listenNow(options: QueueListenerOptions): Promise<QueueListener> 
 const STRAYS_EVERY_MS = 5_000;
 
 /**
- * If the connection is lost while a task is taken from the queue, the task is marked as taken by this worker, which
- * does not know of it. A task that is so marked at two checks and is not being executed goes back to the queue.
+ * Puts tasks back into the queue that this worker does not know of. If the connection is lost while a task is taken
+ * from the queue, the task is marked as taken by this worker, which does not know of it. A task that has the mark at
+ * two checks and is not being executed goes back to the queue.
  */
 function putStraysBack(
   dbos: DbosSdk["DBOS"],

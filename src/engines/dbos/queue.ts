@@ -17,8 +17,8 @@ export type CallQueue = Readonly<{
 }>;
 
 /**
- * One entry of the queue: a task and its epoch. A lower priority is served first. `protocols` are those of the class of
- * workers. The token distinguishes entries with the same epoch when an ended run is started again.
+ * One entry of the queue: a task and its epoch. A lower priority is served first. `protocols` are the protocols of the
+ * class of workers. The token distinguishes entries with the same epoch when an ended run is started again.
  */
 export type PlacedCall = Readonly<{
   call: string;
@@ -34,9 +34,9 @@ export const WORKFLOW = "subcrew.perform";
 export const APPLICATION = "subcrew";
 export const queueName = (name: string): string => `sc.${name}`;
 /**
- * DBOS gives a workflow only to workers of its own version. All workers of a class support the same protocols, so the
- * newest protocol names the version. A worker with a newer protocol also gets tasks of the older protocols that it
- * announces.
+ * The DBOS version of workers with these protocols. DBOS gives a workflow only to workers of its own version. All
+ * workers of a class support the same protocols, so the newest protocol names the version. A worker with a newer
+ * protocol also gets tasks of the older protocols that it announces.
  */
 export const versionName = (protocols: readonly number[]): string => `subcrew-protocol-${Math.max(...protocols)}`;
 

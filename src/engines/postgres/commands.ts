@@ -73,8 +73,8 @@ export function runCommands(database: Database): RunCommands {
 }
 
 /**
- * SQL condition: the command cancels the whole run. Its process may die between the receipt and the end of the run, so
- * the command is kept, and the next process obeys it, too.
+ * SQL condition: the command cancels the whole run. The process of the run may die between the receipt and the end of
+ * the run, so the command is kept, and the next process carries it out, too.
  */
 const LASTING = "(body->>'do' = 'cancel' and body->>'path' is null)";
 

@@ -25,7 +25,10 @@ export type Database = Readonly<{
   query: RunStatement;
   /** Runs statements in one transaction. After a lost connection the whole transaction is repeated. */
   transaction<T>(work: (query: RunStatement) => Promise<T>): Promise<T>;
-  /** Database notifications: they call back on a notification, and at least once a second, in case one was lost. */
+  /**
+   * Database notifications. The listener is called for each notification, and at least once a second, in case a
+   * notification was lost.
+   */
   bells: Bells;
   close(): Promise<void>;
 }>;
@@ -148,8 +151,8 @@ const LOST_TEXT =
   /connection (?:terminated|ended|timeout)|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i;
 
 /**
- * True when the statement itself is not the reason: the connection failed, the server takes none at the moment or
- * only reads (a standby), or a deadlock was resolved against it.
+ * True when the statement itself is not the reason: the connection failed, the server takes no statements at the moment
+ * or only reads (a standby), or the server aborted the statement to end a deadlock.
  */
 export function isConnectionLoss(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

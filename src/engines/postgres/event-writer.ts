@@ -17,7 +17,7 @@ export type EventWriter = Journal &
     epoch: number;
   }>;
 
-/** The parameters of a writer. `known` holds the events recorded so far. */
+/** The parameters of an event writer. `known` holds the events recorded so far. */
 export type WriterOptions = Readonly<{
   run: string;
   epoch: number;
@@ -27,7 +27,10 @@ export type WriterOptions = Readonly<{
   release(): Promise<void>;
 }>;
 
-/** A batch is written when it has this number of events, or a few milliseconds after its first event. */
+/**
+ * The number of events at which a batch is written at once; otherwise it is written a few milliseconds after its first
+ * event.
+ */
 const BATCH = 64;
 const BATCH_MS = 10;
 
@@ -120,8 +123,8 @@ export function createEventWriter(
 }
 
 /**
- * The last source of each worker in a batch. A batch is written as a whole, so this alone tells up to which event of a
- * worker everything is recorded; earlier events need neither the source nor an index entry.
+ * The last source of each worker in a batch. A batch is written as a whole, so this source alone tells up to which
+ * event of a worker everything is recorded. Earlier events need neither a source nor an index entry.
  */
 function lastSources(batch: readonly Waiting[]): readonly (FactSource | undefined)[] {
   const seen = new Set<string>();

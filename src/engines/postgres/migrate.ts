@@ -3,7 +3,7 @@ import type { Database, RunStatement } from "./database.ts";
 import { SCHEMA } from "./engine-url.ts";
 import { migrations } from "./migrations.ts";
 
-/** The migrations in the database, and those that this version of subcrew knows. */
+/** The migrations in the database, and the migrations that this version of subcrew knows. */
 export type SchemaState = Readonly<{ applied: number; known: number; needs: number }>;
 
 /** The number of the advisory lock that lets only one process at a time migrate. */

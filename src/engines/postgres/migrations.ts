@@ -1,4 +1,4 @@
-/** One migration of the schema. Migrations are only added: a released one never changes. */
+/** One migration of the schema. Migrations are only added: a released migration never changes. */
 export type Migration = Readonly<{
   name: string;
   sql: string;

@@ -18,13 +18,13 @@ export type PostgresOwnership = Omit<RunOwnership, "open"> &
     /** The event writer of a run that this process owns. */
     writer(run: string): EventWriter | undefined;
     /**
-     * Marks a run of this process: when its journal is closed, the run counts as one whose process died, so that a
-     * worker takes it over at once. A run that has ended or is paused is released as usual.
+     * Marks a run of this process: when its journal is closed, the run is treated like a run whose process died, so
+     * that a worker takes it over at once. A run that has ended or is paused is released as usual.
      */
     handOver(run: string): void;
     /**
      * Marks a run for a takeover: this process can open it only while it has a dead owner. A run that a person killed
-     * or paused meanwhile has none.
+     * or paused meanwhile has no owner.
      */
     takeOver(run: string): void;
   }>;
@@ -141,7 +141,7 @@ function watchOwnership(database: Database, presence: Presence, writers: Readonl
 type Claim = Readonly<{ run: string; sole: boolean; id: string; token: string; onlyOrphaned: boolean }>;
 
 /**
- * Claims a run and returns the number of its ownership, and whether its owner before was dead; `undefined` when a
+ * Claims a run and returns the number of its ownership, and whether its previous owner was dead; `undefined` when a
  * living process owns the run. `token` makes the statement safe to repeat.
  */
 async function claim(
@@ -163,7 +163,10 @@ async function claim(
   return row && { epoch: Number(row.epoch), isOrphaned: row.orphaned };
 }
 
-/** The owner of a run that waits for a worker: no process has this id, so the run counts as one whose process died. */
+/**
+ * The owner of a run that waits for a worker. No process has this id, so the run is treated like a run whose process
+ * died.
+ */
 const HANDED_OVER = "handed over";
 
 /** False for the events of a run that has ended or is paused. */
@@ -196,7 +199,10 @@ const DISOWN = `
   )
   select exists (select from freed) as taken, (select count(*) from told) as told, pg_notify($2, '') from (select) as once`;
 
-/** A cancelled run that is started again must not be cancelled by the same command. */
+/**
+ * SQL that deletes the commands that a run has carried out, so that a cancelled run that is started again is not
+ * cancelled by the same command.
+ */
 const FORGET_OBEYED = "delete from subcrew.commands where run = $1 and receipt is not null";
 
 /** Deletes the row of a run that never started. */

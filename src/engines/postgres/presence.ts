@@ -4,8 +4,8 @@ import { version } from "../../core/text/version.ts";
 import type { Database } from "./database.ts";
 
 /**
- * The version of the protocol between coordinators and workers. It changes whenever one of them could misunderstand
- * messages of the other.
+ * The version of the protocol between coordinators and workers. It changes whenever a coordinator and a worker of
+ * different versions could misunderstand each other's messages.
  */
 export const PROTOCOL = 1;
 
@@ -24,8 +24,8 @@ const FIRST_BEAT_MS = 2_000;
 export const LIVING = `beat > clock_timestamp() - ${DEAD_AFTER}`;
 
 /**
- * SQL condition: the database has run long enough for every living process to have sent a heartbeat. Right after a
- * restart all processes look dead.
+ * SQL condition: the database has run long enough for every living process to have sent a heartbeat. Without this
+ * condition, all processes look dead right after a restart.
  */
 export const SETTLED = `clock_timestamp() - pg_postmaster_start_time() > 2 * ${DEAD_AFTER} / ${BEATS}`;
 
@@ -41,7 +41,10 @@ export type Presence = Readonly<{
   draining(): boolean;
 }>;
 
-/** Maintains the entry of a process. A worker has one until `leave`; other processes while they own runs. */
+/**
+ * Maintains the entry of a process. A worker has an entry until `leave`; other processes have an entry while they own
+ * runs.
+ */
 export function createPresence(database: Database, announced: Announced = { role: "coordinate" }): Presence {
   const id = `${hostname()
     .replace(/[^\w-]/g, "-")
@@ -86,7 +89,7 @@ export function createPresence(database: Database, announced: Announced = { role
     isDraining = row?.draining ?? false;
     if (row && row.every !== beatMs) beatEvery(row.every);
   };
-  /** After an outage one heartbeat is sent, not all that were missed. */
+  /** After an outage a single heartbeat is sent, instead of all that were missed. */
   const beatAgain = (): void => {
     if (isBeating) return;
     isBeating = true;

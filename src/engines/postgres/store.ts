@@ -70,7 +70,7 @@ export function createPostgresStore({ database: raw, presence, local, objects }:
   };
 }
 
-/** Ignores that this machine has no files of a run. */
+/** Ignores the error that a run has no files on this machine; throws every other error. */
 function unlessMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== "ENOENT") throw error;
 }

@@ -2,13 +2,13 @@ import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { unpackEmbedded } from "./embedded.ts";
 
-/** The folder of the Postgres programs, and their origin. */
+/** The folder of the Postgres programs, and how they were installed. */
 export type Programs = Readonly<{ folder: string; from: "installed" | "npm package" }>;
 
 /** Folders in which operating system packages install versions of Postgres. */
 const VERSIONED = ["/usr/lib/postgresql", "/usr/pgsql", "/opt/homebrew/opt", "/usr/local/opt"];
 
-/** Finds an installed Postgres, or unpacks the one of an npm package below a folder. */
+/** Finds an installed Postgres, or unpacks the Postgres of an npm package below a folder. */
 export async function findPrograms(options: Readonly<{ path: string; unpackBelow: string }>): Promise<Programs> {
   const installed = installedPrograms(options.path);
   if (installed !== undefined) return { folder: installed, from: "installed" };

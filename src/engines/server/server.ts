@@ -18,7 +18,9 @@ export type DatabaseServer = Readonly<{
   port: number;
   /** False when the server was already running. */
   isOurs: boolean;
-  /** Starts a process that shuts the server down if this process dies without doing so, also by SIGKILL. */
+  /**
+   * Starts a process that shuts the server down if this process dies without shutting it down, for example by SIGKILL.
+   */
   guard(): void;
   /** Shuts the server down cleanly; running statements are rolled back. */
   stop(): Promise<void>;
@@ -32,7 +34,7 @@ export type DatabaseServerOptions = Readonly<{
   path: string;
   /** The folder for the server's data and password. */
   folder: string;
-  /** The port. By default the last one of this folder, or a free one. */
+  /** The port; by default the last port of this folder, or a free port. */
   port?: number;
   /** Settings of the database server, as `name=value`. */
   settings?: readonly string[];
@@ -40,7 +42,10 @@ export type DatabaseServerOptions = Readonly<{
 
 const DATABASE = "subcrew";
 
-/** Waits for a line from the process that serves; if its end of the pipe is closed without one, it has died. */
+/**
+ * Waits for a line from the process that serves. If that process closes its end of the pipe without a line, it has
+ * died.
+ */
 const WATCH = 'read -r line || exec "$0" stop -D "$1" -m fast -w -t 60';
 
 /** Starts a Postgres that listens on the loopback address and accepts only the password that subcrew generated. */
@@ -172,7 +177,7 @@ async function runningPort(data: string): Promise<number | undefined> {
   }
 }
 
-/** The port that the server of a data folder had last, if it is free: addresses that users noted stay valid. */
+/** The last port of the server of a data folder, if it is free, so that addresses that users noted stay valid. */
 async function lastPort(data: string): Promise<number | undefined> {
   const last = /\bport=(\d+)/.exec(await readRegularText(join(data, "postmaster.opts")).catch(() => ""))?.[1];
   return last !== undefined && (await isFree(Number(last))) ? Number(last) : undefined;

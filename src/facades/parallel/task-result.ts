@@ -71,7 +71,7 @@ export type ExecutorOptions = Readonly<{
 /** The default time limit of an agent in pi-parallel-agents. */
 const MAX_DURATION_MS = 5 * 60_000;
 
-/** The limits of an agent in pi-parallel-agents: those given, and the documented default for the time. */
+/** The limits of an agent in pi-parallel-agents: the given limits, and the documented default for the time. */
 export function executorLimits(given: ResourceLimits | undefined): ResourceLimits {
   return { maxDurationMs: MAX_DURATION_MS, ...given };
 }

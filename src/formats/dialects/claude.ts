@@ -54,8 +54,8 @@ export const claudeFields: Fields = defineFields({
 export const claudeDialect: Dialect = markdown({ id: "claude", fields: claudeFields, freeName: true, settle });
 
 /**
- * Completes a file that has only a name or only a description: it still counts as an agent, and where the other value
- * comes from is reported.
+ * Completes a file that has only a name or only a description, because it still defines an agent. The origin of the
+ * added value is reported.
  */
 function settle(draft: Draft, { metadata }: Data, place: FilePlace): void {
   const { agent, from } = draft;

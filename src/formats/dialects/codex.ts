@@ -42,7 +42,7 @@ const CONFIG_KEYS = [
   ..."sqlite_home suppress_unstable_features_warning tool_output_token_limit tools tui web_search windows".split(" "),
 ];
 
-/** The names of Codex for tools that a table can switch off. */
+/** Codex's names for tools that a table can switch off, each with the tools of subcrew that it means. */
 const SWITCHED: Readonly<Record<string, readonly string[]>> = {
   web_search: ["web_search", "http_get"],
   web_search_request: ["web_search", "http_get"],
@@ -107,8 +107,8 @@ export const codexDialect: Dialect = {
 };
 
 /**
- * The problem of a file without name and description: it may belong to a role of `config.toml`, and is then read with
- * that role.
+ * The problem of a file without name and description. The file may belong to a role of `config.toml`, and is then read
+ * together with that role.
  */
 const ONLY_NAMED = problem(
   "no-effect",

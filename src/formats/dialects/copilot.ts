@@ -55,7 +55,10 @@ const GROUPS = {
   shell: ["bash"],
 };
 
-/** Matches a tool of VS Code's own set, such as `search/codebase`; any other word before a slash is an MCP server. */
+/**
+ * Matches a tool of VS Code's own tool sets, such as `search/codebase`. With any other word before the slash, the text
+ * names a tool of an MCP server.
+ */
 const OWN_SET = /^(?:read|edit|search|execute|web|agent|todo|vscode)\//;
 
 /** Matches a tool of an MCP server of the marketplace: `publisher/server/tool`. */

@@ -150,7 +150,7 @@ function prompted({ name, promptConfig: { systemPrompt = "", initialMessages = [
   );
 }
 
-/** The initial messages of a definition as text; inputs in them are filled in like those of the prompt. */
+/** The initial messages of a definition as text. Inputs in them are filled in like inputs of the prompt. */
 function conversationOf(messages: readonly unknown[] = []): string {
   const lines = messages.filter(isRecord).map(({ role, parts }) => {
     const texts = Array.isArray(parts) ? parts.filter(isRecord).map(({ text }) => textOf(text)) : [];

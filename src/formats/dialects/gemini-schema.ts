@@ -5,8 +5,8 @@ import type { Data } from "../yaml/frontmatter.ts";
 import { asData, readJson } from "../yaml/json.ts";
 
 /**
- * A mistake in a definition. `type`: the definition is not of this kind (local or remote) at all; `value`: it is, and a
- * value is invalid. Both kinds of agents are tried, and the more helpful mistake is shown.
+ * A mistake in a definition. `type`: the definition is not of the tried kind (local or remote) at all. `value`: it is
+ * of that kind, but a value is invalid. Both kinds are tried, and the more helpful mistake is shown.
  */
 export type Issue = Readonly<{ path: string; message: string; weight: "type" | "value" }>;
 
@@ -164,7 +164,7 @@ export type DefinitionKind =
   | { readonly kind: "local" | "remote" }
   | {
       readonly error: string;
-      /** The path of keys to the first mistake. */
+      /** The path of keys that leads to the first mistake. */
       readonly path?: readonly string[];
     };
 
@@ -208,7 +208,7 @@ const complaint = (text: string, issues: readonly Issue[] = []): DefinitionKind 
   ...(issues[0] && { path: issues[0].path.split(".") }),
 });
 
-/** Problems in the order in which `shape` lists its keys, then unknown keys. */
+/** The problems of the data: first those of the keys of `shape`, in their order, then unknown keys. */
 function issuesOf(shape: Shape, data: Data): Issue[] {
   const issues: Issue[] = [];
   for (const key of Object.keys(shape)) {

@@ -21,8 +21,8 @@ const type: KeyReader = (draft, value, key) => {
 const MODES: ReadonlySet<unknown> = new Set("default acceptEdits dontAsk plan bypassPermissions auto".split(" "));
 
 /**
- * The modes of GenCode's first files. `permissive` reads without questions and asks before anything else, `isolated`
- * asks: the mode `default` does both. `inherit` is the mode of the caller.
+ * The permission modes in the first version of GenCode's files. `permissive` reads without questions and asks before
+ * anything else; `isolated` asks. The mode `default` does both. `inherit` is the mode of the caller.
  */
 const FIRST_MODES: ReadonlyMap<unknown, string | undefined> = new Map([
   ["permissive", "default"],
@@ -113,5 +113,5 @@ function readJsonAgent(text: string, place: FilePlace): ParsedFile {
   return readRecord(fields, data, { place, freeName: true, defaultName: stemOf(place.relative), settle });
 }
 
-/** Keys that have to be texts: in JSON, unlike in YAML, a number cannot be meant as one. */
+/** Keys that have to be texts. In JSON, unlike in YAML, a number cannot be meant as a text. */
 const TEXTS: ReadonlySet<string> = new Set(["name", "description", "systemPrompt"].map((key) => foldName(key)));

@@ -15,8 +15,8 @@ import { asData } from "../yaml/json.ts";
 
 /**
  * Applies Kiro's permissions as restrictions. In Kiro, tools in `allowedTools` run without a question, and
- * `toolsSettings` lists paths and commands that run without a question or never. In subcrew, every call that neither of
- * them lists needs approval, and what they deny is denied; they allow nothing.
+ * `toolsSettings` lists paths and commands that run without a question or never. In subcrew, a call that neither key
+ * lists needs approval, and a call that they deny is denied. Neither key allows anything.
  */
 export function narrowLikeKiro(draft: Draft, data: Data, groups: ToolGroups): void {
   const settings = asData(data["toolsSettings"]) ?? {};
@@ -31,8 +31,8 @@ export function narrowLikeKiro(draft: Draft, data: Data, groups: ToolGroups): vo
 }
 
 /**
- * The rules for an agent of Kiro: a call needs approval if its tool changes something and Kiro would not run it without
- * a question either.
+ * The rules for an agent of Kiro: a call needs approval if its tool changes something and Kiro, too, would ask before
+ * running it.
  */
 function askedOf({ agent: { tools } }: Draft, unasked: readonly string[]): AgentRules {
   const isFree = (tool: string): boolean =>
@@ -60,8 +60,8 @@ function limitsOf(tool: string, said: Data, unasked: readonly string[]): AgentRu
 }
 
 /**
- * Converts the regular expression of a command to a pattern with `*`. An allowed expression without such a form is
- * dropped; a denied one then covers every command that begins with its literal prefix.
+ * Converts the regular expression of a command to a pattern with `*`. An expression that allows is dropped if it cannot
+ * be converted; an expression that denies then covers every command that begins with its literal prefix.
  */
 function commandOf(regex: string, kind: "allowed" | "denied"): string | undefined {
   const plain = regex

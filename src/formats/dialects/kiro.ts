@@ -27,7 +27,7 @@ const GROUPS = {
   useaws: [],
 };
 
-/** Only checks that the value is a list: the lists are read together with the tools, after all other keys. */
+/** Checks only that the value is a list. The lists are read together with the tools, after all other keys. */
 const list: KeyReader = (draft, value, key) => {
   if (listOf(value) === undefined) bad(draft, key, "a list of tools");
 };

@@ -73,7 +73,7 @@ const fields = defineFields({
   rulesFiles: kept(),
 });
 
-/** Roo Code's modes (its word for agents): one YAML or JSON file with all of them. */
+/** Roo Code's modes (its word for agents). One YAML or JSON file contains all modes. */
 export const rooDialect: Dialect = {
   id: "roo",
   accepts: (name) => name === ".roomodes" || name === "custom_modes.yaml",

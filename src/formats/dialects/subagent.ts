@@ -9,8 +9,8 @@ import { narrowing } from "../fields/narrowing.ts";
 const folderOf = ({ relative }: FilePlace): string => relative.split("/").at(-2) ?? "";
 
 /**
- * `SUBAGENT.md` folders. A file without frontmatter is a prompt as a whole; the folder gives the name. A file whose name
- * is not that of its folder is refused.
+ * `SUBAGENT.md` folders. A file without frontmatter is a prompt as a whole, and gets the name of its folder. A file
+ * with a name must have the name of its folder, or is refused.
  */
 export const subagentDialect: Dialect = markdown({
   id: "subagent",

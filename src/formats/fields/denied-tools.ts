@@ -68,7 +68,7 @@ export function denyEntries(draft: Draft, written: readonly string[], { key, gro
   deny(draft, gone, key);
 }
 
-/** The tools that one entry of a deny-list denies; empty if it names no tool. */
+/** The tools that an entry of a deny-list denies; empty if the entry does not name a tool. */
 export function deniedBy(entry: string, groups: ToolGroups | undefined): readonly string[] {
   if (EVERYTHING.has(foldName(entry))) return [ALL_TOOLS, DELEGATION_TOOL];
   const bare = withoutRule(entry);
@@ -81,8 +81,8 @@ export function deniedBy(entry: string, groups: ToolGroups | undefined): readonl
 }
 
 /**
- * The words of an entry with a pattern that are denied as a whole: those before a blank, as in `bash x()`. Such an entry
- * may be two lines of a file that belong to different fields, so a pattern after a blank does not limit the ban.
+ * The words of an entry with a pattern that are denied as a whole: the words before a blank, as in `bash x()`. Such an
+ * entry may be two lines of a file that belong to different fields, so a pattern after a blank does not limit the ban.
  */
 function namedBefore(entry: string): string {
   const head = entry.slice(0, entry.indexOf("(")).trimStart();

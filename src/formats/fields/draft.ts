@@ -27,7 +27,7 @@ export type KeyReader = ((draft: Draft, value: unknown, key: string) => void) & 
   readonly mistyped?: KeyReader;
 };
 
-/** The keys of a file format. Adding one is adding a row. */
+/** The keys of a file format. A new key is a new row. */
 export type Fields = Readonly<{
   rows: Readonly<Record<string, KeyReader>>;
   /** Finds the reader of a key, however the key is spelled: `max-turns`, `max_turns`, `maxTurns`. */
@@ -102,7 +102,7 @@ export function readFields(fields: Fields, data: Data, draft: Draft): void {
   if (unknown.length > 0) unknownFields(draft, unknown);
 }
 
-/** Warns about a key that resembles a known one, since the author of the file may expect that the key has an effect. */
+/** Warns about a key that resembles a known key, since the author of the file may expect that the key has an effect. */
 function resemblingField(draft: Draft, key: string, close: string): void {
   draft.kept.push(key);
   addProblem(draft, "unknown-field", `"${key}" is not a key of this kind of file; it has no effect.`, {
@@ -111,7 +111,7 @@ function resemblingField(draft: Draft, key: string, close: string): void {
   });
 }
 
-/** Reports the unknown keys that resemble no known one together in one line. */
+/** Reports all unknown keys that do not resemble a known key together, in one line. */
 function unknownFields(draft: Draft, keys: readonly string[]): void {
   const named = keys.slice(0, MOST_NAMED).map((key) => `"${key.slice(0, 40)}"`);
   const more = keys.length > MOST_NAMED ? ` and ${keys.length - MOST_NAMED} more` : "";

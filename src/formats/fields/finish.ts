@@ -14,12 +14,12 @@ export type DialectDefaults = Readonly<{
   raw: Data;
   body: string;
   recovered?: Recovery | undefined;
-  /** The agent's name if no key gives one. */
+  /** The agent's name if no key gives a name. */
   defaultName?: string | undefined;
   nameRule?: RegExp | undefined;
   /**
-   * True: a name with spaces or other special characters is converted to one that can be typed, and kept as the display
-   * name.
+   * True: a name with spaces or other special characters is converted to a name that can be typed, and kept as the
+   * display name.
    */
   freeName?: boolean;
   description?: "required" | "optional";
@@ -46,7 +46,7 @@ export function finish(draft: Draft, options: DialectDefaults): ParsedFile {
   return { agents: [toReadAgent(draft, options.raw, options.recovered !== undefined)], problems: draft.problems };
 }
 
-/** The problem because of which a repaired file gives its agent fewer tools. */
+/** The message of the problem because of which the agent of a repaired file has fewer tools. */
 const reducedBy = ({ problems }: Draft): string | undefined =>
   problems.find(({ code }) => code === "read-only" || code === "no-tools")?.message;
 

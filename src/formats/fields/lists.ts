@@ -18,7 +18,9 @@ function textsIn(list: readonly unknown[], deeper: number): string[] {
 
 const DEEPEST = 3;
 
-/** Parses a list or comma-separated words as oh-my-pi does: an empty list counts as absent, and lists are not nested. */
+/**
+ * Parses a list or comma-separated words as oh-my-pi does: an empty list counts as absent, and lists are not nested.
+ */
 export function parseArrayOrCSV(value: unknown): string[] | undefined {
   const list = Array.isArray(value) ? textsIn(value, 0) : listOf(value);
   return list === undefined || list.length === 0 ? undefined : list;

@@ -18,7 +18,7 @@ export type MarkdownDialect = Readonly<{
   accepts?(name: string): boolean;
   /** True: files whose name begins with `_` are drafts and are ignored. */
   ignoreUnderscore?: boolean;
-  /** Where the agent's name comes from when no key gives one; `true`: from the file name. */
+  /** Where the agent's name comes from when no key gives a name; `true`: from the file name. */
   nameFromFile?: boolean | ((place: FilePlace) => string);
   nameRule?: RegExp;
   freeName?: boolean;
@@ -71,8 +71,8 @@ function readMarkdown(dialect: MarkdownDialect, text: string, place: FilePlace):
 }
 
 /**
- * Applies the restrictions that the lines of a broken frontmatter show, in addition to those that its repaired form
- * has: a stray line can divide a list, and the repair then gives the rest of the list to another key or drops it.
+ * Applies the restrictions that the lines of a broken frontmatter show, in addition to the restrictions in its repaired
+ * form: a stray line can divide a list, and the repair then gives the rest of the list to another key or drops it.
  */
 function keepRestrictions(draft: Draft, { yaml, raw }: { yaml: string; raw: Data }, fields: Fields): void {
   const { denied, answers, modes, listed } = restrictionsIn(yaml);
@@ -95,8 +95,8 @@ function keepRestrictions(draft: Draft, { yaml, raw }: { yaml: string; raw: Data
 }
 
 /**
- * Removes keys that only exist because broken YAML was repaired, made from running text such as "Note: do this", unless
- * the file format has a similar key.
+ * Removes keys that only exist because broken YAML was repaired: the repair makes such keys of running text such as
+ * "Note: do this". A key is kept if the file format has a similar key.
  */
 function withoutInvented(fields: Fields, data: Data): Data {
   const kept = Object.entries(data).filter(

@@ -9,9 +9,9 @@ import { spawns } from "./spawns.ts";
 import { readonlyFlag, tools } from "./tools.ts";
 
 /**
- * Readers for every key of any format that restricts an agent, for formats that do not have the key: an author who
- * copied such a key meant it, and an ignored restriction would give the agent more permissions than intended. Keys are
- * compared without case, `-` and `_`.
+ * Readers for every key of any format that restricts an agent. They are used for formats that do not have the key: the
+ * author copied it on purpose, and ignoring the restriction would give the agent more permissions than intended. Keys
+ * are compared without case, `-` and `_`.
  */
 export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReader>> {
   const rows: Record<string, KeyReader> = {};
@@ -40,7 +40,7 @@ export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReade
 /** Keys that hold a list of tools. */
 const LISTS: ReadonlySet<string> = new Set(["tools", "disallowedTools"]);
 
-/** subcrew's own keys that are also read in files of every other format that tolerates unknown keys. */
+/** subcrew's own keys that are also read in files of other formats, if the format tolerates unknown keys. */
 const everywhere: Readonly<Record<string, KeyReader>> = {
   modelLock: flag("modelLock"),
   delegation: choice("delegationRule", { own: "own", ceiling: "ceiling" }),
@@ -138,7 +138,7 @@ const permission: KeyReader = (draft, value, key) =>
     ? opencodePermission(draft, value, key)
     : readPermission(draft, value, key);
 
-/** Reads a key that belongs to another format, and reports that it should be `as`. */
+/** Reads a key that belongs to another format, and reports the key `as` that should be used instead. */
 function mistaken(reader: KeyReader, as: string): KeyReader {
   return (draft, value, key) => {
     reader(draft, value, key);

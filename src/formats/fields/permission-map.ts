@@ -84,7 +84,7 @@ function fromTexts(draft: Draft, texts: readonly string[], key: string): void {
   if (written.length > 0) rules(draft, written, key);
 }
 
-/** The rules for one tool name of opencode: one decision for every call, or one for each pattern. */
+/** The rules for one tool name of opencode: a single decision for every call, or a decision for each pattern. */
 function rulesOf(draft: Draft, name: string, answer: unknown, key: string): AgentRules {
   if (NOT_TOOLS.has(name)) {
     draft.kept.push(`${key}.${name}`);
@@ -134,8 +134,8 @@ function each(name: string, pattern: string | undefined, says: AgentRule["says"]
 }
 
 /**
- * Converts a command pattern: `git diff*` means the command with any arguments, while a star in subcrew's patterns
- * would also match `git difftool`.
+ * Converts a command pattern. `git diff*` of opencode means the command with any arguments, while a star in subcrew's
+ * patterns would also match `git difftool`.
  */
 const commandPattern = (pattern: string, says: AgentRule["says"]): string =>
   says === "allow" ? pattern.replace(/(?<=\S)\*$/, " *") : pattern;
@@ -167,8 +167,8 @@ const isOverruled = ({ tool }: AgentRule, later: AgentRule): boolean =>
   later.pattern === undefined && toolMatches(later.tool, tool);
 
 /**
- * Reads which agents the agent may start: true, false, or a decision for each name, of which the last match counts.
- * `ask` is not supported.
+ * Reads which agents the agent may start: true, false, or a decision for each name. The last decision that matches a
+ * name counts. `ask` is not supported.
  */
 function spawnsBy(draft: Draft, rule: unknown, key: string): void {
   const rules = isRecord(rule) ? Object.entries(rule) : [["*", rule] as const];

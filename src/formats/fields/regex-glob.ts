@@ -1,6 +1,6 @@
 /**
- * The globs that are equivalent to a regular expression on paths, for common simple ones: `\.md$`, `\.(ts|tsx)$`,
- * `^docs/.*\.md$`, `^src/`. `undefined` for any other expression, since a guess could allow more files.
+ * The globs that are equivalent to a regular expression on paths, for common simple expressions: `\.md$`,
+ * `\.(ts|tsx)$`, `^docs/.*\.md$`, `^src/`. `undefined` for any other expression, since a guess could allow more files.
  */
 export function globsOf(regex: string): readonly string[] | undefined {
   const globs = alternativesOf(regex).map(globOf);

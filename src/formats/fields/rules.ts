@@ -97,7 +97,7 @@ export const runner: KeyReader = (draft, value, key) => {
   else put(draft, "runner", name, key);
 };
 
-/** Reads a limit of turns or time; `unit`: how many milliseconds one unit is. */
+/** Reads a limit of turns or time; `unit`: the number of milliseconds in one unit of a time. */
 export const limit =
   (which: "maxTurns" | "maxDurationMs", unit = 1): KeyReader =>
   (draft, value, key) => {
@@ -206,7 +206,7 @@ const PERMISSIONS: Readonly<Record<string, PermissionMode>> = {
   "danger-full-access": "bypass",
 };
 
-/** Permission modes from read-only to never asking; of two modes, the one with fewer permissions wins. */
+/** Permission modes from read-only to never asking; of two modes, the mode with fewer permissions wins. */
 const LADDER: readonly PermissionMode[] = ["plan", "dontAsk", "default", "acceptEdits", "auto", "bypass"];
 
 /** Reads the permission mode. A file can only restrict its agent, so modes that would allow more are reported. */

@@ -1,7 +1,10 @@
 import { isRecord } from "../../core/text/json.ts";
 import { canonicalName, foldName } from "../../core/vocabulary/tool-names.ts";
 
-/** A list of tools from a file: those it names, those it removes (`!Bash`), and items that are not valid entries. */
+/**
+ * A list of tools from a file: tools that it names, tools that it removes (`!Bash`), and items that are not valid
+ * entries.
+ */
 export type ToolEntries = Readonly<{
   named: readonly string[];
   excluded: readonly string[];
@@ -45,7 +48,10 @@ function rejoined(items: readonly unknown[]): unknown[] {
   return out;
 }
 
-/** The index of the item that closes the parentheses opened in this one; its own index if they close in it or never. */
+/**
+ * Finds the end of parentheses that an item opens. Returns the index of the item that closes them, or the index of the
+ * given item if they close in it or never.
+ */
 function closing(items: readonly unknown[], from: number): number {
   let open = 0;
   for (let at = from; at < items.length; at++) {
@@ -119,7 +125,7 @@ const SEPARATORS = ",;|\n";
 
 const unquoted = (word: string): string => /^(["'`])(.*)\1$/s.exec(word)?.[2]?.trim() ?? word;
 
-/** True for a word that means "no tools". */
+/** True for a word that means that the agent has no tools. */
 export const isNone = (word: string): boolean => NONE.has(foldName(word));
 
 const NONE: ReadonlySet<string> = new Set(["none", "nothing", "no", "false", "null", "empty"]);

@@ -21,9 +21,11 @@ import { unknownTools } from "./unknown-tool.ts";
 
 /**
  * Reads the allow-list. Absent means every tool; `*` means every tool explicitly; empty, null and unreadable values
- * mean only the finish tool. Accepted are lists (also nested), separated words, a record of booleans and gen-code's `{
- * mode: allowlist, allow: [...] }`. Of a record, the entries that are true are allowed; with `switches`, as in
- * opencode, a record turns single tools on and off and leaves the others unchanged. An entry with `!` removes a tool.
+ * mean only the finish tool.
+ *
+ * Accepted are lists (also nested), separated words, a record of booleans and gen-code's `{ mode: allowlist, allow:
+ * [...] }`. A record allows its entries that are true; with `switches`, as in opencode, a record turns single tools on
+ * and off and leaves the other tools unchanged. An entry with `!` removes a tool.
  */
 export const tools = (groups?: ToolGroups, { switches = false }: { readonly switches?: boolean } = {}): KeyReader =>
   remembered((draft, value, key) => {
@@ -45,8 +47,8 @@ export const tools = (groups?: ToolGroups, { switches = false }: { readonly swit
 const NOTHING: ToolEntries = { named: [], excluded: [], unread: [] };
 
 /**
- * Adds a memory to a reader of tool lists, because the same few lists occur in thousands of files. It is used for lists
- * that only allow tools; a list with any other effect, such as a problem, is read again each time.
+ * Adds a cache to a reader of tool lists, because the same few lists occur in thousands of files. Only results of lists
+ * that just allow tools are cached; a list with any other effect, such as a problem, is read again each time.
  */
 export function remembered(read: KeyReader): KeyReader {
   const known = new Map<string, readonly string[] | undefined>();
@@ -66,7 +68,7 @@ export function remembered(read: KeyReader): KeyReader {
 const MOST_KNOWN = 500;
 const LONGEST_KNOWN = 500;
 
-/** A short list of words as one text; a list and a text are never the same one. */
+/** The cache key of a word or of a short list of words. A list and a text never have the same key. */
 function textOf(value: unknown): string | undefined {
   const isList = Array.isArray(value) && value.every((item) => typeof item === "string");
   const text = isList ? `\0${value.join("\0")}` : value;
@@ -86,7 +88,7 @@ function readAlone(read: KeyReader, value: unknown, key: string): Draft {
   return draft;
 }
 
-/** Allows the tools that a list names, and denies those that it removes. */
+/** Allows the tools that a list names, and denies the tools that it removes. */
 export function allowEntries(draft: Draft, entries: ToolEntries, { key, groups }: Written): void {
   if (sizeOf(entries) > MAX_TOOLS) return tooMany(draft, key);
   for (const item of entries.unread) unreadable(draft, JSON.stringify(item), key);
@@ -220,7 +222,7 @@ function byRecord(
   denyEntries(draft, off, { key, groups });
 }
 
-/** Whether one value of a record switches its tool on: `true`, `allow` and `{ enabled: true }` mean the same. */
+/** Whether a value of a record switches its tool on: `true`, `allow` and `{ enabled: true }` mean the same thing. */
 function stateOf(state: unknown): boolean | undefined {
   if (isRecord(state)) return flagOf(state["enabled"] ?? state["enable"] ?? state["allowed"]);
   const word = typeof state === "string" ? state.trim().toLowerCase() : "";

@@ -6,7 +6,7 @@ import { addProblem, type Draft } from "./draft.ts";
 /** Reports a name that is not a tool of subcrew. */
 export const unknownTool = (draft: Draft, name: string, key: string): void => unknownTools(draft, [name], key);
 
-/** Reports names that are not tools of subcrew: names that resemble a tool one by one, the other names together. */
+/** Reports names that are not tools of subcrew: each name that resembles a tool by itself, all other names together. */
 export function unknownTools(draft: Draft, names: readonly string[], key: string): void {
   const foreign = names.filter(isForeignTool);
   if (foreign.length > 0) {

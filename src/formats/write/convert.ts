@@ -49,7 +49,7 @@ export function convert(read: ReadAgent, to: string): ConvertedAgent {
   );
 }
 
-/** True if the agent may use a tool. The delegation tool counts as usable also if the agent may start others. */
+/** True if the agent may use a tool. The delegation tool is also usable for every agent that may start other agents. */
 const mayUse = ({ agent }: ReadAgent, tool: string): boolean =>
   permit(agent, tool).allowed || (tool === DELEGATION_TOOL && delegationToolsOf(agent).length > 0);
 

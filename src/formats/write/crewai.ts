@@ -2,7 +2,7 @@ import { yamlOf } from "./markdown.ts";
 import { modelFor } from "./model-words.ts";
 import { described, hasAllTools, type Writer, writtenKeys } from "./writer.ts";
 
-/** Writes CrewAI's file of agents, containing only this one. */
+/** Writes CrewAI's file of agents, which then contains only this agent. */
 export const crewaiWriter: Writer = {
   folder: "config",
   file: () => "agents.yaml",

@@ -45,7 +45,7 @@ export function modelsFor(
   return found.length === 0 ? undefined : [...new Set(found)];
 }
 
-/** A thinking level in the words of a file format; if it has no equal level, the next lower one. */
+/** A thinking level in the words of a file format; if the format has no equal level, the next lower level. */
 export function effortWord({ thinking }: Agent, levels: readonly ThinkingLevel[]): ThinkingLevel | undefined {
   if (thinking === undefined) return undefined;
   const wanted = thinkingLevel(thinking);

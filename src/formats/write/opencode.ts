@@ -53,7 +53,7 @@ function permissionOf({ agent, tools = [], denied }: Form): Record<string, unkno
 
 /**
  * Adds the agent's rules about tool calls. A single list can be written unchanged. Several lists restrict each other,
- * which the file format cannot express, so none is written.
+ * which the file format cannot express, so no list is written.
  */
 function addRules(rows: Record<string, unknown>, { rules = [] }: Agent): void {
   const [list = [], ...others] = rules;

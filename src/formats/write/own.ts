@@ -58,7 +58,8 @@ function keysOf({ agent, disabled, aliases }: ReadAgent): Record<string, unknown
 }
 
 /**
- * The rules as written to a file: one list as a list, several as a list of lists, because each restricts on its own.
+ * The rules as they are written to a file: one list as a list, several lists as a list of lists, because each list
+ * restricts on its own.
  */
 function rulesOf({ rules = [] }: Agent): unknown {
   const lists = rules.map((list) => list.map(agentRuleText));
@@ -86,8 +87,8 @@ type Complete = Record<string, unknown> &
   >;
 
 /**
- * True if the agent's prompt is written as the body of the file: the file has no documentation that takes that place,
- * and reading the file gives the same text.
+ * True if the agent's prompt is written as the body of the file. The file must have no documentation in that place, and
+ * reading the file must give the same text.
  */
 const inBody = ({ instructions, documentation }: ReadAgent["agent"]): boolean =>
   documentation === undefined && fitsBody(instructions);

@@ -5,7 +5,7 @@ import { formOf, type Writer, writtenKeys } from "./writer.ts";
 /** The groups of tools that Roo Code knows. */
 const ALL = ["read", "edit", "command", "mcp"];
 
-/** Writes Roo Code's file of modes (its word for agents), containing only this one. */
+/** Writes Roo Code's file of modes (its word for agents), which then contains only this agent. */
 export const rooWriter: Writer = {
   folder: "",
   file: () => ".roomodes",

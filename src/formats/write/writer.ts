@@ -6,7 +6,7 @@ import { type Spelling, spelled } from "./spelling.ts";
 
 /** Writes agents in one file format. Unsupported fields are left out and reported. */
 export type Writer = Readonly<{
-  /** The folder in a project that contains such files. */
+  /** The folder in a project that contains the agent files of this format. */
   folder: string;
   /** The path of an agent's file, below that folder. */
   file(name: string): string;
@@ -35,7 +35,7 @@ type Holds = Readonly<{
 
 /**
  * Prepares an agent for a file format. If the file format has no deny-list, the tools are written as a full list
- * without the denied ones. If it has no rules about calls, a tool that rules allow only for some calls is left out.
+ * without the denied tools. If it has no rules about calls, a tool that rules allow only for some calls is left out.
  */
 export function formOf(read: ReadAgent, spelling: Spelling, { denies = false, rules = false }: Holds = {}): Form {
   const denied = [...(read.agent.disallowedTools ?? []), ...(rules ? [] : mostlyDenied(read.agent))];
@@ -50,7 +50,7 @@ export function formOf(read: ReadAgent, spelling: Spelling, { denies = false, ru
   return { agent, read, tools: words, denied: denies ? spelled(denied, spelling) : [] };
 }
 
-/** Every tool that has a name in the format, one by one. */
+/** The list of all tools that have a name in the format. */
 const everyTool = ({ tools = [] }: Agent, { names, allMcp }: Spelling): readonly string[] => [
   ...Object.keys(names).filter((name) => name !== DELEGATION_TOOL || tools.includes(name)),
   ...(allMcp === undefined ? [] : [ALL_MCP_TOOLS]),
@@ -82,7 +82,7 @@ export function withSpawns(
   return words.map((each) => (each === word ? `${word}(${namesOnly(spawns).join(", ")})` : each));
 }
 
-/** The description for file formats that require one. */
+/** The description, for file formats that require a description. */
 export const described = ({ description, whenToUse, displayName, name }: Agent): string =>
   [description, whenToUse, displayName].find((text) => text !== undefined && text.trim() !== "") ??
   `The agent ${name}.`;
@@ -95,7 +95,7 @@ export const csv = (words: readonly string[] | undefined): string | readonly str
 export const some = <T>(list: readonly T[] | undefined): readonly T[] | undefined =>
   list === undefined || list.length === 0 ? undefined : list;
 
-/** The keys that have a value; keys without one are left out. */
+/** The keys that have a value; keys without a value are left out. */
 export function writtenKeys(keys: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
 }

@@ -10,7 +10,7 @@ export type Data = Readonly<Record<string, unknown>>;
 export type Recovery = "repaired" | "lossy";
 
 export type Frontmatter = Readonly<{
-  /** The parsed keys; absent when the file has no frontmatter, or none that could be read. */
+  /** The parsed keys; absent when the file has no frontmatter, or when its frontmatter could not be read. */
   data?: Data;
   /** A list at the top level, which only one file format allows. */
   list?: readonly unknown[];
@@ -66,13 +66,16 @@ function readLoosely(yaml: string): YamlResult {
   return again.ok ? again : strictly;
 }
 
-/** A key without a name, as in a stray line `:`, is valid YAML, but it takes the fields below it away from the agent. */
+/**
+ * Treats a key without a name, as in a stray line `:`, as a syntax error. It is valid YAML, but the agent would lose
+ * the fields below it.
+ */
 const named = (read: YamlResult, strict: boolean): YamlResult =>
   !strict && read.ok && isRecord(read.value) && Object.hasOwn(read.value, "null")
     ? { ok: false, kind: "syntax", reason: "a key has no name" }
     : read;
 
-/** Marks a description that begins with `#`: YAML reads it as a comment, although its author meant text. */
+/** The beginning of a description that YAML reads as a comment, although its author meant text. */
 const COMMENTED = "\ndescription: #";
 const HIDDEN_DESCRIPTION: YamlResult = { ok: false, kind: "syntax", reason: "the description begins with a #" };
 
@@ -84,7 +87,10 @@ export function frontmatterLineOf(text: string, key: string): number | undefined
   return line === undefined ? undefined : line + 1 + text.slice(0, text.indexOf("---")).split("\n").length - 1;
 }
 
-/** Splits a file at the lines of dashes. Without a closing line everything is body. */
+/**
+ * Splits a file at the lines of dashes into frontmatter and body. If the second line of dashes is missing, the whole
+ * file is body.
+ */
 export function split(text: string): { readonly yaml?: string; readonly body: string; readonly language?: string } {
   const plain = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
   const start = beginning(plain);

@@ -1,6 +1,6 @@
 /**
- * The same YAML with every line of an open `[` or `{` indented below its key. js-yaml refuses a closing bracket in column 0;
- * other parsers accept it. A bracket that is still open at the next key is left as it is.
+ * The same YAML with every line of an open `[` or `{` indented below its key. js-yaml refuses a closing bracket in
+ * column 0; other parsers accept it. A bracket that is still open at the next key is left as it is.
  */
 export function indentedFlows(yaml: string): string {
   if (!/[[{]/.test(yaml)) return yaml;

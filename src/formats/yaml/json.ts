@@ -7,8 +7,8 @@ export type JsonResult =
 const MAX_DEPTH = 64;
 
 /**
- * JSON with comments and trailing commas, as editors and opencode write it. Objects have no prototype, a key given twice
- * is an error, and nesting is bounded.
+ * JSON with comments and trailing commas, as editors and opencode write it. Objects have no prototype, a key given
+ * twice is an error, and nesting is bounded.
  */
 export function readJson(text: string): JsonResult {
   const source = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;

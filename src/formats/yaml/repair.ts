@@ -4,7 +4,7 @@ import { foldName } from "../../core/vocabulary/tool-names.ts";
 export type Repaired = Readonly<{ yaml: string; lossy: boolean }>;
 
 /**
- * The same YAML with those top-level values quoted that are not valid without quotes: `description: uses: this`,
+ * The same YAML, with quotes around the top-level values that are not valid without quotes: `description: uses: this`,
  * `tools: *`, an unclosed bracket, text that continues over lines.
  */
 export function repaired(yaml: string): Repaired {
@@ -46,7 +46,7 @@ export function readLines(yaml: string): { readonly data: Record<string, unknown
   return { data };
 }
 
-/** Keys that restrict an agent; if one is unreadable, it must not be treated as absent. */
+/** Keys that restrict an agent. An unreadable key of this list must not be treated as absent. */
 const NARROWING = /tools?$|permission|readonly|sandbox|approval|spawns|subagents|groups|disable|enabled/;
 
 type Entry = { readonly key: string | undefined; readonly value: string; readonly more: string[] };
@@ -101,15 +101,18 @@ function mended(key: string, value: string, more: readonly string[]): string[] {
 }
 
 /**
- * The lines of a value. Of a value that grants permissions, an unindented line and one without a word are no part, so
- * that an allow-list cannot grow by accident.
+ * The lines of a value. If the value grants permissions, unindented lines and lines without a word do not belong to it,
+ * so that an allow-list cannot grow by accident.
  */
 const partsOf = (key: string, lines: readonly string[]): readonly string[] =>
   grants(key) ? lines.filter((line) => /^\s/.test(line) && /[\p{L}\p{N}]/u.test(line)) : lines;
 
 const trimmed = (lines: readonly string[]): string[] => lines.map((line) => line.trim());
 
-/** The lines of a list as one text in which a line does not change the entry below it; a rule in parentheses stays on one line. */
+/**
+ * The lines of a list as one text in which a line does not change the entry below it; a rule in parentheses stays on
+ * one line.
+ */
 const entriesIn = (lines: readonly string[]): string =>
   lines.reduce((text, line) => `${text}${text.lastIndexOf("(") > text.lastIndexOf(")") ? " " : "\n"}${line}`);
 

@@ -27,7 +27,7 @@ function quoted(written: string): unknown {
 const DOUBLE_QUOTED = /^"[^"\\]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*)*"$/;
 const SINGLE_QUOTED = /^'[^']*(?:''[^']*)*'$/;
 
-/** Values that begin like a number or a constant are resolved as in the full parser; all others are texts. */
+/** Values that begin like a number or a constant are resolved as in the full parser; all other values are texts. */
 const LIKE_CONSTANT = /^(?:[0-9.+~]|[tT][rR]|[fF][aA]|[nN][uU])/;
 
 const [TEXT, CONSTANT, INDICATOR] = [0, 1, 2];

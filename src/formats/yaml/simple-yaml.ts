@@ -25,7 +25,7 @@ export function readSimpleYaml(text: string, maxKeys: number): SimpleYaml {
 
 const DEEPEST = 16;
 
-/** Tabs, control characters, unusual spaces and invalid text are left to the full parser. */
+/** Matches text that is left to the full parser: tabs, control characters, unusual spaces and invalid text. */
 const UNUSUAL =
   /[\0-\x09\x0b-\x1f\x7f-\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ud800-\udfff\ufeff\ufffe\uffff]/u;
 const KEY = /^[A-Za-z_][\w-]{0,63}$/;

@@ -12,10 +12,10 @@ import {
 } from "js-yaml";
 import { readSimpleYaml } from "./simple-yaml.ts";
 
-/** Limits of the parser: anything beyond them is an attack or a mistake, not a frontmatter. */
+/** Limits of the parser: a text beyond them is an attack or a mistake, not a frontmatter. */
 export const YAML_LIMITS = { bytes: 64 * 1024, depth: 64, keys: 1000, aliases: 32, nodes: 10_000 };
 
-/** Limits for files that are only YAML, or hold several agents; these may be longer than a frontmatter. */
+/** Limits for files that are only YAML, or hold several agents. Such files may be longer than a frontmatter. */
 export const LONG_YAML = { bytes: 1024 * 1024 };
 
 export type YamlResult =
@@ -103,7 +103,7 @@ function failure(error: unknown): YamlResult {
   return { ok: false, kind, reason, ...(mark === undefined ? {} : { line: mark.line + 1 }) };
 }
 
-/** The number of keys: in a mapping every second node is a key. */
+/** The number of keys of parsed nodes. In a mapping every second node is a key. */
 function keysIn(events: readonly Event[]): number {
   let keys = 0;
   const open: { mapping: boolean; children: number }[] = [];
@@ -123,7 +123,7 @@ function keysIn(events: readonly Event[]): number {
 
 const hasAlias = (events: readonly Event[]): boolean => events.some(({ type }) => type === EVENT_ID.ALIAS);
 
-/** Copies a parsed value, in which aliases share objects; throws if the copy would grow without bound. */
+/** Copies a parsed value in which aliases share objects; throws if the copy would grow without bound. */
 function unshared(value: unknown, budget: { nodes: number }): unknown {
   if (--budget.nodes < 0) throw new YAMLException("aliases that expand to too many nodes");
   if (Array.isArray(value)) return value.map((item) => unshared(item, budget));

@@ -3,7 +3,7 @@ import { StringDecoder } from "node:string_decoder";
 import { isRecord, parseJson } from "../../core/text/json.ts";
 import { serverFace } from "./server-face.ts";
 
-/** The input and output for the MCP server after `initialize` was answered. */
+/** The input and output streams for the MCP server, after `initialize` was answered. */
 export type GreetedStreams = Readonly<{
   input: Readable;
   output: Writable;
@@ -16,7 +16,7 @@ export type GreetedStreams = Readonly<{
 
 /** The protocol revisions that begin with `initialize`. For all of them, the reply differs only in the revision. */
 const REVISIONS: ReadonlySet<unknown> = new Set(["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]);
-/** The maximum length of a first message that is answered early; a longer one is left to the server. */
+/** The maximum length of a first message that is answered early; a longer message is left to the server. */
 const MOST_CHARACTERS = 100_000;
 /** How long to wait for the first message before the server is loaded. Hosts send it at once. */
 const HEAR_MS = 50;

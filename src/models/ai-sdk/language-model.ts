@@ -14,8 +14,8 @@ import { faultOfFinish, faultOfLibrary } from "./library-fault.ts";
 import { optionsFor } from "./library-request.ts";
 
 /**
- * What the adapter needs besides the model: prices, and for a known provider its address; `options` are sent to the
- * provider with each request.
+ * The data that the adapter needs besides the model: prices, and for a known provider its address; `options` are sent
+ * to the provider with each request.
  */
 export type LibraryParts = Readonly<{ prices: Prices; endpoint?: Endpoint; options?: JSONObject }>;
 

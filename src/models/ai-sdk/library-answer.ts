@@ -80,8 +80,8 @@ export function finishReasonOf(finish: FinishPart | undefined): string {
 /**
  * The token counts of an answer: nested as in version 3 and later of the specification, or flat as in version 2.
  *
- * In version 2 the providers of Claude models count cached tokens beside `inputTokens`, and report tokens written to the
- * cache only in their metadata; all other providers count cached tokens within `inputTokens`.
+ * In version 2 the providers of Claude models count cached tokens beside `inputTokens`, and report tokens written to
+ * the cache only in their metadata; all other providers count cached tokens within `inputTokens`.
  */
 export function usageOf(
   { usage, providerMetadata }: Readonly<{ usage?: unknown; providerMetadata?: unknown }> = {},

@@ -31,7 +31,7 @@ export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
   return error instanceof Error ? badAnswer(wordsOf(error), endpoint) : faultOfEvent(error, endpoint);
 }
 
-/** True if the error, or one that the library wrapped in it, was thrown by fetch. */
+/** True if fetch threw the error, or an error that the library wrapped in it. */
 function isNetworkError(error: unknown): boolean {
   for (let at: unknown = error, depth = 0; isRecord(at) && depth < 5; at = at["cause"], depth += 1) {
     if (typeof at["code"] === "string" && /^(E[A-Z]+|UND_ERR_\w+)$/.test(at["code"])) return true;

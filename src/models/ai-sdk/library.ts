@@ -27,7 +27,9 @@ export function streamOnly({ proxy, ca }: Pick<Endpoint, "proxy" | "ca">): typeo
   };
 }
 
-/** Loads undici with the first request that needs it: the library's fetch accepts a dispatcher only from that package. */
+/**
+ * Loads undici with the first request that needs it: the library's fetch accepts a dispatcher only from that package.
+ */
 async function dispatcherFor({
   proxy,
   ca,

@@ -13,7 +13,9 @@ export type ProviderConnection = Readonly<{
 }>;
 
 export type GetRequest = Readonly<{ headers: Readonly<Record<string, string>>; signal: AbortSignal }>;
-/** `body` writes the text. It is called again if the request has to be sent again, so that the text need not be kept. */
+/**
+ * `body` writes the text. It is called again if the request has to be sent again, so that the text need not be kept.
+ */
 export type PostRequest = GetRequest & Readonly<{ body: () => string }>;
 type SentRequest = GetRequest & Readonly<{ body?: () => string }>;
 
@@ -57,7 +59,7 @@ export function connectProvider(
     ...(forwarder && proxyHeaders(forwarder)),
   }));
 
-  /** The request lines: each address is parsed once, not for each request. */
+  /** The request lines by method and path: each address is parsed once, not for each request. */
   const lines = new Map<string, string>();
   const lineOf = (method: string, path: string): string => {
     const key = `${method} ${path}`;

@@ -11,7 +11,7 @@ export type ConnectionTarget = Readonly<{
   isSecure: boolean;
   /** A proxy that opens a tunnel to the host. */
   tunnel?: URL;
-  /** The accepted certificate authorities, if they are not the usual ones. */
+  /** The accepted certificate authorities; absent: the usual ones. */
   ca?: readonly string[];
 }>;
 
@@ -20,7 +20,7 @@ export type ConnectionUser = Readonly<{
   onData(bytes: Buffer): void;
   /** Called when nothing arrived for as long as the request allows. */
   onSilence(): void;
-  /** Called when the connection has ended, with an error or without one. */
+  /** Called when the connection has ended, with an error if there was one. */
   onClose(error: Error | undefined): void;
 }>;
 
@@ -39,14 +39,14 @@ export type ConnectionWish = Readonly<{
   /** The longest time in which nothing may arrive, in milliseconds. */
   silenceMs: number;
   signal: AbortSignal;
-  /** True: opens a connection even if there is an idle one. */
+  /** True: opens a new connection even if there is an idle connection. */
   fresh?: boolean;
 }>;
 
 /**
- * Connections to one address. An idle connection is used again, the most recently used one first. All connections are
- * kept for a while: of a thousand agents whose turns end together, most would otherwise have to connect again for each
- * turn.
+ * Connections to one address. An idle connection is used again, starting with the most recently used. All connections
+ * are kept for a while: of a thousand agents whose turns end together, most would otherwise have to connect again for
+ * each turn.
  */
 export function createConnections(
   target: ConnectionTarget,
@@ -124,7 +124,7 @@ const SWEEP_MS = 5_000;
  */
 const usual = { noDelay: true, keepAlive: true, keepAliveInitialDelay: 1_000 };
 
-/** A socket that is connected; with TLS also its certificate is verified, before any key is sent. */
+/** A connected socket. With TLS, its certificate is verified before any key is sent. */
 async function connect(
   { host, port, isSecure, tunnel, ca }: ConnectionTarget,
   { silenceMs, signal }: ConnectionWish,

@@ -28,7 +28,7 @@ const OURS = new Set([
   "upgrade",
 ]);
 
-/** Of two headers whose names differ only in case, the later one counts. */
+/** If the names of two headers differ only in case, the later header counts. */
 function headerText(headers: Headers): string {
   const named = new Map(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [name, value] as const]));
   let text = "";

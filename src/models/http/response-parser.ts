@@ -9,7 +9,7 @@ import {
   limitLength,
 } from "./response-head.ts";
 
-/** Receives what a response parser finds. The text of one `push` comes as one piece. */
+/** Receives the parts of a response from its parser. The text of one `push` comes as one piece. */
 export type ResponseListener = Readonly<{
   onHead(head: ResponseHead): void;
   onText(piece: string): void;
@@ -23,8 +23,8 @@ const LONGEST_SIZE_LINE = 4_096;
 const LONGEST_TRAILERS = 64 * 1_024;
 
 /**
- * What comes next: the head, the body as its head describes it, a part of a chunk (its bytes, the line end after them),
- * the headers after the last chunk, or nothing.
+ * The part of the response that is parsed next: the head, the body as its head describes it, a part of a chunk (its
+ * bytes, the line end after them), the headers after the last chunk, or nothing.
  */
 type State = "head" | BodyEnd | "chunk" | "chunk end" | "trailers" | "over";
 
@@ -35,10 +35,10 @@ type State = "head" | BodyEnd | "chunk" | "chunk end" | "trailers" | "over";
 export class ResponseParser {
   readonly #listener: ResponseListener;
   #state: State = "head";
-  /** Bytes that the body, the chunk or the trailers may still have. */
+  /** The number of bytes that the body, the chunk or the trailers may still have. */
   #left = 0;
   #isReusable = false;
-  /** Bytes of a head or of a line that is not complete yet. */
+  /** The received bytes of a head or of a line that is not complete yet. */
   #kept: Buffer | undefined;
   #text = "";
   /** Joins characters that are divided between two pieces; made for the first such piece. */
@@ -113,7 +113,7 @@ export class ResponseParser {
     return end;
   }
 
-  /** Takes bytes of the body, at most as many as are left; after the last one the state is `after`. */
+  /** Takes bytes of the body, at most as many as are left; after the last byte the state is `after`. */
   #takeBody(bytes: Buffer, at: number, after: State): number {
     const to = Math.min(bytes.length, at + this.#left);
     const isAscii = bytes[to - 1]! < 0x80;

@@ -18,7 +18,7 @@ export type Slot = Readonly<{
   name: string;
   report: Report;
   finding: ReportedPlace | undefined;
-  /** A text for the field, if one was already chosen. */
+  /** The text for the field, if it was already chosen. */
   text?: string;
   /** True: an unknown field name gives an empty text. This serves to test whether a name is known. */
   known?: boolean;
@@ -37,7 +37,7 @@ export function stringFor(schema: Schema, slot: Slot): string {
   return typeof pattern === "string" ? matching(pattern, text, schema, slot) : text;
 }
 
-/** The texts for a list; inside of an object about one file, only what belongs to that file. */
+/** The texts for a list. In an object about one file, only texts about that file are used. */
 export function listFor({ name, finding, report: { findings: found, quoted, steps, summary } }: Slot): string[] {
   const findings = finding === undefined ? found : found.filter(({ path }) => path === finding.path);
   const all = ((): readonly string[] => {
@@ -90,8 +90,8 @@ export function truthFor({ name, report: { findings } }: Slot): boolean {
 }
 
 /**
- * Picks an enum value: for a status the one that means done, for a verdict a neutral or else a negative one, otherwise
- * the one that claims the least.
+ * Picks an enum value: for a status the value that means done, for a verdict a neutral or else a negative value,
+ * otherwise the value that claims the least.
  */
 export function enumValue(values: readonly unknown[], name: string): unknown {
   const order = /status|state|result|outcome/i.test(name)

@@ -15,12 +15,12 @@ const WHAT = ["prompt", "input", "objective"];
 /** Names of agents that probably can search, preferred in this order. */
 const EXPLORERS = ["explore", "Explore", "codebase-investigator", "general"];
 
-/** Maximum number of agents that the offline model asks; the last one gets all remaining parts of the question. */
+/** Maximum number of agents that the offline model asks; the last agent gets all remaining parts of the question. */
 const MOST_HANDED = 3;
 
 /**
- * One call of a delegation tool for each part of the question. Empty without such a tool, or when the agents were
- * already asked.
+ * One call of a delegation tool for each part of the question. Empty if there is no delegation tool, or when the agents
+ * were already asked.
  */
 export function handings(
   question: ParsedQuestion,
@@ -80,7 +80,7 @@ function handIn(tools: readonly ToolSpec[]): Hand | undefined {
   return undefined;
 }
 
-/** The agent to ask, chosen from those in the schema of the delegation tool. */
+/** The agent to ask, chosen from the agents in the schema of the delegation tool. */
 function agentIn(schema: unknown): string | undefined {
   const listed =
     isRecord(schema) && Array.isArray(schema["enum"]) ? schema["enum"].filter((one) => typeof one === "string") : [];

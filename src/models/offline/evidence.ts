@@ -6,7 +6,7 @@ export type ShownLine = Readonly<{ path: string; number: number; text: string }>
 
 /** Everything that tools have returned in this task. */
 export type Evidence = Readonly<{
-  /** All lines that were seen, by path and then by number. */
+  /** All lines that tools returned, by path and then by line number. */
   files: ReadonlyMap<string, ReadonlyMap<number, string>>;
   /** By pattern: how many lines match it in each file. */
   counts: ReadonlyMap<string, ReadonlyMap<string, number>>;

@@ -97,7 +97,7 @@ function objectFor(schema: Schema, place: Place): Record<string, unknown> {
   return value;
 }
 
-/** True for an optional field that can be filled with a finding; never for one that would report a failure. */
+/** True for an optional field that can be filled with a finding; never for a field that would report a failure. */
 function isWorthwhile(key: string, inside: unknown, place: Place): boolean {
   if (speaksOfFailure(key)) return false;
   const { schema } = resolved(inside, place.roots);
@@ -130,7 +130,7 @@ function arrayFor(schema: Schema, place: Place): unknown[] {
 const MOST_ITEMS = 10;
 const MOST_PADDED = 1_000;
 
-/** One item for each finding, file, symbol or step, whichever the name of the list asks for. */
+/** One item for each finding, file, symbol or step. The name of the list decides which of these it contains. */
 function itemsFor(items: unknown, place: Place): unknown[] {
   const { schema } = resolved(items ?? { type: "string" }, place.roots);
   const type = typeOf(schema);

@@ -90,7 +90,7 @@ function finishTool({ tools }: ModelRequest): ToolSpec | undefined {
 
 /**
  * The arguments with which the offline model calls the finish tool; after its result was rejected, only the required
- * ones.
+ * arguments.
  */
 function handedIn(finish: ToolSpec, answer: AnswerParts, text: string): PlannedCall["input"] {
   const findings = answer.sections.flatMap((section) => section.findings);

@@ -14,7 +14,9 @@ export type RankedFile = Readonly<{
 /** A line with its score and the name that it defines, if any. */
 export type ScoredLine = Readonly<{ number: number; text: string; score: number; defines?: string }>;
 
-/** Ranks files by how relevant they are to these terms: rare terms count more, several together much more. */
+/**
+ * Ranks files by their relevance for these terms: rare terms count more, and several terms together count much more.
+ */
 export function ranked(evidence: Evidence, terms: readonly Term[], question: ParsedQuestion): RankedFile[] {
   const paths = [
     ...new Set([
@@ -56,7 +58,7 @@ type Scale = Readonly<{
   terms: readonly Term[];
   /** How often each term occurs in each file that has it. */
   counts: ReadonlyMap<Term, ReadonlyMap<string, number>>;
-  /** Weight of a term: a term that occurs in many files has little weight. */
+  /** The weight of a term. A term that occurs in many files has little weight. */
   rarity: ReadonlyMap<Term, number>;
   question: ParsedQuestion;
 }>;
@@ -89,8 +91,8 @@ function placeOf(path: string, lines: ReadonlyMap<number, string>, scale: Scale)
 type Seen = ReadonlyMap<number, string>;
 
 /**
- * Scores a line by its own words, and by half for the words of the lines next to it. A definition also gets the score of the comment
- * above it, and the name that it defines scores highest.
+ * Scores a line by its own words, and by half for the words of the lines next to it. A definition also gets the score
+ * of the comment above it, and the name that it defines scores highest.
  */
 function scoredLine(number: number, text: string, { terms, rarity, lines }: Scale & { lines: Seen }): ScoredLine {
   const name = definedIn(text);

@@ -8,7 +8,7 @@ export type ReportedPlace = Readonly<{
   line: number;
   /** The text of the quoted line. */
   quote: string;
-  /** The relevant lines of the file, in their order, including the first one. */
+  /** The relevant lines of the file, in their order, including the first line. */
   lines: readonly Readonly<{ number: number; text: string }>[];
   symbol?: string | undefined;
   reason: string;
@@ -93,7 +93,7 @@ function nameAround(number: number, seen: ReadonlyMap<number, string>): string |
   return own;
 }
 
-/** The lines of the comment that explains a line, without those that only open or close it. */
+/** The lines of the comment that explains a line, without lines that only open or close the comment. */
 function commentAbove(number: number, seen: ReadonlyMap<number, string>): number[] {
   const above: number[] = [];
   for (let at = number - 1; isComment(seen.get(at) ?? ""); at--)

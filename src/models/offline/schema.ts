@@ -8,7 +8,7 @@ export type Schema = Readonly<Record<string, unknown>>;
 export type ResolvedSchema = Readonly<{ schema: Schema; roots: readonly Schema[] }>;
 
 /**
- * Reduces a schema to a plain one: JTD is translated, references are followed, `allOf` is merged, and the best
+ * Reduces a schema to a plain schema: JTD is translated, references are followed, `allOf` is merged, and the best
  * alternative is chosen.
  */
 export function resolved(given: unknown, roots: readonly Schema[]): ResolvedSchema {
@@ -35,7 +35,7 @@ function plain(given: unknown): Schema {
   return isRecord(given) ? fromJtd(given) : {};
 }
 
-/** Adds a schema with definitions to those in which references are looked up. */
+/** Adds a schema with definitions to the schemas in which references are looked up. */
 function within(roots: readonly Schema[], schema: Schema): readonly Schema[] {
   return roots.length === 0 || "$defs" in schema || "definitions" in schema ? [...roots, schema] : roots;
 }
@@ -60,7 +60,7 @@ function lookedUp(reference: string, roots: readonly Schema[]): unknown {
   return {};
 }
 
-/** Merges two schemas: fields and requirements add up; for everything else the second one wins. */
+/** Merges two schemas. Fields and requirements of both apply; for everything else the second schema wins. */
 function merged(one: Schema, other: Schema): Schema {
   const both = { ...one, ...other };
   if (isRecord(one.properties) && isRecord(other.properties))
@@ -70,7 +70,7 @@ function merged(one: Schema, other: Schema): Schema {
   return both;
 }
 
-/** The first alternative that is neither null nor for reporting a failure. */
+/** The first alternative of a schema that is neither null nor meant for reporting a failure. */
 function bestOf(alternatives: readonly unknown[], roots: readonly Schema[]): Schema {
   const all = alternatives.filter((each) => each !== false).map((each) => resolved(each, roots).schema);
   const telling = all.filter(

@@ -23,7 +23,10 @@ export function nextCalls(standing: StepContext): PlannedCall[] {
 
 const MOST_ROUNDS = 3;
 const MOST_READS = 12;
-/** Files up to this length are read whole; of longer files the beginning and the lines around the best match. */
+/**
+ * The length up to which a file is read whole. Of a longer file, the beginning and the lines around the best match are
+ * read.
+ */
 const WHOLE_LINES = 200;
 
 /**
@@ -155,7 +158,10 @@ function names(terms: readonly Term[]): string[] {
   return words.flatMap((word) => [word, word.charAt(0).toUpperCase() + word.slice(1)]);
 }
 
-/** The first of these line numbers, and further ones that are more than 30 lines away from all chosen ones. */
+/**
+ * Selects line numbers that are more than 30 lines apart: the first one, and each later one that is that far away from
+ * all selected ones.
+ */
 function apart(numbers: readonly number[]): number[] {
   const chosen: number[] = [];
   for (const number of numbers) if (chosen.every((other) => Math.abs(other - number) > 30)) chosen.push(number);

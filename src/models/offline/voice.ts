@@ -16,7 +16,7 @@ export function withoutVoice(text: string): string {
   return text.replaceAll(INTRODUCTION, "\n\n").replaceAll(ADVICE, "\n\n");
 }
 
-/** Whether a passage only contains what the offline model says about itself. */
+/** Whether a passage only contains sentences that the offline model writes about itself. */
 export function isOwnVoice(text: string): boolean {
   return [INTRODUCTION, ADVICE, SEARCHED].some((sentence) => text.trimStart().startsWith(sentence));
 }

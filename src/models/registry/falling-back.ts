@@ -11,8 +11,8 @@ import { type AnswerOpening, type BegunAnswer, beginAnswer, openAnswer, readAnsw
 export type Contender = Pick<ModelCandidate, "name" | "id" | "thinking" | "spare"> & Readonly<{ model: Model }>;
 
 /**
- * Calls the first of these models, and the next one after a failure that allows it, if no text was shown yet. It serves
- * one task: the model that answered is called first from then on.
+ * Calls the first of these models, and the next model after a failure that allows it, if no text was shown yet. It
+ * serves one task: the model that answered is called first from then on.
  */
 export function fallingBack(contenders: readonly Contender[]): Model {
   let current = 0;

@@ -12,7 +12,7 @@ import { type AnswerOpening, type BegunAnswer, beginAnswer, isContent, openAnswe
 
 const LOOK_EVERY_MS = 250;
 
-/** The key that a model is called with, and whether other models are tried before it. */
+/** The API key that a model is called with, and whether other models are tried before this model. */
 export type HeldModel = Readonly<{
   key: string;
   provider: string;
@@ -31,7 +31,7 @@ export function holding(model: Model, held: HeldModel): Readonly<{ model: Model;
   const { key, provider, id, fallback, holds, rules } = held;
   const judge = (hold: Hold | undefined): ReturnType<typeof judgeHold> =>
     judgeHold(hold, rules, { model: id, fallback, now: Date.now() });
-  /** Set when this waiting task is the one that may test the refused key: its request is sent first. */
+  /** Set when this waiting task has the right to test the refused key: its request is sent first. */
   let waiting: ProbeClaim | undefined;
 
   const asking: Model = (request, signal) =>

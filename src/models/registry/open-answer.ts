@@ -16,16 +16,20 @@ export function beginAnswer(answer: AsyncIterable<ModelEvent>): Promise<BegunAns
 export const isContent = ({ type }: ModelEvent): boolean => type !== "error" && type !== "notice";
 
 /**
- * An answer of which a wrapper around the model inspects only the beginning. An answer that begins with content is
- * passed on as it is, so that the wrapper adds no generator, and no cost to each of thousands of events. `handled` gets
- * every other answer, or `undefined` when `ask` returned nothing because the wrapper has to do something first.
+ * An answer for a wrapper around a model that inspects only the beginning of the answer. An answer that begins with
+ * content is passed on as it is, so that the wrapper adds no generator, and no cost to each of thousands of events.
+ * `handled` gets every other answer, or `undefined` when `ask` returned nothing because the wrapper has to do something
+ * first.
  */
 export const openAnswer = (
   ask: () => Promise<BegunAnswer | undefined>,
   handled: (begun: BegunAnswer | undefined) => AnswerOpening,
 ): AsyncIterable<ModelEvent> => new OpenedAnswer(ask, handled);
 
-/** A class instead of closures, to save memory: thousands of answers wait for their first event at once. */
+/**
+ * An answer of which only the beginning is inspected. It is a class and no closure, to save memory: thousands of
+ * answers wait for their first event at once.
+ */
 class OpenedAnswer implements AsyncIterableIterator<ModelEvent> {
   readonly #ask: () => Promise<BegunAnswer | undefined>;
   readonly #handled: (begun: BegunAnswer | undefined) => AnswerOpening;

@@ -3,7 +3,10 @@ import { holdKey } from "../../runtime/store/provider-holds.ts";
 import { withoutLogin } from "../wires/endpoint.ts";
 import type { Provider } from "./provider.ts";
 
-/** The address of a provider, and a digest of address and credentials, which reveals neither. */
+/**
+ * The address of a provider, and a digest of its address and credentials. The digest reveals neither address nor
+ * credentials.
+ */
 export function recordOf({ endpoint: { baseURL, key, headers } }: Provider): RecordedProvider {
   return { address: withoutLogin(baseURL), digest: holdKey(baseURL, key, headers) };
 }

@@ -60,7 +60,10 @@ export type ModelRegistryConfig = Readonly<{
   recorded?: RecordedProviders;
 }>;
 
-/** The models of a tier: one, several in order of preference, or an object that also gives their context window. */
+/**
+ * The models of a tier: a single model, several models in order of preference, or an object that also gives their
+ * context window.
+ */
 type TierModels =
   | string
   | readonly string[]
@@ -310,7 +313,7 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
 const movedFrom = (found: Provider | undefined, before: RecordedProvider): boolean =>
   found !== undefined && hasMoved(found, before);
 
-/** How the models of one task are called; `fallback`: other models were tried before this one. */
+/** How the models of one task are called; `fallback`: other models were tried before this model. */
 type Asking = Readonly<{ retry: boolean; rules: HoldRules | undefined; fallback: boolean }>;
 
 type OpenedModel = Readonly<{ model: Model; reopening?: Reopening }>;
@@ -356,7 +359,10 @@ export function modelsOfTiers({
   return Object.fromEntries(named) as NonNullable<Catalogue["tiers"]>;
 }
 
-/** The context windows that the tiers give to their models, by `provider/model`; a thinking level is not part of the name. */
+/**
+ * The context windows that the tiers give to their models, by `provider/model`; a thinking level is not part of the
+ * name.
+ */
 function windowsOfTiers({ tiers: given = {} }: ModelRegistryConfig): ReadonlyMap<string, number> {
   const rows = Object.values(given).flatMap((value) => {
     if (typeof value !== "object" || !("model" in value) || value.contextWindow === undefined) return [];

@@ -17,8 +17,8 @@ const JITTER = 0.25;
 
 /**
  * Retries a model turn after a transient failure, if none of its text was shown. It waits longer each time, and at
- * least as long as the provider asks for; if that is more than a minute, it does not wait. For a task that can park
- * (give up its slot), this waits for less than a second only.
+ * least as long as the provider asks for. If the provider asks for more than a minute, it does not wait. For a task
+ * that can park (give up its slot), this waits for less than a second only.
  */
 export function retrying(
   model: Model,

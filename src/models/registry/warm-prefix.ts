@@ -3,8 +3,8 @@ import { onAbort } from "../../runtime/async/on-abort.ts";
 import { type AnswerOpening, type BegunAnswer, beginAnswer, isContent, openAnswer, readAnswer } from "./open-answer.ts";
 
 /**
- * The minimum number of tokens of a shared beginning: providers do not cache a shorter one, or the cache saves less
- * than the wait costs.
+ * The minimum number of tokens of a shared beginning: providers do not cache a shorter beginning, or the cache saves
+ * less than the wait costs.
  */
 const WORTH_TOKENS = 1_024;
 const CHARS_PER_TOKEN = 4;

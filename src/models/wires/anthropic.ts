@@ -13,7 +13,7 @@ export function open(endpoint: Endpoint, means: WireParts): Model {
   return speak(wireFor(endpoint), endpoint, means);
 }
 
-/** The maximum length of an answer when the request sets none. */
+/** The maximum length of an answer when the request sets no maximum. */
 const USUAL_OUTPUT = 32_000;
 
 function wireFor(endpoint: Endpoint): Wire {
@@ -69,7 +69,7 @@ function wireFor(endpoint: Endpoint): Wire {
   };
 }
 
-/** The provider caches everything up to this mark, which then costs a tenth in the next request. */
+/** The mark up to which the provider caches a request. The cached part costs a tenth in the next request. */
 const CACHED = { cache_control: { type: "ephemeral" } } as const;
 
 /** The parameters for length, thinking and sampling, as far as the model supports them. */

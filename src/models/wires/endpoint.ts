@@ -3,7 +3,7 @@ import type { ThinkingStyle } from "./thinking-options.ts";
 /** The user's price of a model, in dollars per million tokens. */
 export type ModelPrice = Readonly<{ input: number; output: number; cacheRead?: number; cacheWrite?: number }>;
 
-/** The address of a provider, and its differences from others with the same protocol. */
+/** The address of a provider, and its differences from other providers with the same protocol. */
 export type Endpoint = Readonly<{
   /** The provider's name in subcrew. */
   provider: string;
@@ -19,7 +19,7 @@ export type Endpoint = Readonly<{
   quirks: Quirks;
   /** The proxy for requests to the provider. */
   proxy?: string;
-  /** The accepted certificate authorities, if they are not the usual ones. */
+  /** The accepted certificate authorities; absent: the usual ones. */
   ca?: readonly string[];
   /** The user's prices for the provider's models, by model name. */
   prices?: Readonly<Record<string, ModelPrice>>;

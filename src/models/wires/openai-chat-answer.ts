@@ -78,7 +78,10 @@ function pieceOf(call: Readonly<Record<string, unknown>>): Building {
   };
 }
 
-/** Tokens of an answer; `input` excludes those read from the cache. Some providers use field names of their own. */
+/**
+ * Tokens of an answer; `input` excludes tokens that were read from the cache. Some providers use field names of their
+ * own.
+ */
 function usageIn(event: Readonly<Record<string, unknown>>): TurnUsage | undefined {
   const own = isRecord(event["x_groq"]) ? event["x_groq"]["usage"] : undefined;
   const given = isRecord(event["usage"]) ? event["usage"] : own;

@@ -29,7 +29,7 @@ export type AnswerReader = Readonly<{
 
 export type FinishedAnswer = Readonly<{ usage?: TurnUsage; carry?: ProviderData }>;
 
-/** What a wire format needs besides the address of the provider: the prices of models. */
+/** The data that a wire format needs besides the address of the provider: the prices of models. */
 export type WireParts = Readonly<{ prices: Prices }>;
 
 /** A model that uses a wire format over HTTP. Text that arrives together becomes one event. */

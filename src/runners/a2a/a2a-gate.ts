@@ -12,7 +12,10 @@ import { remoteFailure } from "./a2a-fault.ts";
 
 const input = z.object({ url: z.string(), agent: z.string(), prompt: z.string(), signsInWith: z.string().optional() });
 
-/** Sending a task to a remote agent, in the form that policy and person judge: a request that can change things. */
+/**
+ * The tool call by which policy and person judge that a task is sent to a remote agent: a request that can change
+ * things.
+ */
 const sending = defineTool({
   name: REMOTE,
   description: "Sends a task to a remote agent.",

@@ -26,7 +26,7 @@ export const oauthScheme = z.strictObject({
   scopes: z.array(z.string()).optional(),
   authorizationUrl: z.url().optional(),
   tokenUrl: z.url().optional(),
-  /** The local port to which the browser is redirected after the sign-in; by default a free one. */
+  /** The local port to which the browser is redirected after the sign-in; by default a free port. */
   redirectPort: z.number().int().min(0).max(65_535).optional(),
 });
 type OAuthScheme = z.infer<typeof oauthScheme>;
@@ -110,7 +110,7 @@ export function createOAuth(scheme: OAuthScheme, { read, secrets, tokens }: OAut
 
 type Places = Readonly<{ tokenUrl: string; authorizationUrl?: string; scopes: readonly string[] }>;
 
-/** The sign-in addresses: those of the agent file, else those of the card. */
+/** The sign-in addresses: the addresses in the agent file, else the addresses in the card. */
 function placesOf(scheme: OAuthScheme, { schemes }: SignIn): Places {
   const named = schemes?.find((each) => each.type === "oauth2");
   const tokenUrl = scheme.tokenUrl ?? named?.tokenUrl;

@@ -18,8 +18,8 @@ export type RemoteProgress = Readonly<{
   /** A person's answer that was given but not sent yet: the text to send next. */
   answered?: string;
   /**
-   * Set when a message was being sent as the process stopped. `joined`: the message belonged to a remote task that was
-   * already known.
+   * Set when the process stopped while a message was being sent. `joined`: the message belonged to a remote task that
+   * was already known.
    */
   underWay?: "sent" | "joined";
 }>;
@@ -30,7 +30,7 @@ export function carryOf(ids: RemoteIds, state: RemoteState): ProviderData {
 }
 
 /**
- * The state of a new conversation, or of one that continues an earlier task. The ids are used only for this
+ * The state of a new conversation, or of a conversation that continues an earlier task. The ids are used only for this
  * conversation.
  */
 export function standingOf(past: readonly KeptEvent[], before: readonly Message[] = []): RemoteProgress {

@@ -148,7 +148,7 @@ class UnusableAnswer extends Error {
 
 export const isUnusableAnswer = (error: unknown): boolean => error instanceof Error && error.name === "UnusableAnswer";
 
-/** The A2A library checks only some fields of an answer. Without this check, the other fields could be of any type. */
+/** Checks the fields of an answer. The A2A library checks only some of them; the other fields could be of any type. */
 const id = z
   .string()
   .max(1_000)
@@ -199,7 +199,10 @@ async function* usableUpdates(
   }
 }
 
-/** Errors of connections, rules and the protocol keep their kind. Any other error was caused by what the answer says. */
+/**
+ * Converts an error of the A2A library. Errors of connections, rules and the protocol keep their kind; every other
+ * error was caused by the content of the answer.
+ */
 function asUnusable(error: unknown): unknown {
   const known =
     isUnreachable(error) ||
@@ -211,7 +214,10 @@ function asUnusable(error: unknown): unknown {
 
 const KNOWN_ERRORS: ReadonlySet<string> = new Set(["RemoteFailure", "Refusal", "UnusableAnswer"]);
 
-/** Messages of the JavaScript engine say nothing about the answer. */
+/**
+ * The message of an error, for a person. The JavaScript engine's own messages say nothing about the answer, so they are
+ * replaced.
+ */
 function wordsOf(error: unknown): string {
   if (error instanceof SyntaxError) return "it is not JSON";
   return error instanceof TypeError || error instanceof RangeError

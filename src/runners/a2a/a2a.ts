@@ -99,7 +99,10 @@ function createTalk(
     return cleaning.redactor;
   };
   const clean = (text: string): string => redactor().known(text);
-  /** Removes the secrets of this machine from everything that is sent, as the question about it shows it. */
+  /**
+   * Removes the secrets of this machine from everything that is sent. The approval question shows the text without
+   * them, too.
+   */
   const outgoing = (text: string): string => clean(assignment.redact?.(text) ?? text);
 
   const connected = async (): Promise<RemoteClient> => {
@@ -310,14 +313,15 @@ function createTalk(
   };
 
   /**
-   * Cancels the remote task; the run waits for the cancellation before it ends, but the outcome of the task does not.
+   * Cancels the remote task. The run waits for the cancellation before it ends; the outcome of the task does not wait
+   * for it.
    */
   const giveUp = (): void => {
     if (!client || ids.taskId === undefined || (answer?.kind === "task" && isOver(answer.status.state))) return;
     parts.linger(client.cancel(ids.taskId, AbortSignal.timeout(CANCEL_MS)).catch(() => {}));
   };
 
-  /** The outcome of a task that did not finish by itself. */
+  /** The outcome of a task that was ended before it finished by itself. */
   const ended = (error: unknown): Outcome => {
     const stopped = (outcome: Ended): Outcome => withPartial(outcome, partial);
     if (context.signal.aborted || clock.passed()) giveUp();

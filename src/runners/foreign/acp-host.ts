@@ -102,7 +102,7 @@ const kinds: Readonly<Record<string, string>> = {
   think: "todo",
 };
 
-/** The tool of subcrew that corresponds to a call of an ACP agent, and the subject for permission rules. */
+/** The tool of subcrew that corresponds to a call of an ACP agent, and the subject that permission rules judge. */
 export function aboutOf(call: Pick<ToolCallUpdate, "kind" | "title" | "rawInput" | "locations" | "content">): {
   name: string;
   subjects: Subject[];

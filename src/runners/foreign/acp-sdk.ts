@@ -11,7 +11,7 @@ export type AcpHost = Readonly<{
   /** The text of a file; `undefined` when it does not exist. */
   read(file: Readonly<{ path: string; line?: number; limit?: number }>): Promise<string | undefined>;
   write(file: Readonly<{ path: string; content: string }>): Promise<void>;
-  /** The file operations that are offered to the agent; forbidden ones are not offered. */
+  /** The file operations that are offered to the agent; forbidden operations are not offered. */
   may: Readonly<{ read: boolean; write: boolean }>;
   heard(update: SessionUpdate): void;
 }>;

@@ -22,7 +22,10 @@ const MARKER = "SUBCREW_TASK";
 const GRACE_MS = 1_500;
 const SAID_CHARS = 2_000;
 
-/** Runs each task in a process that speaks the Agent Client Protocol; its permission requests are judged by the task's own rules. */
+/**
+ * Runs each task in a process that speaks the Agent Client Protocol; its permission requests are judged by the task's
+ * own rules.
+ */
 export function acpRunner(command: string, parts: ForeignParts): Runner {
   const keeps = { without: "asks", patterns: [], places: false, sandbox: false } as const;
   const [program = "", ...args] = splitCommandLine(command);
@@ -125,7 +128,7 @@ function abortOf(signal: AbortSignal): Promise<Outcome> {
   });
 }
 
-/** Faults for stop reasons; a reason that is not listed is a normal end. */
+/** Faults for the reasons for which an agent stopped; a reason that is not listed is a normal end. */
 const STOPS: Readonly<Record<string, (called: string) => Outcome>> = {
   max_turn_requests: (called) => failed("MAX_TURNS", `${called} stopped at its own limit of turns.`),
   refusal: (called) => failed("MODEL_REFUSED", `${called} refused the task.`),

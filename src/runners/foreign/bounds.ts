@@ -23,7 +23,7 @@ export const abilityNames = Object.keys(abilities) as Ability[];
 export type Bounds = Readonly<{
   /** For each ability: allowed, partly allowed by rules, only after asking, or never. */
   may: Readonly<Record<Ability, "yes" | "some" | "ask" | "no">>;
-  /** Permission rules with patterns that allow a part of an ability, and those that forbid a part. */
+  /** Permission rules with patterns that allow a part of an ability, and rules that forbid a part. */
   allow: readonly Rule[];
   deny: readonly Rule[];
   /** Rules that deny access to secrets and to subcrew's state folder. */
@@ -98,7 +98,9 @@ export type ToolRestrictions = Readonly<{
    * cannot be removed, with the reason.
    */
   without: "each" | "asks" | Readonly<Partial<Record<Ability, string>>>;
-  /** The abilities for which the program enforces rules about arguments, however the arguments are written. */
+  /**
+   * The abilities for which the program enforces rules about arguments, in whatever way a call spells the arguments.
+   */
   patterns: readonly Ability[];
   /** True when the program writes only in the folders that it is given. */
   places: boolean;
@@ -110,7 +112,9 @@ export type ToolRestrictions = Readonly<{
 export function lacking(bounds: Bounds, keeps: ToolRestrictions): string[] {
   const { may, deny, closed, own, sandbox } = bounds;
   const kept = ({ tool }: Rule): boolean => keeps.patterns.includes(tool as Ability);
-  /** Rules about files. Even if the program's file tools obey them, its shell commands can still access such a file. */
+  /**
+   * Rules about files. Even if the program's file tools enforce them, its shell commands can still access such a file.
+   */
   const aboutFiles = deny.filter((rule) => kept(rule) && FILES.has(abilities[rule.tool as Ability].does));
   const stuck = { each: () => [], asks: () => unasked(may) };
   const missing =

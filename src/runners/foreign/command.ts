@@ -23,7 +23,7 @@ import { parseJson } from "../../core/text/json.ts";
 const MARKER = "SUBCREW_TASK";
 /** The grace period of a program after it was asked to end. */
 const GRACE_MS = 1_500;
-/** How many characters of a program's last output an error quotes. */
+/** An error quotes the last output of a program, up to this number of characters. */
 const SAID_CHARS = 2_000;
 
 /**
@@ -140,7 +140,7 @@ const outOfTime = (name: string, { maxTimeMs }: Assignment["limits"]): FailedOut
     retryable: true,
   });
 
-/** The environment of the program: common variables, the program's own variables, and those that subcrew sets. */
+/** The environment of the program: common variables, the program's own variables, and variables that subcrew sets. */
 function environment(
   { variables }: ForeignTool,
   { env = {} }: Invocation,

@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from "node:path";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { isProgram } from "../../runtime/disk/is-program.ts";
 
-/** Finds a program in PATH, but never in a folder that agents can write, or by its absolute path. */
+/** Finds a program by its absolute path or in PATH, but never in a folder that agents can write. */
 export function findProgram(name: string, path: string | undefined, writable: readonly string[]): string | undefined {
   const places = isAbsolute(name)
     ? [name]

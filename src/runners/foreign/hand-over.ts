@@ -21,7 +21,7 @@ import type { ForeignTask, ForeignTool } from "./tool.ts";
 /** The parts that the runners of all other agent programs use. */
 export type ForeignParts = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
-  /** Environment variables that are passed on besides the default ones. */
+  /** Environment variables that are passed on in addition to the default variables. */
   passEnv: readonly string[];
   /** Makes the run wait for some work before it ends. */
   linger(work: Promise<unknown>): void;

@@ -2,7 +2,7 @@ import { messageOf } from "../../core/schema/error.ts";
 import { isRecord, JsonDepthError, parseJson, TOO_DEEP_JSON } from "../../core/text/json.ts";
 import { createLineSplitter } from "../../runtime/channel/line-splitter.ts";
 
-/** The maximum length of a line; a longer one is dropped. */
+/** The maximum length of a line; a longer line is dropped. */
 const LONGEST = 16_000_000;
 
 /**

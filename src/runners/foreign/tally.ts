@@ -23,7 +23,7 @@ import type { ToolListener } from "./tool.ts";
 export type Tally = ToolListener &
   Readonly<{
     spent(): Spending;
-    /** The answer of the program: the explicit one, or the text of the last turn. */
+    /** The answer of the program: its explicit answer, or the text of the last turn. */
     output(): string;
     /** The error message of the program itself. */
     fault(): FailedOutcome | undefined;
@@ -102,7 +102,7 @@ export function createTally({ context, called, model: given, why, maxTurns, reda
     isCut = true;
     stop(failed("INVALID_OUTPUT", `${called} was stopped: ${what}.`, { hint: "Split the task into smaller tasks." }));
   };
-  /** Books usage when it becomes known, which is only after the turn. A task that exceeds its budget is ended. */
+  /** Counts usage when it becomes known, which is only after the turn. A task that exceeds its budget is ended. */
   const book = async (tokens: number, usd: number | undefined): Promise<void> => {
     const wish = { tokens, ...defined({ usd }) };
     const reserved = await context.budget.reserve(wish, () => {}, context.signal);

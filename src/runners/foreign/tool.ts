@@ -12,11 +12,12 @@ export type ForeignTool = Readonly<{
   /** How to install the program. */
   install: string;
   /**
-   * Environment variables that the program needs besides the default ones: keys, addresses, the path of its settings.
+   * Environment variables that the program needs in addition to the default variables: keys, addresses, the path of its
+   * settings.
    */
   variables: readonly string[];
   keeps: ToolRestrictions;
-  /** Project files that the program obeys, including hooks and servers, and that no flag can make it ignore. */
+  /** Project files that the program uses, including hooks and servers, although no flag can make it ignore them. */
   obeys?: readonly string[];
   /** The command line for a task; a function without side effects. */
   translate(asked: ForeignTask): Invocation;
@@ -37,9 +38,9 @@ export type ForeignTask = Readonly<{
   bounds: Bounds;
   /** Folders besides the working folder that may be written. */
   roots: readonly string[];
-  /** A temporary file, for programs that read their rules from one. */
+  /** A temporary file, for programs that read their rules from a file. */
   rulesFile: string;
-  /** A temporary file, for programs that write their usage to one. */
+  /** A temporary file, for programs that write their usage to a file. */
   usageFile: string;
 }>;
 

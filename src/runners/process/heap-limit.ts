@@ -1,6 +1,6 @@
-/** With a smaller heap, Node ends while it starts, with a message that does not name the limit. */
+/** The smallest heap limit. With less, Node ends while it starts, with a message that does not name the limit. */
 const SMALLEST_MB = 32;
-/** Node refuses to start with numbers that are too large. */
+/** The largest heap limit, because Node refuses to start with larger numbers. */
 const LARGEST_MB = 1_048_576;
 
 /**

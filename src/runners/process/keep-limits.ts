@@ -18,7 +18,7 @@ export type WatchedProcess = Readonly<{
   passed(fault: FailedOutcome): void;
 }>;
 
-/** The intervals between measurements: a short one if measuring is cheap, a long one if it is expensive. */
+/** The intervals between measurements: a short interval if measuring is cheap, a long interval if it is expensive. */
 const LOOK_EVERY_MS = process.platform === "linux" ? 200 : 1_000;
 /** How much later than its time limit a task may end, and the timeout of a ping. */
 const LATE_MS = 2_000;
@@ -57,7 +57,10 @@ export function keepLimits(
         reached("CPU", `${maxCpuSeconds} s of processor time`, ` with ${cpuSeconds.toFixed(1)} s`);
     }
   };
-  /** Enforces the time limit when the event loop of the task is blocked; otherwise the task enforces it itself. */
+  /**
+   * Enforces the time limit when the event loop of the task is blocked. Without a blocked event loop, the task enforces
+   * its time limit itself.
+   */
   const watchClock = async (): Promise<void> => {
     const until = performance.now() + maxTimeMs + GRACE_MS + LATE_MS;
     let wait = Math.min(maxTimeMs + LATE_MS, LONGEST_TIMER_MS);

@@ -2,7 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import { type Channel, isMessage } from "../../runtime/channel/protocol.ts";
 import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 
-/** The maximum size of a message; a larger one is an error, so that it cannot exhaust memory. */
+/** The maximum size of a message; a larger message is an error, so that it cannot exhaust memory. */
 const LONGEST = 256 * 2 ** 20;
 
 /** Messages as JSON lines over two pipes. */

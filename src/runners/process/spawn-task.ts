@@ -66,7 +66,7 @@ const MARKER = "SUBCREW_TASK";
  * The grace period of a stopped task. Together with the kill that follows, all its processes end within two seconds.
  */
 const GRACE_MS = 1_500;
-/** How many characters of the last output of a process an error quotes. */
+/** An error quotes the last output of a process, up to this number of characters. */
 const SAID_CHARS = 2_000;
 
 /** A runner that executes each task in its own process or thread, which ends with the task. */
@@ -95,8 +95,8 @@ export function spawnTask(open: OpenChild, parts: SpawnParts): Runner {
 type Ending = Readonly<{ outcome: Outcome; graceMs: number }>;
 
 /**
- * The task ends when it returns its outcome, is stopped, exceeds a limit, or its process has ended, whichever comes
- * first.
+ * Resolves when the task returns its outcome, is stopped or exceeds a limit, or when its process has ended, whichever
+ * comes first.
  */
 function firstOf(place: ChildHost, hosted: ChildCall, assignment: Assignment, tally: Tally): Promise<Ending> {
   const { signal } = tally.context;
@@ -158,7 +158,7 @@ function crashed(
 
 /**
  * The tools and models of a task that are defined in code and exist only in this process, so that the task cannot run
- * in another one.
+ * in another process.
  */
 function cannotCross(
   { call, rights, model, tools, runner }: Assignment,
@@ -191,7 +191,7 @@ function marked(setup: ChildSetup, mark: string): ChildSetup {
 
 type Tally = Readonly<{ context: PerformContext; text(): string; spent(): Spending; waited(): number }>;
 
-/** Wraps the context of a task to remember its usage and text, in case its process crashes. */
+/** Wraps the context of a task to remember the usage and text of the task, in case its process crashes. */
 function createTally({ model }: Assignment, context: PerformContext, past: readonly KeptEvent[]): Tally {
   let usage = noUsage();
   let cost = noCost();

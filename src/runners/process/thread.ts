@@ -11,8 +11,8 @@ import { type SpawnParts, spawnTask, type TaskExit, type OpenChild } from "./spa
 import { portChannel } from "./thread-channel.ts";
 
 /**
- * Runs each task in its own thread: the task cannot block this thread, its exceptions stay in its own thread, and its
- * heap has a limit. Both share the process, so a crash of the process ends both.
+ * Runs each task in its own thread. The task cannot block this thread, its exceptions stay in its own thread, and its
+ * heap has a limit. The threads share the process, so a crash of the process ends both.
  */
 export const threadRunner = (parts: SpawnParts): Runner => spawnTask(openThread, parts);
 

@@ -46,12 +46,14 @@ export type AccessParts = Readonly<{
   sandbox(): Promise<SandboxLevel>;
   /** The shell commands of all runs that have not ended. */
   inFlight: InFlight;
-  /** The program that moves protected files that a command created to quarantine when this process was killed. */
+  /**
+   * The program that runs after this process was killed. It moves protected files that a command created to quarantine.
+   */
   finisher?: string;
   homes: readonly string[];
-  /** Files that git's configuration names, which are protected like git's own. */
+  /** Files that git's configuration names. They are protected like git's own files. */
   configured: ConfiguredFiles;
-  /** Forbidden places: those of secrets, and subcrew's state folder. */
+  /** Forbidden places: places of secrets, and subcrew's state folder. */
   closed: ClosedPlaces;
   /** Stores approvals that a person gave permanently. */
   keep?(rules: readonly Rule[], scope: "project" | "user"): Promise<void>;
@@ -59,7 +61,7 @@ export type AccessParts = Readonly<{
   session?: Rule[];
   /** The folder with the task outputs of a run. */
   outputs?(run: string): string | undefined;
-  /** Stores the files that a run changes, except those that are closed. */
+  /** Stores the files that a run changes, except files that may not be read. */
   changes?(run: string, isClosed: (real: string) => boolean): ChangeRecorder | undefined;
   /** Removes secrets from stored output. */
   redact?(text: string): string;
@@ -181,8 +183,8 @@ export function createRunAccess(parts: AccessParts): RunAccess {
 }
 
 /**
- * Cache of the policies of agents, by the policy of the caller: neither ever changes, and all tasks of one agent have
- * the same object.
+ * Cache of the policies of agents, by the policy of the caller. Neither policy ever changes, and all tasks of one agent
+ * have the same object.
  */
 const narrowed = new WeakMap<Policy, WeakMap<AccessRequest["agent"], Policy>>();
 
@@ -193,11 +195,14 @@ type ClosedTo = Readonly<{
   policy: Policy;
   placeOf(absolute: string): string;
   shut: ClosedPlaces;
-  /** Whether a file is another name of one that a rule forbids to read. */
+  /** Whether a file is another name of a file that a rule forbids to read. */
   isBannedLink(file: FileIdentity): Promise<boolean>;
 }>;
 
-/** Finds hard links to files in these folders that rules forbid to read; in very large folders it finds none. */
+/**
+ * Finds hard links to files in these folders that rules forbid to read. In very large folders it does not search, and
+ * finds no links.
+ */
 function bannedLinks(
   policy: Policy,
   folders: readonly string[],
@@ -238,7 +243,7 @@ function closedIn(folder: string, { tool, judged, policy, placeOf, shut, isBanne
 
 const isDirectory = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** The files that the context of a run may show: those of the workspace and its repository, without forbidden ones. */
+/** The files that the context of a run may show: files of the workspace and its repository, without forbidden files. */
 export type ContextAccess = Readonly<{
   root: Root;
   homes: readonly string[];
@@ -256,7 +261,7 @@ export async function contextAccess({ cwd, policy, homes, closed: shut }: Access
 
 type Places = Awaited<ReturnType<typeof placesFor>> & object;
 
-/** The access of a task. Folders are fixed at the start of the run: no agent can add one. */
+/** The access of a task. Folders are fixed at the start of the run: no agent can add a folder. */
 async function placesFor(
   { cwd: workspace, settings, homes, configured }: AccessParts,
   { cwd, depth, worktree }: AccessRequest,
@@ -301,7 +306,10 @@ async function placesFor(
     tops: [base, ...roots.map(({ real }) => real).filter((real) => !folderContains(base, real))],
     placeOf,
     rootAt,
-    /** The places that git's configuration names, with that of repositories on the way to these places. */
+    /**
+     * The places that git's configuration names, including the configuration of repositories on the way to these
+     * places.
+     */
     configured: (places: readonly string[]): readonly string[] => {
       for (const place of places) if (!isAbsolute(place)) configured.learnAbove(origin, join(origin, place));
       const elsewhere = others.filter(({ real }) => !folderContains(base, real));
@@ -313,7 +321,7 @@ async function placesFor(
   };
 }
 
-/** Resolves a folder once per run, because many tasks use the same one. */
+/** Resolves a folder once per run, because many tasks use the same folder. */
 type RootsOfRun = (folder: string) => Promise<Root>;
 
 function createRoots(): RootsOfRun {

@@ -74,7 +74,10 @@ export async function approve(
   return { judged: located, ...(offersNetwork && answer.network && { network: true as const }) };
 }
 
-/** The rule that the person gave, or one for exactly this call. If the rule is invalid, only this call is allowed. */
+/**
+ * The rule that the person gave, or a rule for exactly this call. If the person's rule is invalid, only this call is
+ * allowed.
+ */
 function agreedRules({ name }: Tool, located: readonly LocatedSubject[], rule: string | undefined): readonly Rule[] {
   if (rule === undefined) return rulesAlike(name, located);
   try {

@@ -8,12 +8,12 @@ import { realPathOf } from "../files/real-path.ts";
 
 /**
  * The files of a workspace that git's configuration names: files that git executes, or reads as more configuration.
- * They are protected, whether they exist or not, because the next git command of the person obeys them.
+ * They are protected, whether they exist or not, because the next git command of the person uses them.
  */
 export type ConfiguredFiles = Readonly<{
   /**
-   * The places below a folder that are named by the repositories in and above it, relative to the folder. Repositories
-   * deeper in the folder count once they were learned.
+   * The places in a folder that git repositories name, relative to the folder: repositories of the folder and of the
+   * folders above it. Repositories deeper in the folder are included once they were registered.
    */
   below(folder: string): readonly string[];
   /** Registers the repositories at these paths of `.git`. True: at least one of them was not known. */
@@ -143,8 +143,8 @@ function resolved(
 }
 
 /**
- * The protected paths that a path in a setting stands for. Hooks are listed one by one, too, because a hooks folder that
- * is a whole workspace is not protected as such.
+ * The protected paths that a path in a setting stands for. Each hook is listed separately, too, because a hooks folder
+ * that is a whole workspace is not protected as such.
  */
 function meant({ folder, ifExists, included }: NamedPath, at: string, top: string): string[] {
   if (folder) return [...(at === top ? [] : [at]), ...GIT_HOOKS.map((hook) => join(at, hook))];

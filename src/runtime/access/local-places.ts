@@ -5,7 +5,7 @@ import type { HomeAnchor, LocalPlaces } from "../../core/policy/protected-paths.
 import { folderContains } from "../files/folder-contains.ts";
 import { createConfiguredFiles } from "./configured-files.ts";
 
-/** What is protected in a folder because of the person's home folder and git configuration. */
+/** The places in a folder that are protected because of the person's home folder and git configuration. */
 export function localPlaces(
   folder: string,
   { home, env }: Readonly<{ home: string | undefined; env: Readonly<Record<string, string | undefined>> }>,
@@ -15,7 +15,7 @@ export function localPlaces(
   return { homes: homeAnchors(real, homes), configured: createConfiguredFiles({ homes, env }).below(real) };
 }
 
-/** The home folders that count: the given one and that of the system, as real paths. */
+/** The home folders that are protected: the given home folder and the home folder of the system, as real paths. */
 export const homeFolders = (home: string | undefined): string[] => [
   ...new Set([...(home === undefined ? [] : [home]), homedir()].map(realOf)),
 ];

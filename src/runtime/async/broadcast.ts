@@ -1,6 +1,6 @@
 /**
  * Sends every value to all listeners; each listener has its own queue. It does not use generators, because they would
- * slow down every one of a run's many events.
+ * slow down each of a run's many events.
  */
 export class Broadcast<T> {
   readonly #listeners = new Set<Listener<T>>();
@@ -10,7 +10,7 @@ export class Broadcast<T> {
     for (const listener of this.#listeners) listener.push(value);
   }
 
-  /** Ends every listener's loop, with an error when there is one. */
+  /** Ends every listener's loop, with the error if one is given. */
   end(failure?: unknown): void {
     this.#over = failure === undefined ? {} : { failure };
     for (const listener of this.#listeners) listener.end();
@@ -68,7 +68,7 @@ export class Broadcast<T> {
   }
 }
 
-/** An iteration over values that the reader can leave. */
+/** An iteration over values that its reader can end early. */
 export type Listening<T> = AsyncIterableIterator<T, void> & Readonly<{ return(): Promise<IteratorResult<T, void>> }>;
 
 type Listener<T> = Readonly<{ push(value: T): void; end(): void }>;

@@ -2,12 +2,12 @@ import { startTimer } from "./long-timer.ts";
 import { onAbort } from "./on-abort.ts";
 
 /**
- * The abort reason of stopped work. `pause`: the work can be resumed from the journal; `kill`: the same, but the pause
- * is not recorded.
+ * The abort reason of stopped work. `pause`: the work can be resumed from the journal. `kill`: it can be resumed, too,
+ * but the pause is not recorded.
  */
 export type Stop = Readonly<{ stop: string; pause?: true; kill?: true }>;
 
-/** Anything that can be stopped: a controller, or a task that still waits for a free slot. */
+/** Anything that can be aborted: a controller, or a task that still waits for a free slot. */
 export type Stoppable = Readonly<{ abort(reason: Stop): void }>;
 
 /** The abort reason for work that is cancelled, to be passed to `abort()`. */

@@ -15,8 +15,8 @@ export type Deadline = Readonly<{
 }>;
 
 /**
- * Aborts when the task's time is up; if limits are not enforced, this is only recorded. Calls `near` once when most of
- * a long time is used.
+ * Aborts when the task's time is up. If limits are not enforced, the end of the time is only recorded. Calls `near`
+ * once when most of a long time is used.
  */
 export function deadlineOf(
   { maxTimeMs, enforce }: Limits,

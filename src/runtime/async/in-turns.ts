@@ -1,6 +1,6 @@
-/** How long one piece of work may keep the event loop, in milliseconds. */
+/** How long a piece of work may occupy the event loop, in milliseconds. */
 const TURN_MS = 10;
-/** How many items are processed between two looks at the clock. */
+/** How many items are processed before the clock is read again. */
 const ITEMS_PER_LOOK = 64;
 
 /** Calls a function for each item of a long list, and lets other work run in between. */

@@ -1,4 +1,4 @@
-/** Maximum delay of a Node timer; a longer one fires at once. */
+/** Maximum delay of a Node timer; a timer with a longer delay fires at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** A timer of any length; a delay that is too long for Node is split. Returns a function that clears it. */

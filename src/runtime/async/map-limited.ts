@@ -2,8 +2,8 @@ import { Slots } from "./slots.ts";
 
 /**
  * Maps items concurrently, at most `limit` at once, keeping the order. The first failure rejects at once, and no
- * further item is started. After an abort no further item is started either: running ones are awaited, and the others
- * are left out.
+ * further item is started. After an abort no further item is started either: the started items are awaited, and the
+ * remaining items are left out.
  */
 export async function mapLimited<T, R>(
   items: readonly T[],

@@ -5,8 +5,8 @@ import { reasonOf } from "./cancel.ts";
 import { onAbort } from "./on-abort.ts";
 
 /**
- * Resolves as soon as the signal aborts: a cancelled task ends at once, even if its tools are still busy, and nothing
- * that it emits afterwards is used, so that a race does not wait for its losers. Partial results that the task noted
+ * Resolves as soon as the signal aborts. A cancelled task ends at once, even if its tools are still busy, so that a
+ * race does not wait for its losers. Nothing that the task emits afterwards is used. Partial results that it noted
  * before are kept.
  */
 export function settleOnAbort(

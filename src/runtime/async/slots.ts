@@ -9,7 +9,7 @@ export class Slots {
   #waiting: (Ticket | undefined)[] = [];
   #next = 0;
 
-  /** Creates slots. With a parent, taking a slot also takes one of the parent's. */
+  /** Creates slots. With a parent, taking a slot also takes a slot of the parent. */
   constructor(limit: number, parent?: Slots) {
     this.#limit = limit;
     this.#parent = parent;
@@ -53,7 +53,7 @@ export class Slots {
     return true;
   }
 
-  /** Called when a ticket gets one of these slots; with a parent it then waits for one of the parent's. */
+  /** Called when a ticket gets one of these slots; with a parent it then waits for a slot of the parent. */
   #reach(ticket: Ticket): void {
     if (this.#parent) ticket.outer = this.#parent.queue((release) => this.#grant(ticket, release));
     else this.#grant(ticket, nothing);
@@ -71,7 +71,7 @@ export class Slots {
     });
   }
 
-  /** Passes a released slot to the first waiting ticket, or frees it. */
+  /** Passes a released slot to the first waiting ticket; without a waiting ticket, the slot becomes free. */
   #hand(): void {
     while (this.#next < this.#waiting.length) {
       const ticket = this.#waiting[this.#next];

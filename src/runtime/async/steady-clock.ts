@@ -1,6 +1,6 @@
 /**
- * A clock that never goes back. While the given clock shows less than before, because the clock of the machine was set back,
- * the time that has passed is measured and added to the last time shown. `last`: the last time that an earlier process showed.
+ * A clock that never goes back. When the given clock was set back, it shows an earlier time than before; then the time
+ * that has passed is measured and added to the last time shown. `last`: the last time that an earlier process showed.
  */
 export function steadyClock(clock: () => number, last = Number.NEGATIVE_INFINITY): () => number {
   let shown = last;

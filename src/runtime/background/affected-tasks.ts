@@ -3,7 +3,8 @@ import type { State } from "../../core/run/state.ts";
 import { endWith, type KnownOutcomes, waitFor } from "../../core/schedule/consequences.ts";
 
 /**
- * The message about a cancelled task: it names the tasks that end with the cancelled one. Empty when there are none.
+ * The message about a cancelled task: it names the tasks that end together with the cancelled task. Empty when there
+ * are no such tasks.
  */
 export function endingWith(state: State, path: string): string {
   if (path.includes("/")) return ` ${hearsOfIt(state, path)}`;
@@ -11,7 +12,7 @@ export function endingWith(state: State, path: string): string {
   return ending.length === 0 ? "" : ` Skipped as a result: ${taskNames(ending)}.`;
 }
 
-/** The message about a paused task: it names the tasks that wait for the paused one. */
+/** The message about a paused task: it names the tasks that wait for the paused task. */
 export function waitingFor(state: State, path: string): string {
   const top = path.includes("/") ? ` ${hearsOfIt(state, path)}` : "";
   const waiting = knownIn(state, (known) => waitFor(known, topNodeOf(known.body, path)));

@@ -4,7 +4,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
 import { isRequested } from "./run-request.ts";
 
-/** Default maximum of concurrent background runs. */
+/** The default for the maximum number of background runs at once. */
 export const DEFAULT_BACKGROUND_RUNS = 10;
 
 /** How long a new background run waits while it is unclear whether a slot is free. */
@@ -12,9 +12,9 @@ const PATIENCE_MS = 30_000;
 
 /**
  * Takes one of the slots for background runs. The returned function releases the reservation; it is called once a
- * process owns the run. A starter first announces its run and then counts the others: of two concurrent starters, at
- * least one sees the other, so there are never too many runs. If each sees the other, both withdraw and retry after a
- * random delay.
+ * process owns the run. A process that starts a run first announces its run and then counts the other runs: of two
+ * concurrent starters, at least one sees the other, so there are never too many runs. If each sees the other, both
+ * withdraw and retry after a random delay.
  */
 export async function reserveSlot(store: RunStore, run: string, most: number): Promise<() => Promise<void>> {
   const never = new AbortController().signal;

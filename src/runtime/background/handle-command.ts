@@ -136,7 +136,9 @@ function stateOf({ nodes }: State, path: string): string {
 
 type Answering = Extract<RunCommand, { do: "answer" }>;
 
-/** Handles an answer to a question. The first answer wins, whichever way it came; later ones are refused. */
+/**
+ * Handles an answer to a question. The first answer wins, from whichever program it came; later answers are refused.
+ */
 async function takeAnswer(
   run: Run,
   { path, answer, call, question }: Answering,

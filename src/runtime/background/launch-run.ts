@@ -12,7 +12,7 @@ import { type BackgroundRequest, writeRequest } from "./run-request.ts";
 /** Timeout for the start of the run. */
 const START_MS = 30_000;
 
-/** The request, the process that executes it, and how many such processes there may be. */
+/** The request, the process that executes it, and the maximum number of background runs at once. */
 export type LaunchSpec = Readonly<{
   request: Omit<BackgroundRequest, "version" | "plan"> & { plan?: unknown };
   process: BackgroundProcess;
@@ -63,8 +63,9 @@ export type StartingRun = Readonly<{
 }>;
 
 /**
- * Starts a process that outlives this one and the terminal, in a session of its own, and waits until its run has
- * started: the journal contains the run, and a living process owns it. If the process reports an error, this throws it.
+ * Starts a process that outlives this process and the terminal, in a session of its own, and waits until its run has
+ * started: the journal contains the run, and a living process owns it. If the process reports an error, this function
+ * throws the error.
  */
 export async function startProcess(
   { command, cwd, env }: BackgroundProcess,

@@ -5,7 +5,7 @@ import { parseAs } from "../../core/schema/parse.ts";
 import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 
 /**
- * The request for a background run: what its process should execute. It contains no secrets: those are in the
+ * The request for a background run: what its process should execute. It contains no secrets; secrets are in the
  * environment of its process.
  */
 const request = z.strictObject({

@@ -36,11 +36,16 @@ export type KeptRun = Readonly<{
 /** The stored runs: every process of the user can inspect them and send them commands. */
 export type KeptRuns = Readonly<{
   look(id: string): Promise<KeptRun>;
-  /** Running and interrupted runs, then the `ended` newest of the others (none by default); `all`: every run. Newest first. */
+  /**
+   * Running and interrupted runs, then the newest of the ended runs: `ended` is their number (none by default); `all`:
+   * every run. Newest first.
+   */
   list(options?: { all?: boolean; ended?: number }): Promise<readonly KeptRun[]>;
   /** The tasks whose questions are answered, but whose answers wait until a process works on the run. */
   answered(id: string): Promise<readonly string[]>;
-  /** Every question without an answer, of all runs, and whether an answer to it is waiting for the run to be resumed. */
+  /**
+   * Every question without an answer, of all runs, and whether an answer to it is waiting for the run to be resumed.
+   */
   questions(): Promise<readonly (Question & { life: RunStatus; name?: string; answered: boolean })[]>;
   /** Sends a command to the owner of a run. It is kept for the next owner, unless the run has ended. */
   tell(id: string, command: RunCommand, options: { waitMs: number; signal: AbortSignal }): Promise<Receipt | undefined>;
@@ -57,13 +62,13 @@ export type KeptRuns = Readonly<{
   /** The process that works on a run. */
   owner(id: string): Promise<RunOwner | undefined>;
   /**
-   * Takes a run away from its process, or from the one that would continue it next. False: there is none, or ownership
-   * ends with the process.
+   * Takes a run away from its process, or from the process that would continue it next. False: there is no such
+   * process, or ownership ends with the process.
    */
   disown(id: string): Promise<boolean>;
   /** A file of this machine with the output or the patch of a task, created if necessary. */
   file: RunStore["file"];
-  /** A small text beside the records of a run, such as where to report its progress. */
+  /** A small text beside the records of a run, such as the address for reports of its progress. */
   document: RunStore["document"];
   setDocument: RunStore["setDocument"];
   /** A stored text of a task: its output, or the patch of its worktree. */
@@ -71,15 +76,18 @@ export type KeptRuns = Readonly<{
   /** Waits until no process owns the run. */
   ended(id: string, signal: AbortSignal): Promise<KeptRun>;
   /**
-   * The remote caller of each run that was started by one; runs that were started locally are left out. Reads only the
-   * first event of each journal.
+   * The remote caller of each run that a remote caller started; locally started runs are left out. Reads only the first
+   * event of each journal.
    */
   origins(): Promise<ReadonlyMap<string, Origin>>;
   /** Deletes a run that no process owns. */
   remove(id: string): Promise<void>;
-  /** Deletes old runs, and the oldest ones above the size limit; never running or resumable ones. */
+  /** Deletes old runs, and the oldest runs above the size limit; never running or resumable runs. */
   collect(limits: CollectLimits): Promise<readonly CollectedRun[]>;
-  /** Deletes runs that ended before this time, the oldest first, but only some at a time; reads their last records only. */
+  /**
+   * Deletes runs that ended before this time, the oldest first. Each call deletes only some of them, and reads only
+   * their last records.
+   */
   expire(before: number): Promise<readonly string[]>;
 }>;
 

@@ -92,7 +92,7 @@ export const taskKey = ({ path, attempt }: Readonly<{ path: string; attempt: num
 /** The name of a task's acceptance command in a recording; no tool can have this name. */
 export const ACCEPTANCE = "--accept-cmd";
 
-/** Recorded instead of a result when another task won the race while the acceptance command ran. */
+/** The entry that is recorded instead of a result when another task won the race while the acceptance command ran. */
 export const CUT_OFF = "cut off: another contender won the race";
 
 /** The key under which a request for a model is found in a recording. */

@@ -12,7 +12,7 @@ export type Deck = Readonly<{
   runner(inner: Runner): Runner;
   peers(real: PeerTools): PeerTools;
   acceptance(real: Acceptance): Acceptance;
-  /** The recording as tasks on other machines reach it. */
+  /** The recording, as tasks on other machines access it. */
   tape: Tape;
   /** Called when the run is over. */
   end(): Promise<void>;

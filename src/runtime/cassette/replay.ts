@@ -159,7 +159,10 @@ export function replayingFrom(
   };
 }
 
-/** A tool of an MCP server as it was recorded. The server starts only when the tool is called after the end of the recording. */
+/**
+ * A tool of an MCP server as it was recorded. The server starts only when the tool is called after the end of the
+ * recording.
+ */
 function shown(
   offered: Cassette["peers"][number]["tools"][number],
   real: (signal: AbortSignal) => Promise<readonly Tool[]>,
@@ -183,7 +186,7 @@ function inOrder<T>(all: readonly T[], kind: (one: T) => string): (key: string) 
   return (key) => waiting.get(key)?.shift();
 }
 
-/** The first difference between a model request and the recorded one. */
+/** The first difference between a model request and the recorded request. */
 function difference(recorded: RecordedRequest, now: RecordedRequest): string | undefined {
   const at = now.findIndex(({ hash }, index) => hash !== recorded[index]?.hash);
   if (at < 0 && now.length === recorded.length) return undefined;
@@ -192,7 +195,7 @@ function difference(recorded: RecordedRequest, now: RecordedRequest): string | u
   return `${what} is now ${JSON.stringify(is ?? "missing")}, but was ${JSON.stringify(was ?? "missing")} in the recording`;
 }
 
-/** The recorded models, and the real ones, if available, for the time after the recording ends. */
+/** The recorded models; after the recording ends, the real models, if available. */
 function choosing(source: ModelSource, tape: ReplayTape, same: Sameness): ModelSource {
   return {
     choose: async (...wished) => {

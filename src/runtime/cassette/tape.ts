@@ -23,8 +23,8 @@ export type RecordTape = Readonly<{
 }>;
 
 /**
- * The recorded entry; or `drift`, a description of what was not recorded; or `live`: the replayed part of the recording
- * has ended.
+ * The recorded entry; or `drift`, a description of the request that was not recorded; or `live`: the replayed part of
+ * the recording has ended.
  */
 export type Replayed<T> = Readonly<{ found: T }> | Readonly<{ drift: string }> | Readonly<{ live: true }>;
 
@@ -60,8 +60,8 @@ export function tapeServer({ tape }: Tape): NonNullable<PerformContext["tape"]> 
 }
 
 /**
- * The recording of a run on another machine, for a task on this one. Paths below `from` on that machine become paths
- * below `to` on this one.
+ * The recording of a run on another machine, for a task on this machine. Paths below `from` on that machine become
+ * paths below `to` on this machine.
  */
 export function remoteTape(
   ask: NonNullable<PerformContext["tape"]>,

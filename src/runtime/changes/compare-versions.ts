@@ -21,8 +21,8 @@ export type ComparedFile = Readonly<{
 }>;
 
 /**
- * Compares the version of a file before a run with the one after it. `undefined`: the recorded last change of the run
- * never took effect.
+ * Compares the versions of a file before and after a run. `undefined`: the recorded last change of the run never took
+ * effect.
  */
 export async function compareVersions(
   { file, before, after: recorded, versions: known, tasks, isUncertain }: FileHistory,

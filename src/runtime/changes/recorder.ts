@@ -35,7 +35,7 @@ function createChangeRecorder(
   return { keep: (content, mode) => keep(Buffer.from(content), mode), version, watch };
 }
 
-/** Whether a file must not be read by anyone: a secret place, or a file of the state folder. */
+/** Whether no tool may read a file: a secret place, or a file of the state folder. */
 type IsClosed = (real: string) => boolean;
 
 /** The recorder of a run; `undefined` where the run's store creates no files. */
@@ -57,8 +57,9 @@ export function presentVersion(path: string): Promise<FileVersion> {
 }
 
 /**
- * The version at a path. A path whose folder is, or leads through, a symbolic link has none: what is behind the link is
- * another file. The location of the open file decides, so replacing a folder by a link meanwhile has no effect.
+ * The version at a path. There is none if the folder of the path is a symbolic link or leads through one, because the
+ * file behind the link is another file. The location of the open file decides, so replacing a folder by a link
+ * meanwhile has no effect.
  */
 async function versionAt(
   path: string,

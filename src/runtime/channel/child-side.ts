@@ -8,14 +8,14 @@ import { onAbort } from "../async/on-abort.ts";
 import type { ChildRequest, Requests, TaskChannel, ToTask } from "./protocol.ts";
 
 /**
- * Executes a job. The context connects it to its run, on whichever machine that is. `setup`: data that a runner sends
- * to its own child process.
+ * Executes a job, on any machine; the context connects it to its run. `setup`: data that a runner sends to its own
+ * child process.
  */
 export type RunJob = (job: Job, context: PerformContext, setup: unknown) => Promise<Outcome>;
 
 /**
- * The side of the child process: takes one job and returns its outcome. Resolves when that is done, or when the parent
- * has ended.
+ * The side of the child process: takes a single job and returns its outcome. Resolves when the job is done, or when the
+ * parent has ended.
  */
 export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSignal): Promise<void> {
   const { controller } = following(stop);

@@ -5,8 +5,8 @@ export type LineSplitter = Readonly<{
 }>;
 
 /**
- * Calls `take` with each line, without its line end. Takes time in proportion to the text, however the chunks fall. A line of
- * more than `longest` characters is dropped up to its end, and `tooLong` is called once for it.
+ * Calls `take` with each line, without its line end. Takes time in proportion to the text, however it is divided into
+ * chunks. A line of more than `longest` characters is dropped up to its end, and `tooLong` is called once for it.
  */
 export function createLineSplitter(
   take: (line: string) => void,

@@ -6,12 +6,13 @@ import { createLineSplitter } from "./line-splitter.ts";
 /** The maximum length of a message, in characters; and in bytes, for the library that reads the lines. */
 const LONGEST = 10_000_000;
 export const MOST_MESSAGE_BYTES = 4 * LONGEST;
-/** A shorter text cannot be nested too deeply. */
+/** The length in characters below which a text cannot be nested too deeply. */
 const SHORT = 400;
 
 /**
- * The lines of a peer that sends one JSON-RPC message per line. The libraries that read them take lines of any length and walk
- * values of any depth; a message that is too long or nested too deeply is left out here, and `reply` gets the error for its sender.
+ * The lines of a peer that sends one JSON-RPC message per line. The libraries that read them take lines of any length
+ * and walk values of any depth; a message that is too long or nested too deeply is left out here, and `reply` gets the
+ * error for its sender.
  */
 export function messageLines(input: Readable, reply: (line: string) => void): Readable {
   const decoder = new StringDecoder("utf8");

@@ -10,7 +10,7 @@ import type { ChildRequest, FromTask, HostChannel, Requests } from "./protocol.t
 
 /** A task that runs in another process, which is connected by a channel. */
 export type ChildCall = Readonly<{
-  /** The outcome of the task; never settles if the child ends without one. */
+  /** The outcome of the task; never settles if the child ends without an outcome. */
   outcome: Promise<Outcome>;
   /** Resolves when the other side has closed the channel. */
   silent: Promise<void>;

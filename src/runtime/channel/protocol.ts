@@ -47,8 +47,8 @@ export type ChildRequest = { [K in keyof Requests]: Readonly<{ ask: K; give: Req
 /** Messages to the task. A budget reservation is identified by the number of the request that made it. */
 export type ToTask =
   /**
-   * Sent before the job by a runner that starts a child: what the child needs to know about this machine, which a job
-   * never contains.
+   * Sent before the job by a runner that starts a child. It contains the data about this machine that the child needs
+   * and that a job never contains.
    */
   | Readonly<{ type: "setup"; setup: unknown }>
   | Readonly<{ type: "job"; job: Job }>
@@ -85,7 +85,7 @@ export type Channel<In, Out> = Readonly<{
 export type HostChannel = Channel<FromTask, ToTask>;
 export type TaskChannel = Channel<ToTask, FromTask>;
 
-/** Checks the type of a message. Nothing more is needed, because both sides are the same program. */
+/** Checks only the type of a message. No further check is needed, because both sides are the same program. */
 export function isMessage(value: unknown): value is Readonly<{ type: string }> {
   return isRecord(value) && typeof value["type"] === "string";
 }

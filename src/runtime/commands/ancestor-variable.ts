@@ -3,8 +3,8 @@ import { readRegularTextSync } from "../disk/regular-file.ts";
 const MOST_ANCESTORS = 40;
 
 /**
- * A variable from the environment of an ancestor process. Some programs start others with a stripped environment; Linux
- * shows the environment that each ancestor was started with.
+ * A variable from the environment of an ancestor process. Some programs start other programs with a stripped
+ * environment; Linux shows the environment that each ancestor was started with.
  */
 export function ancestorVariable(name: string, from: number = process.ppid): string | undefined {
   let pid = from;

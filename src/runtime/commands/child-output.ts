@@ -6,16 +6,13 @@ import { REDACTED } from "../../core/secrets/redact.ts";
 import { awaitReadingTurn } from "./reading-turns.ts";
 import { redactedStream } from "./redacted-stream.ts";
 
-/** Output of a program, both streams in order: the tail in memory, the whole in a file. */
+/** Output of a program, both streams in order. The end of the output is in memory, the whole output in a file. */
 export type Output = Readonly<{
   read(...streams: readonly (Readable | null)[]): void;
   /** Waits until the streams end, with a timeout: a process that was left behind can keep them open for ever. */
   drain(ms: number): Promise<void>;
   close(): Promise<void>;
-  /**
-   * To be called when the program was told to end: from then on its output is kept up to a limit, and discarded after
-   * it.
-   */
+  /** To be called when the program was told to end: from then on its output is kept only up to a limit. */
   expectEnd(): void;
   /** To be called when the result of the program will not be used: drops the output that is not yet in the file. */
   forget(): void;
@@ -24,7 +21,7 @@ export type Output = Readonly<{
   text(): string;
   /** The output since this function was last called. */
   news(): string;
-  /** How many bytes are missing at the beginning of `text`. */
+  /** How many bytes of the output are missing before `text`. */
   cutBytes(): number;
   /** The file with the whole output, if it was too long to keep. */
   file(): string | undefined;
@@ -36,16 +33,16 @@ const KEPT_BYTES = 262_144;
 const FILE_BYTES = 100_000_000;
 /** Reading pauses while more than this number of bytes is waiting to be written. */
 const WAITING_BYTES = 1_000_000;
-/** How often a full pipe of a program that was told to end is read. */
+/** How often the pipe of a program that was told to end is read while the pipe is full. */
 const ENDING_READ_MS = 200;
-/** How often the pipe of a program is read whose output is discarded. */
+/** How often the pipe of a program is read while its output is discarded. */
 const FORGOTTEN_READ_MS = 500;
-/** A timer that fires later than this shows that the machine has no free processor time. */
+/** If a timer fires later than this, the machine has no free processor time. */
 const LATE_MS = 100;
-/** Secrets are removed from pieces of this size; a signal waits for one piece at most. */
+/** Secrets are removed from pieces of this size, so that a signal waits for one piece at most. */
 const PIECE_BYTES = 8_192;
 
-/** The file for the output; `redact` removes secrets from what is written to it. */
+/** The file for the output; `redact` removes secrets from the text before it is written. */
 export type OutputOptions = Readonly<{
   file?: string;
   redact?: (text: string) => string;
@@ -118,8 +115,8 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
           else whenWritten(() => awaitReadingTurn(() => stream.resume()));
         };
         /**
-         * Node resumes the streams of a program that has exited, so more chunks can arrive before the last one is
-         * handled.
+         * Chunks that wait to be handled. There can be several, because Node resumes the streams of a program that has
+         * exited.
          */
         const chunks: Buffer[] = [];
         const lookOn = (at: number): void => {
@@ -187,8 +184,9 @@ export function collectOutput({ file: path, redact, onText }: OutputOptions): Ou
 }
 
 /**
- * Continues to read the output of a program that was told to end, after a pause. `forgotten`: the output is discarded.
- * If the machine has no free processor time, discarded output is not read at all: ending the program needs that time.
+ * Continues to read the output of a program after a pause, when the program was told to end. `forgotten`: the output is
+ * discarded. If the machine has no free processor time, discarded output is not read at all: ending the program needs
+ * that time.
  */
 function resumeLater(stream: Readable, forgotten: boolean): void {
   const ms = forgotten ? FORGOTTEN_READ_MS : ENDING_READ_MS;

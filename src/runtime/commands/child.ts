@@ -45,7 +45,10 @@ export type ChildSpec = Readonly<{
   onOutput?(text: string): void;
   /** True: the child gets two more pipes, for programs of subcrew: it reads descriptor 3 and writes descriptor 4. */
   piped?: boolean;
-  /** Secret inputs that the program reads from descriptor 3 ({@link HANDED}) and the following ones. */
+  /**
+   * Secret inputs. The program reads the first of them from descriptor 3 ({@link HANDED}), and the others from the
+   * following descriptors.
+   */
   handed?: readonly (string | Uint8Array)[];
   /** True: the program is interactive: stdin and stdout are pipes, and only stderr is kept as output. */
   talks?: boolean;
@@ -224,7 +227,10 @@ async function sweep(
   await endBearers(marker);
 }
 
-/** Pipes are missing if the program could not start because all descriptors were in use. */
+/**
+ * The two additional pipes of a child. They are missing if the program could not start because all descriptors were in
+ * use.
+ */
 function pipesOf({ stdio }: { stdio?: ChildProcess["stdio"] }, { talks }: ChildSpec): Pick<Child, "pipes"> {
   const [stdin, stdout, , more, other] = stdio ?? [];
   const [input, output] = talks ? [stdin, stdout] : [more, other];
@@ -258,7 +264,7 @@ type Deadline = Readonly<{ programs: Set<Doomed>; timer: NodeJS.Timeout }>;
  * Kills a program when its time is up, unless the returned function was called before. Programs that are told to end in
  * the same turn of the event loop share a deadline: on a busy machine, ending thirty programs in one turn takes a
  * second, and the last program must not get a second more than the first. At the deadline, each of them gets its
- * SIGKILL before anything else is done for one of them.
+ * SIGKILL before any other work is done.
  */
 function atDeadline(graceMs: number, program: Doomed): () => void {
   const { programs, timer } = deadlines.get(graceMs) ?? deadlineIn(graceMs);

@@ -14,8 +14,8 @@ import type { RawPath } from "../files/raw-path.ts";
 export type GuardedRoot = ScannedRoot & Readonly<{ named: string }>;
 
 /**
- * The record of a running command, needed to move protected files that it created to quarantine after a crash: where
- * the command could write, and which files existed before.
+ * The record of a running command. After a crash it is needed to move protected files that the command created to
+ * quarantine. It states where the command could write, and which files existed before.
  */
 export type CommandNote = Readonly<{
   run: string;
@@ -32,8 +32,8 @@ export type CommandNote = Readonly<{
 }>;
 
 /**
- * The record of a command with the subcrew process that runs it; `done`: files that its watchdog has quarantined, to be
- * reported by the next process.
+ * The record of a command, and the subcrew process that runs the command. `done`: files that its watchdog has
+ * quarantined, to be reported by the next process.
  */
 export type CommandRecord = CommandNote & ProcessClaim & Readonly<{ version: 1; done?: readonly QuarantinedFile[] }>;
 
@@ -69,7 +69,7 @@ export async function readCommandRecord(file: string): Promise<CommandRecord | u
 
 const LISTS = ["roots", "allow", "existing", "links", "watched"] as const;
 
-/** Deletes a record. Synchronous, because on a busy machine an asynchronous call waits for a free thread. */
+/** Deletes a record. It is synchronous, because on a busy machine an asynchronous call waits for a free thread. */
 export function removeCommandRecord(file: string): void {
   try {
     unlinkSync(file);
@@ -78,7 +78,7 @@ export function removeCommandRecord(file: string): void {
   }
 }
 
-/** The records in a folder. Synchronous, because this is called before each command. */
+/** The records in a folder. It is synchronous, because it is called before each command. */
 export function recordFiles(folder: string): string[] {
   if (!existsSync(folder)) return []; // no command has been recorded yet
   try {

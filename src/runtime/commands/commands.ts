@@ -20,9 +20,9 @@ import { type SandboxLevel, type SandboxWish, shellFile } from "./probe-sandbox.
 import { type SandboxMounts, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
 import { seccompFilter } from "./seccomp.ts";
 
-/** All settings for the commands of one task; none comes from a model. */
+/** All settings for the commands of one task. No setting comes from a model. */
 export type ShellSetting = Readonly<{
-  /** The run and the task, as a name for an environment variable of the programs that the task starts. */
+  /** A name for the run and the task, which an environment variable passes to the programs that the task starts. */
   name: string;
   /** The folder in which commands start and which they may write; a real path. */
   cwd: string;
@@ -45,7 +45,9 @@ export type ShellSetting = Readonly<{
   learn?(gitPaths: readonly string[]): boolean;
   /** The user's current rules that may allow writing to protected places. */
   allow: CommandScope["allow"];
-  /** The program that moves protected files that a command created to quarantine when this process was killed. */
+  /**
+   * The program that runs after this process was killed. It moves protected files that a command created to quarantine.
+   */
   finisher?: string;
   /** Home folders whose secrets are hidden, and other hidden paths. */
   homes: readonly string[];
@@ -63,7 +65,7 @@ export type ShellHost = Readonly<{ commands: ShellCommands; end(): Promise<void>
 /** Maximum number of background commands of a task. */
 const MOST_BACKGROUND = 20;
 
-/** Runs commands: in the sandbox if there is one, unless the user disabled it. */
+/** Runs commands: in the sandbox if this machine has one and the user has not disabled it. */
 export function createShellCommands(setting: ShellSetting): ShellHost {
   const background: UnawaitedCommand[] = [];
   const running = new Set<Running>();
@@ -209,7 +211,9 @@ function resultOf(
   return { ...rest, ended, text: output.text() };
 }
 
-/** Cleans up after a program has ended. Returns the protected files that the program created and that were quarantined. */
+/**
+ * Cleans up after a program has ended. Returns the protected files that the program created and that were quarantined.
+ */
 type Release = () => Promise<readonly QuarantinedFile[]>;
 
 /** The program that executes a command, and its cleanup. */
@@ -335,7 +339,7 @@ function pinnedIn(
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * A search path for programs without writable folders: a rule for `git` must not match a file called git in the
+ * A search path without folders that programs can write: a rule for `git` must not match a file called git in the
  * project.
  */
 export function safePath(path: string | undefined, writable: readonly string[]): string {

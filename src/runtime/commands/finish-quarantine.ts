@@ -60,8 +60,8 @@ export function quarantine(
 }
 
 /**
- * Parts of a git repository that are not renamed when the repository itself is put into quarantine: without `HEAD` it
- * is not a repository, and a person who wants to keep it has only two names to restore.
+ * Parts of a git repository that are not renamed when the repository itself is put into quarantine. It is not a
+ * repository without `HEAD`, and a person who wants to keep it has only two names to restore.
  */
 const REST = /\/(?:config|config\.worktree|commondir|hooks)$/i;
 

@@ -19,7 +19,10 @@ function realSocket(path: string): string[] {
   }
 }
 
-/** Accepted connections have the path of their listener, so a path can occur many times. */
+/**
+ * Matches a line of `/proc/net/unix` about a socket with a path. A path can occur many times, because accepted
+ * connections have the path of their listener.
+ */
 const BOUND = /^[0-9a-f]+: (?:[0-9A-F]+ ){3}[0-9A-F]+ [0-9A-F]+ +\d+ (\/.*)$/;
 
 function listedSockets(): string {

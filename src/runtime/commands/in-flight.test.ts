@@ -149,7 +149,7 @@ describe("no command leaves a protected name that was not there before", () => {
   });
 
   test("folders without permissions that a command left are scanned and closed again, also without root", async (context) => {
-    if (process.getuid?.() !== 0) return context.skip("needs root to become somebody else");
+    if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
     const place = room();
     const ws = join(place.ws, "mine");
     // protected names below closed folders, and the permissions of these folders, from the outermost to the innermost

@@ -42,7 +42,8 @@ export type CommandScope = Readonly<{
 }>;
 
 /**
- * A running command whose protected paths are guarded: it cannot write existing ones, and new ones go to quarantine.
+ * A running command whose protected paths are guarded: it cannot write existing protected files, and new protected
+ * files go to quarantine.
  */
 export type GuardedCommand = Pick<Protection, "readOnly" | "pinned"> &
   Readonly<{
@@ -51,8 +52,8 @@ export type GuardedCommand = Pick<Protection, "readOnly" | "pinned"> &
     /** To be called when the command's sandbox has started, with the pid of the sandbox's first process. */
     began(pid: number): void;
     /**
-     * To be called when the command's processes are told to end, so that the next scan for new files is the one at its
-     * end.
+     * To be called when the command's processes are told to end, so that new files are not scanned again until they
+     * have ended.
      */
     ending(): void;
     /** To be called when all processes of the command have ended. */
@@ -62,8 +63,8 @@ export type GuardedCommand = Pick<Protection, "readOnly" | "pinned"> &
 /** How often files are scanned while a command runs. */
 const EVERY_MS = 2_000;
 /**
- * How long the first of several commands that were told to end waits for the others. On a busy machine, thirty commands
- * die within seconds, and a scan of a large folder takes a second.
+ * How long the first of several commands that were told to end waits for the other commands. On a busy machine, thirty
+ * commands die within seconds, and a scan of a large folder takes a second.
  */
 const TOGETHER_MS = 500;
 
@@ -80,9 +81,9 @@ export class InFlight {
   readonly #starting = new Set<Set<RawPath>>();
   #timer: NodeJS.Timeout | undefined;
   #looking = false;
-  /** Commands that end in the same turn of the event loop share one scan for new files. */
+  /** The scan for new files that commands share when they end in the same turn of the event loop. */
   #ends: Promise<void> | undefined;
-  /** Commands that were told to end share one scan, too, if they end within {@link TOGETHER_MS}. */
+  /** The scan that commands share when they were told to end and end within {@link TOGETHER_MS}. */
   #toldEnds: Promise<void> | undefined;
   #lastToldEnd: (() => void) | undefined;
 
@@ -204,7 +205,7 @@ export class InFlight {
     return this.#ends;
   }
 
-  /** Waits until all commands that were told to end have ended, but not long. */
+  /** Waits a short time until all commands that were told to end have ended. */
   #afterToldEnds(): Promise<void> {
     const isLast = ![...this.#running].some(({ ending, ended }) => ending && !ended);
     this.#toldEnds ??= new Promise<void>((resolve) => {
@@ -221,8 +222,8 @@ export class InFlight {
   }
 
   /**
-   * Moves the protected files that a command has created so far to quarantine. `rest`: the state of its processes
-   * before that.
+   * Moves the protected files that a command has created so far to quarantine. `rest`: the state of the command's
+   * processes before the scan.
    */
   async #sweep(running: Running, rest?: string): Promise<void> {
     const scanned = await this.#scan(running.roots);
@@ -329,8 +330,8 @@ const claims = (other: Before, path: RawPath): boolean =>
 
 /**
  * Ignores files that other programs created, such as a person's `git init`: they appeared while every process of the
- * command was asleep, from before the last scan until after this one. Such a file counts as made by the command if it
- * changes later.
+ * command was asleep, from before the last scan until after this scan. If such a file changes later, it is treated as a
+ * file of the command.
  */
 async function keepWhatOthersMade(running: Running, found: readonly ProtectedThing[]): Promise<void> {
   const { pid, rest, existing, watched } = running;

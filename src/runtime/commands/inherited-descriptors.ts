@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The file descriptors above 2 that a child would inherit: those that the parent of this process left open. */
+/** The file descriptors above 2 that a child would inherit, because the parent of this process left them open. */
 export function inheritedDescriptors(): number[] {
   if (process.platform !== "linux") return [];
   try {

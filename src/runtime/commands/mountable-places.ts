@@ -4,8 +4,8 @@ import type { HiddenPlaces } from "../files/secret-places.ts";
 
 /**
  * The hidden places in a form in which bubblewrap (the sandbox program) can mount over them. In its own user namespace
- * even root cannot enter a closed folder of another user, so nothing below such a folder can be mounted over; the
- * folder is hidden as a whole instead.
+ * even root cannot enter some folders of other users, and nothing below such a folder can be mounted over. So the
+ * folder is hidden as a whole.
  */
 export function mountablePlaces({ folders, files }: HiddenPlaces): HiddenPlaces {
   if (process.getuid?.() !== 0) return { folders, files };

@@ -79,7 +79,7 @@ test.each<[string, string[], string]>([
 
 test("SBX-04: a bwrap that leaves the kernel's settings writable is partial", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
-  if (process.getuid?.() !== 0) return context.skip("only root could write them");
+  if (process.getuid?.() !== 0) return context.skip("only root could write to these system folders");
   const script = `args=(); while [ $# -gt 0 ]; do if [ "$1 $2" = "--ro-bind-try /proc/sys" ]; then shift 3; else args+=("$1"); shift; fi; done; exec ${bwrap.path} "\${args[@]}"`;
   expect((await probeSandbox([stub(script)])).text).toContain("NOT isolated: files.");
 });
@@ -138,7 +138,7 @@ async function probedBy(before: readonly string[], options: { uid?: number; gid?
 
 test("SBX-04: where a user may start few processes, the level is full or unknown, never partial", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
-  if (process.getuid?.() !== 0) return context.skip("needs root to become somebody else");
+  if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
   if (!existsSync("/usr/bin/prlimit")) return context.skip("needs prlimit of util-linux");
   const levels = new Map<number, string>();
   for (const most of [12, 15, 17, 19, 22, 40]) {
@@ -158,7 +158,7 @@ test("SBX-04: where a user may start few processes, the level is full or unknown
 
 test("SBX-04: the probe passes as a plain user, too", async (context) => {
   if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
-  if (process.getuid?.() !== 0) return context.skip("needs root to become somebody else");
+  if (process.getuid?.() !== 0) return context.skip("needs root to become another user");
   const plain = { uid: 65_534, gid: 65_534 };
   expect(await probedBy([], plain)).toContain("sandbox: full (bubblewrap: files, network, processes)\n");
 });

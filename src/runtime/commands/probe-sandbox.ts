@@ -78,7 +78,7 @@ async function probed(bwrap: string): Promise<SandboxLevel> {
 
 const RETRY_PAUSES_MS = [0, 200, 800];
 
-/** Calls a check with a folder of its own. */
+/** Runs a check with a temporary folder that no other check uses. */
 async function inFolder<T>(bwrap: string, check: (bwrap: string, folder: string) => Promise<T>): Promise<T> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "subcrew-probe-")));
   try {
@@ -103,8 +103,8 @@ const TOO_SLOW = "it did not end in time";
 const STARVED = new RegExp(`Resource temporarily unavailable|EAGAIN|[Cc]annot fork|${TOO_SLOW}`);
 
 /**
- * The level where nothing could be checked. Commands still get the sandbox: without a process to spare they fail, and a
- * shortage that passes, of processes or of disk space, must not leave them with all rights.
+ * The isolation level if nothing could be checked. Commands still get the sandbox. If no process can be started, they
+ * fail: a temporary shortage of processes or disk space must not leave them with all rights.
  */
 function unchecked(bwrap: string, reason: string, fix: string): SandboxLevel {
   const text = `sandbox: none - ${reason}. Commands run in a sandbox, or fail. Needed: ${fix}.`;
@@ -243,7 +243,8 @@ const valueOf = (lines: readonly string[], name: string): string =>
 
 /**
  * Kills the process that started a sandbox, and waits until the processes inside release their output. The time limit
- * depends on how long the start took: a busy machine is slow in everything. `undefined`: the sandbox did not start.
+ * grows with the time that the start took, because a busy machine is slow in everything. `undefined`: the sandbox did
+ * not start.
  */
 function diesWithParent(bwrap: string, folder: string): Promise<boolean | undefined> {
   const inner = sandboxArgs(boxFor(folder), [shellFile(), "-c", SETTLE]);
@@ -274,8 +275,9 @@ function diesWithParent(bwrap: string, folder: string): Promise<boolean | undefi
 }
 
 /**
- * Shell code that waits until the sandbox's first process sleeps, and then reports that the sandbox is up. That process
- * binds its life to its parent only after it has started the program, and on a busy machine the program can be faster.
+ * Shell code that waits until the sandbox's first process sleeps, and then reports that the sandbox is up. The first
+ * process binds its life to its parent only after it has started the program, and on a busy machine the program can be
+ * faster.
  */
 const SETTLE = `
 tries=0
@@ -287,7 +289,7 @@ done
 echo up; sleep 20
 `;
 
-/** Time limit of the probe; a working sandbox never takes longer. */
+/** Time limit of the probe; a working sandbox needs less. */
 const LONGEST_MS = 15_000;
 
 function killGroup(pid: number): void {
@@ -314,7 +316,7 @@ function boxFor(folder: string): SandboxMounts {
 
 type Ran = Readonly<{ code: number; text: string; errors: string }>;
 
-/** `filter`: the seccomp filter that bubblewrap reads from descriptor 3. */
+/** The environment of a started program, and `filter`: the seccomp filter that bubblewrap reads from descriptor 3. */
 type Given = Readonly<{ env: Record<string, string>; filter?: Uint8Array }>;
 
 function run(file: string, args: readonly string[], { env, filter }: Given): Promise<Ran> {

@@ -46,9 +46,9 @@ export function createMeter({ marker, root }: ProcessMeter): () => Promise<Resou
 type Process = Readonly<{
   pid: number;
   ppid: number;
-  /** Pids are reused; a pid with its start time is unique. */
+  /** The key of a process. It contains the start time, because pids are reused. */
   key: string;
-  /** Processor time of the process and of its ended children. */
+  /** The processor time that the process and its ended children have used. */
   cpuSeconds: number;
   memoryMB?: number;
 }>;

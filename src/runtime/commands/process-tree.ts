@@ -7,15 +7,15 @@ export async function bearersOf(marker: string): Promise<readonly number[]> {
 }
 
 /**
- * A scan of the processes, whose result several commands share. It is module state, because the whole process shares
- * it.
+ * A scan of the processes, whose result several commands share. It is module state, because all commands of the process
+ * share it.
  */
 type Look = Readonly<{ markers: Set<string>; found: Promise<ReadonlyMap<string, readonly number[]>> }>;
 let nextLook: Look | undefined;
 let lastLookMs = 0;
 
 /**
- * Scans all environments once for concurrent callers: when each of thirty commands that end together scanned by itself,
+ * Scans all environments once for concurrent callers. When each of thirty commands that end together scanned by itself,
  * the machine was busy for seconds. The slower the machine, the longer callers may join a scan.
  */
 async function bearersInProc(marker: string): Promise<readonly number[]> {
@@ -43,7 +43,8 @@ function lookSoon(): Look {
 const LONGEST_JOIN_MS = 300;
 
 /**
- * Reads synchronously into one buffer: with a promise for each process, garbage collection took longer than reading.
+ * Finds the processes with each of these markers. It reads synchronously into one buffer: with a promise for each
+ * process, garbage collection took longer than reading.
  */
 function bearersOfAll(markers: readonly string[]): Map<string, number[]> {
   const found = new Map<string, number[]>();
@@ -61,8 +62,8 @@ function bearersOfAll(markers: readonly string[]): Map<string, number[]> {
 }
 
 /**
- * The size of the buffer for the environment of a process. Most environments are smaller; longer ones are read in
- * overlapping pieces.
+ * The size of the buffer for the environment of a process. Most environments are smaller; a longer environment is read
+ * in overlapping pieces.
  */
 const ENVIRONMENT_BYTES = 1 << 17;
 /** The maximum length of a marker; pieces overlap by this much. */
@@ -122,7 +123,7 @@ export function descendantsOf(pid: number): readonly number[] | undefined {
   return found;
 }
 
-/** The children that any thread of a process has started. */
+/** The children that the threads of a process have started. */
 function childrenOf(pid: number): number[] | undefined {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
@@ -159,8 +160,8 @@ export function killFirst({ pid, started }: FirstProcess): void {
 }
 
 /**
- * Kills the first process of a sandbox, with which all others end, and waits until it has ended. Much cheaper than
- * {@link endBearers}.
+ * Kills the first process of a sandbox, which ends all other processes in it, and waits until it has ended. Much
+ * cheaper than {@link endBearers}.
  */
 export async function endFirst({ pid, started }: FirstProcess): Promise<void> {
   for (let round = 0; round < 50; round++) {
@@ -171,7 +172,10 @@ export async function endFirst({ pid, started }: FirstProcess): Promise<void> {
   }
 }
 
-/** The buffer for the state of a process, which is always shorter. `readFileSync` needs twice the time. */
+/**
+ * The buffer for the state of a process. The state is always shorter than the buffer. `readFileSync` needs twice the
+ * time.
+ */
 const statBuffer = Buffer.allocUnsafe(4_096);
 
 function statOf(pid: number): { state: string; started: string } | undefined {
@@ -190,7 +194,8 @@ function statOf(pid: number): { state: string; started: string } | undefined {
 
 /**
  * A text that stays the same as long as no thread of a process and of its descendants runs; `undefined`: one of them is
- * running, or this system does not provide the information. The kernel counts each time a thread leaves the processor.
+ * running, or this system does not provide the information. The text contains the kernel's counts of how often each
+ * thread left the processor.
  */
 export function restOf(pid: number): string | undefined {
   const below = descendantsOf(pid);
@@ -232,9 +237,9 @@ function sent(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /**
- * Kills all processes with a marker. Repeats until none is found: a process that is just starting another one is found
- * the next time, and on a busy machine a process takes its time to die. A process that does not die is given up after
- * some seconds.
+ * Kills all processes with a marker. Repeats until no such process is found: a process that is just being started by
+ * another process is found the next time, and on a busy machine a process takes its time to die. A process that does
+ * not die is given up after some seconds.
  */
 export async function endBearers(marker: string): Promise<void> {
   for (let round = 0; round < 50; round++) {

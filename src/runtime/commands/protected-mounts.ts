@@ -12,20 +12,23 @@ export type Protection = Readonly<{
   pinned: readonly string[];
   /** Symbolic links, which cannot be mounted on; they are restored if the command changed them. */
   links: readonly ProtectedThing[];
-  /** Files that no mount protects. Each is compared before and after the command; a changed file is treated like a new one. */
+  /**
+   * Files that no mount protects. Each is compared before and after the command; a changed file is treated like a new
+   * file.
+   */
   watched: ReadonlyMap<RawPath, string>;
 }>;
 
 /**
- * The maximum number of mounts: each one makes the next one slower: with 64 a command starts some 30 ms later, with 500
- * some seconds.
+ * The maximum number of mounts. Each mount makes the next mount slower: with 64 a command starts some 30 ms later, with
+ * 500 some seconds.
  */
 const MOST_MOUNTS = 64;
 
 /**
  * Chooses how each protected file is guarded. Files in `node_modules` are only compared: package managers replace whole
  * folders in it, and a folder with a mount in it cannot be removed. When there are more files than `MOST_MOUNTS`, the
- * deepest ones are only compared, too. Hidden folders of a home folder that are on no list are not compared: the
+ * deepest files are only compared, too. Hidden folders of a home folder that are on no list are not compared: the
  * programs that own them, such as a browser, change them at any time.
  */
 export function protectionOf(things: readonly ProtectedThing[], roots: readonly string[]): Protection {
@@ -59,7 +62,10 @@ export function foldersAbove(root: string, path: string): string[] {
   return steps.map((_, at) => join(root, ...steps.slice(0, at + 1)));
 }
 
-/** Listed files near the top first; folders of unknown programs last. */
+/**
+ * The rank of a protected file among the files to mount: listed files near the top first, folders of unknown programs
+ * last.
+ */
 const rankOf = ({ path, unlisted }: ProtectedThing): number => path.split("/").length + (unlisted ? LONGEST : 0);
 
 const isInstalled = (path: RawPath): boolean => path.split("/").includes("node_modules");

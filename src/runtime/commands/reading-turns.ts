@@ -5,8 +5,8 @@
 const waiting: (() => void)[] = [];
 
 /**
- * Calls `resume` in a later turn of the event loop, one caller per turn. However many programs print without end, a
- * signal or a timer waits for one chunk of one of them at most.
+ * Calls `resume` in a later turn of the event loop, one caller per turn. So a signal or a timer waits for at most one
+ * chunk of one program, however many programs print without end.
  */
 export function awaitReadingTurn(resume: () => void): void {
   waiting.push(resume);

@@ -17,8 +17,8 @@ const LONGEST_LINE = 8 * LONGEST_SECRET;
 
 /**
  * Redacts a stream. An incomplete line is held back, because a secret in it may be incomplete. Lines of encoded data
- * are held back while the next line may continue them. Of an endless line, and of endless encoded data, only as much is
- * held back as a secret can be long.
+ * are held back while the next line may continue them. Of an endless line, and of endless encoded data, only a part of
+ * the maximum length of a secret is held back.
  */
 export function redactedStream(redact: (text: string) => string): RedactedStream {
   const decoder = new TextDecoder();

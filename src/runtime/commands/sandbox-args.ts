@@ -29,8 +29,8 @@ export function sandboxArgs(box: SandboxMounts, program: readonly string[]): str
 }
 
 /**
- * The bubblewrap arguments when the options are passed through this descriptor: command lines are visible to all users,
- * and the environment of the sandbox may be private.
+ * The bubblewrap arguments when the options are passed through this descriptor. The options are not in the command
+ * line, because command lines are visible to all users, and the environment of the sandbox may be private.
  */
 export function handedArgs(descriptor: number, program: readonly string[]): string[] {
   return ["--args", String(descriptor), "--", ...program];

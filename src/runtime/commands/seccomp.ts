@@ -34,7 +34,10 @@ const X64: Calls = {
   ioctl: 16,
 };
 
-/** 32-bit programs on x86_64. `socketcall` hides its arguments from a filter; C libraries have not used it since 2016. */
+/**
+ * 32-bit programs on x86_64. The system call `socketcall` is refused: it hides its arguments from a filter, and C
+ * libraries have not used it since 2016.
+ */
 const X86: Calls = {
   audit: 0x40000003,
   closed: [
@@ -153,8 +156,8 @@ const EAFNOSUPPORT = 97;
 /** The flag CLONE_NEWUSER, which asks for a new user namespace. */
 const NEW_USER = 0x10000000;
 /**
- * The allowed socket families: Unix, IPv4, IPv6, netlink (for the addresses of this machine). Others, such as vsock,
- * would reach the host of this machine.
+ * The allowed socket families: Unix, IPv4, IPv6, netlink (for the addresses of this machine). Other families, such as
+ * vsock, would reach the host of this machine.
  */
 const FAMILIES = [1, 2, 10, 16];
 /** The ioctl requests TIOCSTI and TIOCLINUX, with which a program can type into a terminal. */

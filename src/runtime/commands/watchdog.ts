@@ -4,16 +4,22 @@ import { signalGroup } from "./process-tree.ts";
 /** Guards one program: its process group, and all processes with its marker, are killed when this process dies. */
 export type Watchdog = Readonly<{
   guard(group: number): void;
-  /** Announces that this process will kill the program: if this process is too busy, the watchdog kills it. */
+  /**
+   * Announces that this process will kill the program. If this process is too busy to do it, the watchdog kills the
+   * program.
+   */
   hurry(): void;
-  /** Announces that the program has ended, so that its process group is not used any more; `ifKilled` still holds. */
+  /**
+   * Announces that the program has ended, so that its process group is not used any more. The program `ifKilled` stays
+   * registered.
+   */
   ended(): void;
   dismiss(): Promise<void>;
 }>;
 
 /**
- * The program to run after this process was killed, once all started processes have ended; it gets the records of all
- * commands at once.
+ * The program to run after this process was killed. It runs once all started processes have ended, and gets the records
+ * of all commands at once.
  */
 export type AfterKill = Readonly<{ program: readonly [file: string, script: string]; record: string }>;
 
@@ -61,8 +67,8 @@ export function watchdogFor({ marker, boxed = false, ifKilled }: GuardedProgram)
 }
 
 /**
- * Reports to the watchdog which programs are being killed: the first one at once, since this process may hang from now
- * on, and later ones of the same event loop turn together.
+ * Reports to the watchdog which programs are being killed. The first program is reported at once, since this process
+ * may hang from now on; later programs of the same event loop turn are reported together.
  */
 function announce(shell: Shell, id: number): void {
   shell.hurried.push(id);
@@ -90,7 +96,8 @@ function reportLater(shell: Shell, order: "ended" | "done", id: number): void {
 }
 
 /**
- * How long reports are collected: each report wakes the shell, and takes processor time that ending the programs needs.
+ * How long reports are collected before they are sent. Each report wakes the shell, and takes processor time that
+ * ending the programs needs.
  */
 const TOGETHER_MS = 100;
 
@@ -124,12 +131,12 @@ function startShell(key: string, program: readonly string[]): Shell {
 }
 
 /**
- * The path of a record, or an empty text if it contains a newline; the next subcrew process finds such a record by
- * itself.
+ * The path of a record, or an empty text if the path contains a newline; the next subcrew process finds such a record
+ * by itself.
  */
 const oneLine = (path: string): string => (path.includes("\n") ? "" : path);
 
-/** How long after {@link Watchdog.hurry} everything is killed, even if this process hangs. */
+/** The time after {@link Watchdog.hurry} at which everything is killed, even if this process hangs. */
 const HURRY_S = 3;
 
 /**

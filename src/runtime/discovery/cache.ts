@@ -21,7 +21,9 @@ export type DiscoveryChanges = Readonly<{
 
 const NOTHING: DiscoveryChanges = Object.freeze({ added: [], removed: [], changed: [] });
 
-/** Compares the found agents with those of the last search, and stores them. The first search reports no changes. */
+/**
+ * Compares the found agents with the agents of the last search, and stores them. The first search reports no changes.
+ */
 export function changesSince(cache: DiscoveryCache | undefined, agents: readonly FoundAgent[]): DiscoveryChanges {
   if (cache === undefined) return NOTHING;
   const before = cache.names;

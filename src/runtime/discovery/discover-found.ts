@@ -19,7 +19,7 @@ export type FoundAgent = Readonly<{
   /** The real path of the agent's file, if it differs from `file`. */
   real?: string;
   problems: readonly Problem[];
-  /** The agent that this one extends. */
+  /** The agent that this agent extends. */
   base?: FoundAgent;
   /** The origin of the field values that were not simply taken from the file. */
   origins: Origins;

@@ -31,8 +31,8 @@ export type DiscoverOptions = AgentAdjustments &
     /** Where to search instead of the preset's places, in order. */
     sources?: readonly (readonly Row[])[];
     /**
-     * Whose agents are searched. Without it, the scope of the preset decides which agents are used, and the others can
-     * still be selected by a qualified name or by the scope of a call.
+     * Whose agents are searched. Without it, the scope of the preset decides which agents are used, and the other
+     * agents can still be selected by a qualified name or by the scope of a call.
      */
     scope?: SourceScope;
     order?: Order;
@@ -52,7 +52,7 @@ export type Discovery = Readonly<{
   agents: readonly FoundAgent[];
   /** Bundled agents that a preset does not have and subcrew itself needs: they can be started and are not listed. */
   unlisted: readonly FoundAgent[];
-  /** Agents that are shadowed by another one of the same name. */
+  /** Agents that are shadowed by another agent of the same name. */
   shadowed: readonly Readonly<{ found: FoundAgent; by: FoundAgent }>[];
   /** Agents that an agent of the same name hides. A call that names their scope uses them. */
   otherScopes: readonly ScopedAgent[];
@@ -112,10 +112,12 @@ const sourceOfPlace = ({ scope, plugin }: SourceFolder): AgentSource => ({
   ...(plugin && { pluginScope: plugin.scope }),
 });
 
-/** The agent for tasks that name none, and the agent that `subcrew chat` talks to: both exist under every preset. */
+/**
+ * The agent for tasks that name no agent, and the agent that `subcrew chat` talks to: both exist under every preset.
+ */
 const NEEDED: ReadonlySet<string> = new Set(["general", "lead"]);
 
-/** The report about a plugin registry that cannot be read as a whole. */
+/** Reports a plugin registry that cannot be read as a whole. */
 const registryReport = (wrong: Problem): PlaceReport => ({
   family: "claude",
   scope: "plugin",
@@ -133,7 +135,7 @@ const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>
 
 /**
  * An agent that does not come from a found file: given by the caller, or bundled. Each search returns the same object,
- * because what is derived from an agent is remembered for its object.
+ * because values derived from an agent are cached by its object.
  */
 function given(read: ReadAgent, kind: "inline" | "bundled"): LoadedDefinition {
   const made = givenAgents[kind].get(read) ?? {

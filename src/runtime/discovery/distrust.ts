@@ -14,7 +14,7 @@ export type Trust = Readonly<{
 
 /**
  * Why a file of a project is not used: the project is not trusted, the content has changed, the file is new, it has
- * hidden characters, it is closed, or it is a skill with too many files.
+ * hidden characters, it may not be read, or it is a skill with too many files.
  */
 export type Distrust = "project" | "changed" | "new" | "hidden" | "secret" | "unchecked";
 
@@ -33,7 +33,7 @@ type ProjectFile = Readonly<{
   path: string;
   hash: string | undefined;
   hidden: boolean;
-  /** True: a link or another file of the project leads to the file. */
+  /** True: the file is named by a link or by another file of the project. */
   named?: boolean;
 }>;
 

@@ -3,7 +3,7 @@ import type { Dialects } from "../../core/agent/dialect.ts";
 import type { FieldOrigin } from "../../core/vocabulary/provenance.ts";
 import type { FoundAgent } from "./discover-found.ts";
 
-/** One field of an agent, its value, and where that came from. */
+/** One field of an agent, its value, and the origin of the value. */
 export type ExplainedField = Readonly<{ field: string; value: unknown; origin: FieldOrigin }>;
 
 /** Each field of an agent with its origin. Only this function looks up the lines in files. */
@@ -14,7 +14,10 @@ export function explainFields(found: FoundAgent, dialects: Dialects): readonly E
     .map(([field, value]) => ({ field, value, origin: originOf(field) }));
 }
 
-/** Returns a function that tells where a field of an agent came from; limits also one by one, as `limits.maxTurns`. */
+/**
+ * Returns a function that tells where a field of an agent came from. It also takes the name of a single limit, as
+ * `limits.maxTurns`.
+ */
 export function originsOf(
   { agent, read, origins, file }: FoundAgent,
   dialects: Dialects,

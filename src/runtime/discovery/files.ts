@@ -112,7 +112,7 @@ export type FileReading = ParsedFile &
     stamp?: Stamp;
     includes?: ReadonlyMap<string, Stamp>;
     hidden: boolean;
-    /** The hash of the bytes that were read, if the caller asked for it. */
+    /** The hash of the bytes that were read; absent unless the caller asked for it. */
     hash?: string;
     /** True: the folder of a skill has more files than are checked, so that the skill cannot be trusted. */
     unchecked?: boolean;
@@ -162,7 +162,10 @@ function readAfresh(file: CandidateFile, dialect: Dialect, options: ReadOptions)
   return reading;
 }
 
-/** The trust hash of a file as it is now, if it names no other files. That of a skill covers the files in its folder. */
+/**
+ * The trust hash of the file's current content, if the file names no other files. The hash of a skill covers the files
+ * in its folder.
+ */
 export function hashOfFile(path: string, text: string): string {
   return hashTexts([text, ...(basename(path) === SKILL_FILE ? readSkillFolder(path, readRegularBytesSync).lines : [])]);
 }
@@ -184,7 +187,7 @@ export type ReadOptions = Readonly<{
 
 /**
  * The hash for which a user's trust in a file is stored. It is computed over the file and all files that it names, from
- * the content that was read, not from the current one.
+ * the content that was read, not from the current content.
  */
 export function hashTexts(texts: readonly string[]): string {
   const hash = createHash("sha256");

@@ -3,10 +3,10 @@ import { nearestName } from "../../core/vocabulary/agent-name.ts";
 import { distrustText } from "./distrust.ts";
 import { type Discovery, type FoundAgent, findAgent } from "./discover.ts";
 
-/** The agent definition that a name means, even one that cannot run, and why it cannot. */
+/** The agent definition that a name means, even if it cannot run, and why it cannot run. */
 export type Definition = Readonly<{ found: FoundAgent; state: "ready" | "shadowed" | "untrusted" | "disabled" }>;
 
-/** Finds an agent definition to show; a shadowed one is found by its qualified name. */
+/** Finds an agent definition to show; a shadowed definition is found by its qualified name. */
 export function findDefinition(discovery: Discovery, name: string): Definition {
   const { agents, shadowed, untrusted, disabled, unlisted } = discovery;
   const found = findAgent({ agents: [...agents, ...disabled, ...untrusted], shadowed, unlisted }, name);

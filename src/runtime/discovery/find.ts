@@ -18,8 +18,8 @@ type Where<F> =
 
 /**
  * The agent of exactly this name. A qualified name (`bundled:explore`, `user:x`, `project:x`, `claude:x`, `<plugin>:x`)
- * selects a particular definition; in a complete search result, also one that is shadowed or of another scope. No other
- * agent can take such a name.
+ * selects a particular definition; in a complete search result, also a shadowed definition or a definition of another
+ * scope. No other agent can take such a name.
  */
 export function findAgent<F extends Findable>(where: Where<F>, name: string): F | undefined {
   const agents: readonly F[] = "agents" in where ? where.agents : where;

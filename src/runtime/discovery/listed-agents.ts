@@ -22,7 +22,7 @@ export type AgentListing = Readonly<{
   also: readonly string[];
 }>;
 
-/** Every usable agent, then those that cannot run, each with the reason. */
+/** Every usable agent, then the agents that cannot run, each with the reason. */
 export function listedAgents(found: Discovery): readonly AgentListing[] {
   return [...found.agents.map((one) => rowOf(one, "ready")), ...others(found)];
 }

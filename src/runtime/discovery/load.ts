@@ -8,12 +8,12 @@ import { type CandidateFile, type FileReading, listAgentFiles, readAgentFile } f
 import { type Distrust, distrustOf, type Trust } from "./distrust.ts";
 import type { SourceFolder } from "./places.ts";
 
-/** One definition of an agent, before the one with the highest precedence is chosen. */
+/** One definition of an agent, before the definition with the highest precedence is chosen. */
 export type LoadedDefinition = Readonly<{
   read: ReadAgent;
   /** The agent, including where it was found. */
   agent: Agent;
-  /** The trust rank of the definition; the agent that it extends never has a lower one. */
+  /** The trust rank of the definition. The agent that it extends never has a lower rank. */
   rank: number;
   /** Why the agent cannot run; absent: it is trusted. */
   distrust?: Distrust;
@@ -93,7 +93,9 @@ export async function loadPlace(
 
 const BATCH = 200;
 
-/** Trust ranks of definitions: those of the user and of plugins are trusted more than those of a project. */
+/**
+ * Trust ranks of definitions: definitions of the user and of plugins are trusted more than definitions of a project.
+ */
 const RANKS = { user: 2, plugin: 2, project: 1 } as const;
 
 function add(

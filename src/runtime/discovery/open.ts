@@ -15,7 +15,7 @@ export type Stamp = Readonly<Pick<Stats, "ino" | "size" | "mtimeMs" | "ctimeMs">
 
 const stampOf = ({ ino, size, mtimeMs, ctimeMs }: Stats): Stamp => ({ ino, size, mtimeMs, ctimeMs });
 
-/** True when the file is the one the stamp was taken from, unchanged. */
+/** True when the file is still the file, and has the content, that the stamp was taken from. */
 export function isUnchanged(path: string, { ino, size, mtimeMs, ctimeMs }: Stamp): boolean {
   const now = statSync(path, { throwIfNoEntry: false });
   return (
@@ -24,15 +24,15 @@ export function isUnchanged(path: string, { ino, size, mtimeMs, ctimeMs }: Stamp
 }
 
 export type OpenOptions = Readonly<{
-  /** A buffer to reuse, so that none is allocated for each file. */
+  /** A buffer that the caller reuses, so that no buffer is allocated for each file. */
   scratch?: Buffer;
   /** False: no fingerprint (stamp) of the file is needed. */
   stamped?: boolean;
 }>;
 
 /**
- * Opens a file once and checks the opened file, since its name may refer to another file later. Never waits for a pipe,
- * and reads nothing that is too long to be an agent.
+ * Opens a file once and checks the opened file, since its name may refer to another file later. It never waits for a
+ * pipe, and refuses a file that is too long to be an agent.
  */
 export function openText(path: string, { scratch, stamped = true }: OpenOptions = {}): OpenedText {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);

@@ -2,20 +2,21 @@ import { isInScope, type SourceScope } from "../../core/agent/source-scope.ts";
 import type { FoundAgent } from "./discover-found.ts";
 import { qualifiedNames } from "./find.ts";
 
-/** An agent that is used under its plain name in another scope than that of the search. */
+/** An agent that is used under its plain name in another scope than the scope of the search. */
 export type ScopedAgent = Readonly<{
   found: FoundAgent;
   /** The qualified name that selects this agent. */
   called: string;
-  /** The scopes in which this agent is the one with its name. */
+  /** The scopes in which the plain name selects this agent. */
   scopes: readonly SourceScope[];
 }>;
 
 const SCOPES: readonly SourceScope[] = ["user", "project", "both"];
 
 /**
- * The agents that a call with another scope uses instead of those that the search chose. `usable`: all agents that can
- * run, in order of precedence; `chosen`: the agents that the search chose, by name; `shadowed`: those that they shadow.
+ * The agents that a call with another scope uses instead of the agents that the search chose. `usable`: all agents that
+ * can run, in order of precedence; `chosen`: the agents that the search chose, by name; `shadowed`: the agents that the
+ * chosen agents shadow.
  */
 export function otherScopes(
   usable: readonly FoundAgent[],

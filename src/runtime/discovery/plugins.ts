@@ -18,8 +18,8 @@ export type PluginRoot = Readonly<{
 const REGISTRY = ".claude/plugins/installed_plugins.json";
 
 /**
- * The installed plugins that have agents (or the content that `folder` names), those of the project before those of the
- * user.
+ * The installed plugins that have agents (or the content that `folder` names), first the plugins of the project, then
+ * the plugins of the user.
  */
 export function pluginRoots(home: string, cwd: string, folder = "agents"): readonly PluginRoot[] {
   const entries = parsePluginRegistry(readJson(join(home, REGISTRY)));
@@ -77,7 +77,8 @@ const PLUGIN_ID = /^[\w.-]+@[\w./-]+$/;
 
 /**
  * The plugins that settings of Claude Code disable. In a project the nearest settings count, and those of one person
- * (`settings.local.json`) before those of all; no settings of a project enable a plugin that the user's disable.
+ * (`settings.local.json`) before those of all. Settings of a project never enable a plugin that the user's settings
+ * disable.
  */
 function disabledPlugins(home: string, cwd: string): ReadonlySet<string> {
   const files = foldersUp(cwd)
@@ -135,8 +136,8 @@ export function pluginEntry(id: string, entry: unknown): PluginEntry | undefined
 }
 
 /**
- * The default folder, such as `agents/`, and the paths that the manifest names; paths outside of the plugin are left
- * out.
+ * The default folder, such as `agents/`, and the paths that the plugin's manifest names; paths outside of the plugin
+ * are left out.
  */
 function placesIn(root: string, folder: string): string[] {
   const manifest = readJson(join(root, ".claude-plugin", "plugin.json"));

@@ -20,14 +20,17 @@ export type ProjectInstructions = Readonly<{
 
 export type InstructionPlace = Readonly<{ cwd: string; home: string; trust: Trust | undefined }>;
 
-/** Maximum number of characters of one instructions file, and of all together; the nearest files are kept first. */
+/**
+ * Maximum number of characters of a single instructions file, and of all files together; the nearest files are kept
+ * first.
+ */
 const MAX_OF_FILE = 24 * 1024;
 const MAX_INSTRUCTIONS = 32 * 1024;
 /** How deep imports of instruction files may be nested. */
 const MAX_DEPTH = 5;
 
 /**
- * Reads the instructions for work in a folder: the user's file, then those from the root of the project down to the
+ * Reads the instructions for work in a folder: the user's file, then the files from the root of the project down to the
  * folder, each followed by the files it imports. Files of a project are used only if the project is trusted, each with
  * the content that was trusted.
  */
@@ -96,7 +99,7 @@ function add(reader: Reader, path: string, group: Group, depth = 0): void {
   }
 }
 
-/** True for an existing file: only a mention of one is an import; `@types/node` usually is not. */
+/** True for an existing file. Only a mention of an existing file is an import; `@types/node` usually is not. */
 function isFile(path: string): boolean {
   return existsSync(path) && /\.[\w-]+$/.test(path);
 }

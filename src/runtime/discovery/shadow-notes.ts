@@ -1,7 +1,10 @@
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Discovery } from "./discover.ts";
 
-/** Notes about agents of a plan whose definition in the project replaces one of the user or a bundled one. */
+/**
+ * Notes about agents of a plan whose definition in the project replaces a definition of the user or a bundled
+ * definition.
+ */
 export function shadowNotes(
   { nodes }: Plan,
   { shadowed, untrusted, agents }: Pick<Discovery, "shadowed" | "untrusted" | "agents">,

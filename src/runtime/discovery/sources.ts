@@ -2,13 +2,13 @@ import type { SourceScope } from "../../core/agent/source-scope.ts";
 
 /**
  * One place where a family's agents may be: a directory or a file, below a project's directory or below the home
- * directory. A family is an agent program with its own agent files.
+ * directory. A family is an agent program that has its own agent files.
  */
 export type Row = Readonly<{
   /** The prefix of qualified names, and the name of the family in lists. */
   family: string;
   dialect: string;
-  /** Paths in the project: the nearest directory that has one of them is used. */
+  /** Paths in the project. The nearest directory that contains one of these paths is used. */
   project: readonly string[];
   /** Paths below the home directory. */
   user: readonly string[];
@@ -109,7 +109,7 @@ export const agentFamilies: readonly (readonly Row[])[] = [
 
 export type Order = "family-first" | "scope-first";
 
-/** Where agents are searched to behave like one other program. */
+/** Where agents are searched to behave like a certain other program. */
 export type Preset = Readonly<{
   families: readonly (readonly Row[])[];
   order: Order;

@@ -8,7 +8,7 @@ export function artifactOf(text: string): Artifact {
   return { hash: hashOf("sha256", text, "hex"), bytes: Buffer.byteLength(text) };
 }
 
-/** The hash and size of a file; for a symbolic link, those of the path that it contains. */
+/** The hash and size of a file; for a symbolic link, the hash and size of the path that it contains. */
 export async function artifactOfFile(file: string): Promise<Artifact> {
   if ((await lstat(file)).isSymbolicLink()) return artifactOf(await readlink(file));
   const hash = createHash("sha256");

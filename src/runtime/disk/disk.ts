@@ -39,7 +39,7 @@ export type DiskReader = Readonly<{
 
 type Entry = Pick<Dirent, "name" | "parentPath" | "path">;
 
-/** The maximum length of data that is written synchronously; longer data is written in the thread pool. */
+/** The maximum length of data that is written synchronously; the thread pool writes longer data. */
 const SHORT = 1 << 16;
 
 /** The disk of this machine. Short operations that need not wait for the disk are synchronous; see `openFile`. */

@@ -33,7 +33,7 @@ async function takes(file: string, claim: string): Promise<boolean> {
 }
 
 /**
- * Removes the claim file (lock) of a dead process, and only that one: a claim that another process made meanwhile is
+ * Removes the claim file (lock) of a dead process, and no other claim: a claim that another process made meanwhile is
  * restored.
  */
 export async function removeStale(
@@ -51,7 +51,7 @@ export async function removeStale(
 }
 
 /**
- * True while the process that wrote a lock file is alive. An unreadable lock file may be one that is just being
+ * True while the process that wrote a lock file is alive. An unreadable lock file may be a file that is just being
  * written.
  */
 async function isHeld(file: string, claim: string): Promise<boolean> {

@@ -17,7 +17,7 @@ export type DiskFile = Readonly<{
 
 const [datasync, sync, writeLater] = [promisify(fdatasync), promisify(fsync), promisify(write)];
 
-/** Longer writes go through the thread pool, so that other work continues. */
+/** The length above which a write goes through the thread pool, so that other work continues. */
 const SHORT_BYTES = 1 << 16;
 
 /**

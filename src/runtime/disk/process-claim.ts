@@ -61,8 +61,8 @@ async function readOurs(disk: Disk): Promise<Omit<ProcessClaim, "nonce">> {
 }
 
 /**
- * A claim (file that says which process owns something) whose process is alive, or may be: whether a process of another
- * host lives cannot be seen from this one.
+ * A claim (file that says which process owns something) whose process is alive, or may be alive: whether a process of
+ * another host lives cannot be seen from this host.
  */
 export type LivingClaim = Readonly<{ pid: number | undefined; host?: string; sole?: true }>;
 

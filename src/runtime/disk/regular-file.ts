@@ -52,7 +52,7 @@ export function readRegularBytesSync(path: string, most: number): Buffer {
 }
 
 /**
- * The text of a file that a person named on the command line: a regular file, or one that the shell opened, as in
+ * The text of a file that a person named on the command line: a regular file, or a file that the shell opened, as in
  * `--input <(command)`. Never more than `most` bytes.
  */
 export async function readNamedFile(path: string, most: number = MOST_TEXT_BYTES): Promise<string> {
@@ -69,7 +69,7 @@ export async function readNamedFile(path: string, most: number = MOST_TEXT_BYTES
 
 const OPENED_BY_SHELL = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/self\/fd\/\d+)$/;
 
-/** Opens a regular file for reading, and nothing else. */
+/** Opens a regular file for reading; refuses everything that is not a regular file. */
 export function openRegular(path: string): Promise<FileHandle> {
   return checked(path, open(path, READ_FLAGS));
 }

@@ -33,7 +33,7 @@ export async function replaceFile(file: string, text: string, disk: Disk = machi
 }
 
 const DRAFT = /^\.[0-9a-f]{16}\.tmp$/;
-/** The age after which a temporary file counts as abandoned. */
+/** The age after which a temporary file is treated as abandoned. */
 const LEFT_MS = 60_000;
 
 /** Deletes temporary files of processes that died while writing; `own`: a folder in which only this process writes. */

@@ -6,12 +6,14 @@ import { formatDuration } from "../../core/text/duration.ts";
 import { following, stopped } from "../async/cancel.ts";
 import type { NodeContext, RunScope } from "./scope.ts";
 
-/** The key that identifies a question: each question has its own, so that an answer cannot reach another question. */
+/**
+ * The key that identifies a question. Each question has its own key, so that an answer cannot reach another question.
+ */
 export function questionKey(run: string, path: string, call: string | undefined): string {
   return call === undefined ? `${run}/${path}` : `${run}/${path}#${call}`;
 }
 
-/** How long a question waits: until the run ends, or until its timeout. */
+/** How long a question waits: until the run ends, or until its timeout if it has one. */
 export function answerTimeoutOf(
   { parameters: { answerTimeoutMs } }: Pick<RunScope, "parameters">,
   parent: AbortSignal,

@@ -12,7 +12,9 @@ export type Claims = Readonly<{
    * node that is not in a race.
    */
   claim(id: string, signal: AbortSignal): Promise<boolean>;
-  /** True when the node competes in a race and has no winner's place yet: it must claim one before it may succeed. */
+  /**
+   * True when the node competes in a race and has no winner's place yet: it must claim a place before it may succeed.
+   */
   mustWait(id: string): boolean;
   /** Gives back the winner's place that an ended node had claimed. */
   release(id: string): void;
@@ -28,8 +30,8 @@ export type ClaimRecord = Readonly<{
 
 /**
  * The winners' places of one plan. A place is recorded before the changes of its contender are applied, and given to
- * the same contender after a resume: otherwise another one could win then, and the workspace would contain the changes
- * of both.
+ * the same contender after a resume. Otherwise another contender could win after the resume, and the workspace would
+ * contain the changes of both.
  */
 export function createClaims(all: Schedule, { had, record }: ClaimRecord): Claims {
   const held = new Map<string, readonly ScheduleEntry[]>();

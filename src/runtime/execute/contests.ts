@@ -12,9 +12,10 @@ import type { Claims } from "./claims.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
 
 /**
- * Keeps the file changes for a contender (a competing node of a race) separate until that contender has won: the tasks
- * before it in its chain, the members of a group, the rounds of a loop, and isolated subagents. The changes are
- * collected in a worktree of the contender; all tasks of the contender work in it if one of them is isolated.
+ * Keeps the file changes for a contender (a competing node of a race) separate until that contender has won. These are
+ * the changes of the contender, of the tasks before it in its chain, of the members of a group, of the rounds of a
+ * loop, and of isolated subagents. The changes are collected in a worktree of the contender; all tasks of the contender
+ * work in it if one of them is isolated.
  */
 export type Contests = Readonly<{
   /**
@@ -52,8 +53,8 @@ export function createContests(all: Schedule, scope: PlanScope, claims: Claims):
   const contests = new Map<string, Contest>();
   const closing = new Set<Promise<unknown>>();
   /**
-   * True when the plan contains a join, so that it may contain a race. Most plans have none, and need not be searched
-   * for contenders (competing nodes).
+   * True when the plan contains a join, so that it may contain a race. Most plans contain no join, and need not be
+   * searched for contenders (competing nodes).
    */
   let hasJoin = false;
 

@@ -31,7 +31,7 @@ export type DelegationSlot = BackgroundHelpers &
     end(): Promise<void>;
     /** Releases the slot until the next attempt. */
     releaseSlot(): void;
-    /** Gives the slot to other tasks while the task waits, and then takes one again. */
+    /** Gives the slot to other tasks while the task waits, and then takes a slot again. */
     freeSlot<T>(wait: () => Promise<T>): Promise<T>;
     delegate(what: AnyInput | Plan, parent: Parent, stop?: AbortSignal): Promise<DelegationOutcome>;
     /** Notifies the task about subagents that a crash ended and that were not started again. */
@@ -39,9 +39,9 @@ export type DelegationSlot = BackgroundHelpers &
   }>;
 
 /**
- * Runs plans below the path of the delegating task: `lead/scout`, and `lead.2/scout` the second time.
- * The task's slot is free while it waits. If tasks kept their slots while their subagents queue for one, every run
- * whose depth reaches the number of slots would hang.
+ * Runs plans below the path of the delegating task: `lead/scout`, and `lead.2/scout` the second time. The task's slot
+ * is free while it waits. If tasks kept their slots while their subagents queue for a slot, every run whose depth
+ * reaches the number of slots would hang.
  */
 export function createDelegation({
   path,
@@ -234,7 +234,7 @@ function outcomesOf({ nodes }: Plan, outcomeOf: (id: string) => Outcome | undefi
   );
 }
 
-/** An invalid request of a model is a failed delegation, not a failed run. */
+/** Compiles a plan that a model requested. An invalid request is a failed delegation, not a failed run. */
 function planned(compile: () => Plan): Plan | FailedOutcome {
   try {
     return compile();

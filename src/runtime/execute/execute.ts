@@ -58,7 +58,7 @@ export async function execute(
     pathOf: (id) => (all.entries.has(id) ? scope.prefix + id : scope.outer.pathOf?.(id)),
   };
 
-  /** Steps are handled one after the other, also when a listener of one step triggers the next. */
+  /** Handles steps in turn, even when a listener of one step triggers the next. */
   const steps: { step: Step; stop: Stop }[] = [];
   let advancing = false;
   const advance = (step: Step, stop: Stop = stopped(NOT_NEEDED)): void => {
@@ -103,7 +103,9 @@ export async function execute(
     watch(id, { abort: (reason) => follow(id, Promise.resolve(cancelled(reason))) });
     scope.run.pauses.stopped(scope.prefix + id, () => admit(id));
   };
-  /** A task waits for its files without a slot: the task that is writing them may need a slot to end. */
+  /**
+   * Waits for a task's files before the task gets a slot: the task that is writing the files may need a slot to end.
+   */
   const queueForFiles = (id: string, globs: readonly string[]): void => {
     const path = scope.prefix + id;
     let granted = false;
@@ -123,7 +125,7 @@ export async function execute(
     };
     if (!granted) watch(id, { abort });
   };
-  /** A task that waits for a slot needs only an entry in the queue: no signal and no promise. */
+  /** Puts a task that waits for a slot into the queue. The entry needs no signal and no promise. */
   const queueForSlot = (id: string, lease?: Release): void => {
     let stop: Stop | undefined;
     const start = async (held: HeldSlot): Promise<Outcome> => {

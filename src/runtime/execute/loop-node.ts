@@ -85,7 +85,7 @@ async function repeat(
   }
 }
 
-/** The node whose output the deciding node of a loop reviews. */
+/** The node whose output is reviewed by the node that decides about a loop's rounds. */
 function draftOf({ body, until }: LoopNode): string | undefined {
   const judge = body.nodes[until];
   return judge && "needs" in judge ? judge.needs?.[0] : undefined;
@@ -103,8 +103,8 @@ type Verdict =
   | Readonly<{ is: "over"; outcome: Outcome }>;
 
 /**
- * The verdict of the node that decides about a loop's round. A failed review does not discard the work. A rejection by
- * a person discards it, and a question that no person could answer is not an approval.
+ * The verdict of the node that decides about a loop's round. If the review failed, the work is kept. If a person
+ * rejected the work, it is discarded. A question that no person could answer is not an approval.
  */
 function verdictOf(outcome: Outcome | undefined, judge: Node["kind"] | undefined): Verdict {
   if (!outcome) return { is: "unknown", why: "it did not run" };

@@ -5,7 +5,7 @@ export type RetryOptions<T> = Readonly<{
   retry: RetryConfig | undefined;
   /** The number of attempts that were used before the run was resumed. */
   used?: number;
-  /** Makes one attempt; `n` is 1 for the first. */
+  /** Makes an attempt; `n` is 1 for the first attempt. */
   attempt(n: number): Promise<T>;
   /** The error of a result, or `undefined` for a success. */
   errorOf(result: T): string | undefined;
@@ -13,7 +13,7 @@ export type RetryOptions<T> = Readonly<{
   wait(delayMs: number, n: number, result: T): Promise<T | undefined>;
 }>;
 
-/** Retries until a success, the last attempt, or an error that is not retried. */
+/** Retries until an attempt succeeds, the last attempt has failed, or an error is not to be retried. */
 export async function withRetry<T>({ retry, used = 0, attempt, errorOf, wait }: RetryOptions<T>): Promise<T> {
   for (let n = used + 1; ; n += 1) {
     const result = await attempt(n);

@@ -21,7 +21,7 @@ import type { TaskPauses } from "./task-pauses.ts";
 /** The parts of a run that all its plans share and that are given at its start. */
 export type RunParts = Readonly<{
   engine: Engine;
-  /** All options of the run; each node reads those that concern it. */
+  /** All options of the run; each node reads the options that concern it. */
   parameters: RunParameters;
   /** Whether tasks park (wait) instead of failing at a limit or a fault of a provider; absent: they fail. */
   parks?: ParkRules;
@@ -36,7 +36,7 @@ export type RunParts = Readonly<{
   /** The currently available agents; absent where agents cannot be searched. */
   agents?(): Promise<Catalog>;
   /**
-   * The agent of a task that names none, and the agent that must not be started again; absent: every task names its
+   * The agent of a task that names no agent, and the agent that must not be started again; absent: every task names its
    * agent.
    */
   spawning?: Readonly<{ nameOf(task: Task): string; blocked?: string }>;
@@ -75,7 +75,7 @@ export type RunScope = RunParts &
     /** Resolves once everything emitted so far is safely stored. */
     durable(): Promise<void>;
     /**
-     * The recorded events of a task's current attempt, including those of this process; absent where nothing is
+     * The recorded events of a task's current attempt, including events of this process; absent where nothing is
      * recorded.
      */
     recorded?(path: string): Promise<readonly KeptEvent[]>;
@@ -100,7 +100,7 @@ export type PlanScope = Readonly<{
   prefix: string;
   /** The nodes whose results are needed; by default only the output node. */
   roots?: readonly string[];
-  /** Looks up nodes of the plans around this one. */
+  /** Looks up nodes of the plans around this plan. */
   outer: Lookup;
   /** The previous round; set in later rounds of a loop. */
   round?: Round;

@@ -20,7 +20,7 @@ import { postMessage, sendTo } from "./send-message.ts";
 /** The share by which a wait is extended at random, so that many tasks do not retry at once. */
 const JITTER = 0.25;
 
-/** A failed review is retried once. */
+/** The retry setting for reviews: a failed review is retried once. */
 const REVIEW_RETRY = { maxAttempts: 2, backoffMs: 250 } as const;
 
 /** Runs a task: one attempt, and further attempts according to its retry setting. */

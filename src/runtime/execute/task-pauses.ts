@@ -11,7 +11,7 @@ export type TaskPauses = Readonly<{
   reason(path: string): string | undefined;
   /** True while a task or one of its ancestors is paused: its running work is being stopped. */
   covers(path: string): boolean;
-  /** Pauses a task: a running task stops, a waiting one does not start. */
+  /** Pauses a task: a running task stops, a waiting task does not start. */
   pause(path: string, reason: string): void;
   /** To be called when a paused task has stopped, or is about to start. `go` resumes it. */
   stopped(path: string, go: () => void): void;
@@ -19,11 +19,13 @@ export type TaskPauses = Readonly<{
   resume(path: string | undefined): readonly string[];
   /** Called when a task has ended, so that there is nothing left to pause. */
   forget(path: string): void;
-  /** Cancels a task by name, also one that is paused or still stopping for a pause. */
+  /** Cancels a task by name, including a task that is paused or still stopping for a pause. */
   cancel(path: string, reason: string): void;
   /** The reason of a task that was cancelled by name. It is used even if the task was already stopping for a pause. */
   cancelReason(path: string): string | undefined;
-  /** True for a task that was cancelled by name, and for every node below it: its end is recorded also during a pause. */
+  /**
+   * True for a task that was cancelled by name, and for every node below it: its end is recorded also during a pause.
+   */
   isCancelled(path: string): boolean;
   /**
    * To be called when a node stops because of a pause: its end is not recorded, and the node continues together with
@@ -50,9 +52,9 @@ export type TaskPauseParts = Readonly<{
   initially(path: string): string | undefined;
   /** Reloads the recorded events of a task, so that it can continue after them. */
   renew(path: string): Promise<void>;
-  /** True for a task that only waits for the plans that it started, `plans` is their number. */
+  /** True for a task that only waits for the plans that it started; `plans` is their number. */
   onlyWaits(path: string, plans: number): boolean;
-  /** Called when all unfinished tasks are paused or wait for paused ones. */
+  /** Called when all unfinished tasks are paused or wait for paused tasks. */
   idle(paths: readonly string[]): void;
 }>;
 

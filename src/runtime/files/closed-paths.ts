@@ -7,7 +7,7 @@ const MOST = 50_000;
 
 /**
  * The paths below a folder that rules forbid to read, to hide them from commands. Throws when the folder is too large
- * to be searched completely: a partly enforced rule would be worse than none.
+ * to be searched completely: a partly enforced rule would be worse than no rule.
  */
 export function closedPaths(policy: Policy, root: string, placeOf: (absolute: string) => string): string[] {
   const isClosed = readBans(policy);

@@ -7,7 +7,7 @@ import { isOpenRefusal, openInside, printableName, type Root } from "./open-cont
 
 /**
  * The files as Markdown, in the given order. A file that is missing, outside of `cwd` or not text is named with the
- * reason, and a large one is cut with a notice. Returns a promise, although the function of this name in
+ * reason. A large file is cut with a notice. Returns a promise, although the function of this name in
  * pi-parallel-agents is synchronous.
  */
 export async function readContextFiles(filePaths: readonly string[], cwd: string | Root = "."): Promise<string> {
@@ -25,7 +25,7 @@ export async function readContextFiles(filePaths: readonly string[], cwd: string
 const FILE_BYTES = MAX_OUTPUT_BYTES;
 const ALL_BYTES = 10 * FILE_BYTES;
 
-/** A file of the context; `name` is its path from the root, where it differs from the given one. */
+/** A file of the context; `name` is its path from the root, if that differs from the given path. */
 type Section = Readonly<{ text: string; bytes: number; name?: string }>;
 
 async function section(cwd: string | Root, path: string, most: number): Promise<Section> {
@@ -50,7 +50,9 @@ function nameOf(root: string, path: string): string {
   return name === "" || name.startsWith("..") ? path : name.split(sep).join("/");
 }
 
-/** The error of the operating system with the path as given: absolute paths of this machine are not revealed to a model. */
+/**
+ * The error of the operating system with the path as given: absolute paths of this machine are not revealed to a model.
+ */
 const missing = (path: string): string => `ENOENT: no such file or directory, open '${printableName(path)}'`;
 
 function unread(reason: string): Section {

@@ -6,8 +6,9 @@ const PARTS = /^(?:head|objects|refs|commondir|config|config\.worktree|hooks)$/i
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * The names in a folder that make it a git directory, if it has no protected name. Git treats a folder with these
- * entries as a repository when a person works in it, and runs the programs in its configuration and hooks.
+ * The names in a folder that make it a git directory, although it has no protected name such as `.git`. Git treats a
+ * folder with these entries as a repository when a person works in it, and runs the programs in its configuration and
+ * hooks.
  */
 export function gitDirectoryParts(names: Iterable<string>): ReadonlySet<string> {
   const by = new Map(Array.from(names).flatMap((name) => (PARTS.test(name) ? [[name.toLowerCase(), name]] : [])));
@@ -18,8 +19,8 @@ export function gitDirectoryParts(names: Iterable<string>): ReadonlySet<string> 
 }
 
 /**
- * The folder that is a git directory once files are written to these paths below `base`, and of which one of the paths
- * is a part. Paths with a protected name, such as `.git`, do not count: rules decide about them.
+ * The folder that becomes a git directory when files are written to these paths below `base`; at least one of the paths
+ * is a part of it. Paths with a protected name, such as `.git`, do not count: rules decide about them.
  */
 export async function writtenGitDirectory(base: string, paths: readonly string[]): Promise<string | undefined> {
   const added = new Map<string, Set<string>>();

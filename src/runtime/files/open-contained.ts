@@ -51,7 +51,7 @@ export async function openWalked(root: Root, path: string): Promise<WalkedFolder
 }
 
 /**
- * An open folder and the path to read it by; on Linux that path means the open folder, even if its name refers to
+ * An open folder and the path to read it by. On Linux that path leads to the open folder, even if its name refers to
  * another folder by now.
  */
 export type WalkedFolder = Readonly<{ handle: FileHandle; place: string }>;

@@ -60,8 +60,8 @@ export class ProtectedScan {
   #next: Promise<readonly ProtectedThing[]> | undefined;
 
   /**
-   * `isNew`: tells whether a protected folder is new and will be renamed; its contents are judged as if it already had
-   * its harmless name.
+   * `isNew`: tells whether a protected folder is new, so that it will be renamed. The contents of such a folder are
+   * judged as if it already had its harmless name.
    */
   constructor(given: ScannedRoot, isNew: (path: RawPath) => boolean = () => false) {
     this.#given = given;
@@ -130,7 +130,7 @@ export class ProtectedScan {
     return found;
   }
 
-  /** The entries of a folder. */
+  /** The entries of a scanned folder. */
   #list(folder: Folder, stats: Stats, base: Base | undefined): Listing {
     const known = folder.listing;
     if (known?.settled && known.ino === stats.ino && known.ctimeMs === stats.ctimeMs) return known;
@@ -205,9 +205,11 @@ const SLICE_MS = 10;
  * seconds.
  */
 const SETTLED_MS = 2_500;
-/** The magic numbers of ext, xfs, btrfs, tmpfs, overlay, f2fs, zfs and bcachefs. */
+/**
+ * The numbers by which the system identifies the file systems ext, xfs, btrfs, tmpfs, overlay, f2fs, zfs and bcachefs.
+ */
 const LOCAL = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0xf2f52010, 0x2fc12fc1, 0xca451a4e]);
-/** Folders that are replaced in every sandbox, so no command can write the real ones. */
+/** Folders that are replaced in every sandbox, so no command can write the real folders. */
 const NEVER = ["/proc", "/sys", "/dev", "/run", "/tmp", "/var/tmp"];
 
 const childOf = (path: RawPath, name: string): RawPath => (path === "/" ? `/${name}` : `${path}/${name}`);
@@ -221,7 +223,10 @@ const folderAt = (path: RawPath, place: string): Folder => ({ path, place, opene
 
 const IF_THERE = { throwIfNoEntry: false } as const;
 
-/** The state of a folder; `undefined`: it is missing, not a folder, or in a folder of another user that is closed. */
+/**
+ * The state of a folder; `undefined`: it is missing, not a folder, or in a folder of another user that this user may
+ * not enter.
+ */
 function statsOf({ path, opened: short }: Folder, base: Base | undefined): Stats | undefined {
   try {
     const stats = isAt(base, path)
@@ -234,8 +239,8 @@ function statsOf({ path, opened: short }: Folder, base: Base | undefined): Stats
 }
 
 /**
- * True for a folder of this user that may not be listed or entered. A folder of another user is not: a command cannot
- * write in a folder that this process cannot open.
+ * True for a folder of this user that may not be listed or entered. False for a folder of another user: a command
+ * cannot write in a folder that this process cannot open.
  */
 const isClosed = ({ mode, uid }: Stats): boolean =>
   (mode & 0o500) !== 0o500 && uid !== 0 && uid === process.geteuid?.();
@@ -253,7 +258,10 @@ function unlock(folder: Folder, { mode }: Stats, base: Base | undefined): Base |
   return near;
 }
 
-/** An open ancestor of a folder: the path from it is short enough for the kernel, and leads through no closed folder. */
+/**
+ * An open ancestor of a folder. The path from it is short enough for the kernel, and every folder on that path may be
+ * entered.
+ */
 type Base = {
   readonly fd: number;
   readonly from: number;
@@ -265,7 +273,10 @@ type Base = {
 /** Maximum length of a path in system calls; a tree can be deeper. */
 const LONGEST = 3_000;
 
-/** An open ancestor that is nearer to a folder whose path has become too long. */
+/**
+ * An open ancestor that is nearer to a folder than the last one, because the path from the last one has become too
+ * long.
+ */
 function within(folder: Folder, base: Base | undefined): Base | undefined {
   if (folder.path.length - (base?.from ?? 0) <= LONGEST) return base;
   return openBase(folder, base) ?? base;

@@ -11,7 +11,7 @@ export type QuarantinedFile = Readonly<{
   place: string;
   now: string;
   problem?: string;
-  /** True: the entry is a git repository; its `HEAD` file, which marks one, is renamed, too. */
+  /** True: the entry is a git repository. Its `HEAD` file, without which it is not a repository, is renamed, too. */
   repository?: true;
 }>;
 
@@ -47,7 +47,10 @@ export function setAside(root: string, path: RawPath): QuarantinedFile | undefin
   });
 }
 
-/** Restores a symbolic link that was changed or deleted. A file put in its place gets a harmless name. */
+/**
+ * Restores a symbolic link that was changed or deleted. If another file is in its place, that file gets a harmless
+ * name.
+ */
 export function restoreLink(root: string, path: RawPath, target: RawPath): QuarantinedFile | undefined {
   const moved = setAside(root, path);
   const made = inFolderOf(root, path, (folder, name) => {

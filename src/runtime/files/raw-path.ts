@@ -1,6 +1,6 @@
 /**
- * A path as the kernel sees it: each character is one byte. A name on Linux need not be valid UTF-8, and one that is
- * not cannot be opened by the text that a person sees.
+ * A path as the kernel sees it: each character is one byte. A name on Linux need not be valid UTF-8, and an invalid
+ * name cannot be opened by the text that a person sees.
  */
 export type RawPath = string;
 

@@ -14,8 +14,8 @@ export function realPathOf(path: string): string {
 }
 
 /**
- * The symbolic links through which a path leads, each with the real path of its folder. Another program that replaces
- * one of them decides where the path leads.
+ * The symbolic links through which a path leads, each with the real path of its folder. A program that replaces one of
+ * these links decides where the path leads.
  */
 export function linksOnTheWay(path: string): string[] {
   const links = new Set<string>();
@@ -34,7 +34,7 @@ export function linksOnTheWay(path: string): string[] {
   return [...links];
 }
 
-/** The kernel follows no more links than this. */
+/** The maximum number of links in a path that the kernel follows. */
 const MOST_LINKS = 40;
 
 function targetOf(path: string): string | undefined {

@@ -20,7 +20,7 @@ export type SubjectRoots = Readonly<{
 
 /**
  * Resolves the subjects of a tool call, so that rules see both the real path and the given names. Throws a refusal for
- * paths outside of the allowed folders, also for those reached through a symbolic link.
+ * paths outside of the allowed folders, also if they are reached through a symbolic link.
  */
 export async function resolveSubject(
   subject: Subject,

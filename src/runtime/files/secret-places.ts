@@ -27,7 +27,7 @@ export type ClosedPlaces = Readonly<{
   linked(file: FileIdentity): Promise<ClosedPlace | undefined>;
   /**
    * Other names of forbidden files in these folders: hard links, through which a command could read and change them.
-   * Only the first few thousand forbidden files are looked at, because each command waits for this.
+   * Only the first few thousand forbidden files are searched for, because each command waits for this.
    */
   linksIn(folders: readonly string[]): readonly string[];
   /** Whether a real folder contains or is inside a forbidden path. */
@@ -48,7 +48,10 @@ export type ClosedPlaceSpec = Readonly<{
   homes: readonly string[];
   /** Subcrew's state folder. */
   state: string;
-  /** The workspace: the folders that contain it are readable, since a person chose to work in it. */
+  /**
+   * The workspace. The folders that contain it are readable, although they may be forbidden otherwise, since a person
+   * chose to work in it.
+   */
   workspace: string;
   env: Readonly<Record<string, string | undefined>>;
   /** The folders that contain the home folders of all users. */
@@ -134,7 +137,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** A worktree contains copies of forbidden files of the repository: the copies are forbidden, too. */
+/** Also forbids the copies of forbidden files in a worktree. */
 function inWorktree(outer: Omit<ClosedPlaces, "inWorktree">, worktree: Worktree): ClosedPlaces {
   const { top, of } = worktree;
   const origin = (path: string): string => (folderContains(top, path) ? join(of, path.slice(top.length)) : path);
@@ -156,10 +159,13 @@ function inWorktree(outer: Omit<ClosedPlaces, "inWorktree">, worktree: Worktree)
   return { ...own, inWorktree: (inner) => inWorktree(own, inner) };
 }
 
-/** The folders of home folders; `/root` is a home folder itself. */
+/** The folders that contain home folders, such as `/home`; and `/root`, which is itself a home folder. */
 const OTHER_HOMES = ["/home", "/root", "/Users", "/var/home"];
 
-/** Finds the secret places of other users that this user can read, once a minute: each command waits for this. */
+/**
+ * Finds the secret places of other users that this user can read. The search runs at most once a minute, because each
+ * command waits for it.
+ */
 function secretsOfOthers(own: readonly string[], folders: readonly string[]): () => readonly string[] {
   let found: readonly string[] = [];
   let until = 0;
@@ -177,7 +183,7 @@ function secretsOfOthers(own: readonly string[], folders: readonly string[]): ()
   };
 }
 
-/** The places of the list that a home folder may have; all of them if its entries cannot be listed. */
+/** The places of the list of secrets that a home folder may contain; all of them if its entries cannot be listed. */
 function listedIn(home: string): string[] {
   const top = new Set(entriesIn(home).map(({ name }) => name));
   return [...secretHomeFolders, ...secretHomeFiles]
@@ -194,14 +200,14 @@ function isAllowed(path: string, mode: number): boolean {
   }
 }
 
-/** Other names, in these folders, of files that are closed or lie in closed folders: hard links to them. */
+/** Other names, in these folders, of files that may not be read or lie in such folders: hard links to them. */
 export function hardLinksTo(closed: readonly string[], folders: readonly string[]): string[] {
   if (closed.length === 0) return [];
   const linked = severalLinks(byKind(closed));
   return linked.size === 0 ? [] : folders.flatMap((folder) => namesOf(linked, folder));
 }
 
-/** Whether a file with several names is one of these closed files, or lies in one of these closed folders. */
+/** Whether a file with several names is a file that may not be read, or lies in a folder that may not be read. */
 export function createLinkCheck(closed: () => readonly string[]): (file: FileIdentity) => Promise<boolean> {
   const identities = linkedIdentities(() => byKind(closed()));
   return async ({ dev, ino, nlink }) => nlink > 1 && (await identities()).has(`${dev}:${ino}`);
@@ -235,8 +241,8 @@ function byKind(wanted: readonly string[]): HiddenPlaces {
 const byName = new Map<string, Readonly<{ found: readonly string[]; until: number }>>();
 
 /**
- * Files and folders in the hidden part of a home folder whose names look secret. They are looked for once a minute,
- * because each command waits for this.
+ * Files and folders in the hidden part of a home folder whose names look secret. The search runs at most once a minute,
+ * because each command waits for it.
  */
 function secretsByName(home: string): readonly string[] {
   const known = byName.get(home);
@@ -276,7 +282,7 @@ function severalLinks({ folders, files }: HiddenPlaces): ReadonlySet<string> {
   return found;
 }
 
-/** The files below a folder that have one of these identities. */
+/** The files below a folder that have one of these identities (device and inode). */
 function namesOf(identities: ReadonlySet<string>, folder: string): string[] {
   const found: string[] = [];
   const open = [folder];

@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import { type Dirent, lstatSync, opendirSync, readlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The file of a skill; each skill is a folder with one. */
+/** The name of the file of a skill. Each skill is a folder that contains this file. */
 export const SKILL_FILE = "SKILL.md";
 
 /** Maximum number of files and folders of a skill that are checked. */
 const MAX_ENTRIES = 2000;
-/** Maximum number of bytes whose content is hashed. Of further files, the size and the time of change count. */
+/** Maximum number of bytes whose content is hashed. For all further files, only size and time of change are hashed. */
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * One line for each file beside a `SKILL.md`, which changes with the file. `complete` is false if there are more files
- * than are checked.
+ * One line for each file beside a `SKILL.md`; the line changes when the file changes. `complete` is false if there are
+ * more files than are checked.
  */
 export type SkillFolder = Readonly<{ lines: readonly string[]; complete: boolean }>;
 
@@ -20,8 +20,9 @@ export type SkillFolder = Readonly<{ lines: readonly string[]; complete: boolean
 export type ReadBytes = (path: string, most: number) => Buffer;
 
 /**
- * Describes the files that take effect with a skill: all in the folder of its `SKILL.md`, at any depth, except `.git`.
- * Links are not followed: the path that a link names counts, not the file there. Pipes and devices are never opened.
+ * Describes the files that take effect with a skill: all files in the folder of its `SKILL.md`, at any depth, except
+ * `.git`. Links are not followed: the description contains the path that a link names, not the file there. Pipes and
+ * devices are never opened.
  */
 export function readSkillFolder(file: string, read: ReadBytes): SkillFolder {
   const root = dirname(file);
@@ -46,7 +47,7 @@ export function readSkillFolder(file: string, read: ReadBytes): SkillFolder {
   return { lines, complete: true };
 }
 
-/** The entries of a folder by name, at most one more than there is room for. */
+/** The entries of a folder, sorted by name. At most `EXTRA` entries more than `room` are read. */
 function entriesOf(path: string, room: number): readonly Dirent[] | undefined {
   try {
     const folder = opendirSync(path);
@@ -62,10 +63,13 @@ function entriesOf(path: string, room: number): readonly Dirent[] | undefined {
     return undefined;
   }
 }
-/** Entries that take no room: `SKILL.md` and `.git`; and one more, which shows that the room is too small. */
+/**
+ * How many entries are read beyond the limit: `SKILL.md` and `.git` do not count towards it, and the third shows that
+ * the limit is exceeded.
+ */
 const EXTRA = 3;
 
-/** What counts of an entry besides its name, and how many bytes of it were read. */
+/** The data of an entry that are hashed besides its name, and how many bytes of its content were read. */
 function described(entry: Dirent, path: string, room: number, read: ReadBytes): readonly [readonly unknown[], number] {
   try {
     if (entry.isDirectory()) return [["folder"], 0];

@@ -29,7 +29,7 @@ export type ContainedPath = Readonly<{
   path: string;
   /** The real paths of the folders that were created on the way. */
   made: readonly string[];
-  /** The path with which file operations reach this name, or another one in the same folder. */
+  /** The path with which file operations reach this name, or another name in the same folder. */
   at(name?: string): string;
   /** The existing entry; `undefined` when there is none. */
   stats(): Promise<Stats | undefined>;

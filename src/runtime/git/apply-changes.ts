@@ -33,7 +33,7 @@ type Working = Readonly<{
   outcome: Outcome;
   policy: Policy | undefined;
   context: Pick<PerformContext, "ask" | "attended" | "claim" | "emit" | "signal">;
-  /** For each file: the task whose changes of it were applied in this run. */
+  /** For each file: the task whose changes to the file were applied in this run. */
   appliedBy: Map<string, string>;
   /** True if the run is stored, so that a command can find its patch later. */
   isKept: boolean;
@@ -108,7 +108,9 @@ async function artifactsOf(files: Readonly<Record<string, string>>): Promise<Rea
   return Object.fromEntries(await Promise.all(all));
 }
 
-/** Copies the task's version of files that conflict beside the patch; a file that the task deleted has none. */
+/**
+ * Copies the task's version of conflicting files beside the patch. A file that the task deleted has no version to copy.
+ */
 async function keepVersions(
   conflicts: readonly string[],
   { patch, folder }: Proposal,
@@ -128,7 +130,7 @@ async function keepVersions(
 }
 
 type Conflict = Readonly<{
-  /** The files without a conflict. */
+  /** The files of a task's changes that have no conflict. */
   rest: readonly string[];
   command: string;
   versions: Readonly<Record<string, string>>;
@@ -146,7 +148,8 @@ function conflictHint({ rest, command, versions, patch, into }: Conflict): strin
 }
 
 /**
- * The command that applies a kept patch. If the run is not stored, it is a `git apply` that leaves out conflicting files.
+ * The command that applies a kept patch. If the run is not stored, it is a `git apply` that leaves out conflicting
+ * files.
  */
 function applyCommand(
   { patch, origin }: Proposal,
@@ -198,7 +201,7 @@ function placeOf(absolute: string, base: string): string {
 
 const SHOWN = 10;
 
-/** The first few names, and the number of others. */
+/** The first few names, and the number of the remaining names. */
 export function listNames(names: readonly string[]): string {
   const shown = names
     .slice(0, SHOWN)

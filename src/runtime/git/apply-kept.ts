@@ -28,8 +28,8 @@ type ApplyOptions = Readonly<{
 }>;
 
 /**
- * Applies the changes in a patch file to the repository that contains a folder, file by file: a file that conflicts
- * does not prevent the others.
+ * Applies the changes in a patch file to the repository that contains a folder, file by file. A conflict in one file
+ * does not prevent the changes of the other files.
  */
 export async function applyKept(
   patch: string,

@@ -98,7 +98,7 @@ export function changesBringer(
 }
 
 /**
- * Adds the changes of a subagent to the list of its parent task, with whose files it started. Adding them again has no
+ * Adds the changes of a subagent to the list of its parent task, whose files it started with. Adding them again has no
  * effect.
  */
 async function handToTaskAbove(call: Call, above: string, store: BringParts["store"]): Promise<void> {

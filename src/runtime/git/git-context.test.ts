@@ -263,7 +263,7 @@ describe("GIT-03: invalid commit counts", () => {
 
 describe("GIT-04: repositories of other owners", () => {
   function strangers(ctx: TestContext): string {
-    if (process.getuid?.() !== 0) ctx.skip("only root can give a repository to somebody else");
+    if (process.getuid?.() !== 0) ctx.skip("only root can give a repository to another user");
     const folder = repository(commit);
     shell(folder, "chown -R 12345 .");
     return folder;

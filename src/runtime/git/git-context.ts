@@ -31,11 +31,11 @@ export type GitContextOptions = Exclude<ContextOptions["gitContext"], boolean | 
 
 type Ask = Repository["ask"];
 type Section = (ask: Ask, paths: Paths) => Promise<string>;
-/** Arguments of git for the paths that may be shown, or why they are not known. */
+/** Arguments of git that select the paths that may be shown, or why these paths are not known. */
 type Paths = Readonly<{ ok: true; args: readonly string[] }> | Extract<GitAnswer, { ok: false }>;
 
 /**
- * All paths of the repository except changed ones that may not be read. The names come from git and not from the disk,
+ * All paths of the repository except changed paths that may not be read. The names come from git and not from the disk,
  * because git also shows the text of a deleted file.
  */
 async function readablePaths({ work }: Repository, isClosed?: (path: string) => boolean): Promise<Paths> {
@@ -50,7 +50,7 @@ async function readablePaths({ work }: Repository, isClosed?: (path: string) => 
   return { ok: true, args: [":(top)", ...Array.from(closed, (name) => `:(exclude,top,literal)${name}`)] };
 }
 
-/** The shortest part of a path that is closed: a folder stands for everything in it. */
+/** The shortest part of a path that may not be read. A folder stands for everything in it. */
 function closedPart(path: string, isClosed: (path: string) => boolean): string | undefined {
   const steps = path.split("/");
   return steps.map((_, last) => steps.slice(0, last + 1).join("/")).find((part) => part !== "" && isClosed(part));

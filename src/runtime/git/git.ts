@@ -14,7 +14,7 @@ import { killStuck, type StuckReason } from "./stuck-process.ts";
  * no network, asks no questions and writes nothing.
  *
  * `top` is the work tree, whatever the configuration says. Git's own ownership check stays on. A bare repository is
- * never used, and neither is one whose data is in a secret place elsewhere. Every query has a time limit and an output
+ * never used, nor a repository whose data is in a secret place elsewhere. Every query has a time limit and an output
  * limit, and a failure is a result, not an exception.
  */
 export async function openRepository(top: string, place: GitPlace = {}): Promise<Repository | GitFailure> {
@@ -67,18 +67,18 @@ export async function topOf(cwd: string): Promise<string | undefined> {
 export type Repository = Readonly<{
   ok: true;
   ask: (...args: readonly string[]) => Promise<GitAnswer>;
-  /** Runs a git command that changes something; it may take longer and print more than one that reads. */
+  /** Runs a git command that changes something. It may take longer and print more than a command that reads. */
   work: (args: readonly string[], tree?: GitTree) => Promise<GitAnswer>;
 }>;
 /**
- * The work tree that a command is about: the repository's own by default. It is passed explicitly and never looked up
- * in the tree itself.
+ * The work tree that a command is about; by default the repository's own. It is passed to git explicitly and never
+ * looked up in the tree itself.
  */
 export type GitTree = Readonly<{ folder?: string; gitDir?: string; env?: Readonly<Record<string, string>> }>;
 /** Folders that git may read besides the repository: the home folder with the user's configuration; none by default. */
 export type GitPlace = Readonly<{
   home?: string;
-  /** Further home folders whose secret places are closed. */
+  /** Further home folders whose secret places may not be read. */
   homes?: readonly string[];
   signal?: AbortSignal;
   /** The paths in a folder that may not be read: their changes are not shown. */
@@ -195,7 +195,7 @@ function withoutFilter(name: string): Setting[] {
 }
 
 /**
- * The complete environment of git; nothing is inherited. Settings are passed in it, because in a variable a key may
+ * The complete environment of git; nothing is inherited. Settings are passed in variables, because there a key may
  * contain any character.
  */
 function environment(top: string, settings: readonly Setting[], home: string | undefined): Record<string, string> {

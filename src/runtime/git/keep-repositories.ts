@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { shellWord } from "../../core/text/shell-word.ts";
 import { listNames } from "./apply-changes.ts";
 
-/** The repositories inside of a task's worktree, and the folders involved. */
+/** The data for keeping the repositories inside of a task's worktree, and the folders involved. */
 export type InnerRepositories = Readonly<{
   /** The path of the task. */
   of: string;
@@ -13,7 +13,7 @@ export type InnerRepositories = Readonly<{
   worktree: string;
   patch: string;
   workspace: string;
-  /** The name of the machine with the worktree, if it is not that of the workspace. */
+  /** The name of the machine with the worktree, if the workspace is on another machine. */
   host?: string;
 }>;
 

@@ -1,7 +1,7 @@
 import { isRecord, parseJson } from "../../core/text/json.ts";
 import { unpacked } from "./shared-workspace.ts";
 
-/** The subagents of a task that returned changes to its files, in order, as the store lists them. */
+/** The subagents of a task that returned changes to its files, in the order of the store's list. */
 export function returnedBy(text: string | undefined): readonly string[] {
   const list: unknown = text === undefined ? [] : parseJson(text);
   return Array.isArray(list) ? list.filter((one) => typeof one === "string") : [];

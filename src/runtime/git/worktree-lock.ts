@@ -6,8 +6,8 @@ import { readRegularText } from "../disk/regular-file.ts";
 /**
  * Runs a change to the list of worktrees of a repository, one at a time in all processes of subcrew.
  *
- * `git worktree add` reads the entries of all other worktrees and fails on one that is half written or half removed.
- * A repository that cannot be locked is used without the lock.
+ * `git worktree add` reads the entries of all other worktrees and fails on an entry that is half written or half
+ * removed. A repository that cannot be locked is used without the lock.
  */
 export async function withWorktreeLock<T>(top: string, work: () => Promise<T>): Promise<T> {
   const common = await commonDirOf(top);

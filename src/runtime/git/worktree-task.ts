@@ -45,7 +45,7 @@ export type Isolate = Readonly<{
     context: WorktreeContext,
     work: (call: Call) => Promise<WorktreeOutcome>,
   ): Promise<Outcome>;
-  /** Removes the worktrees of tasks that were not resumed; `before`: also those that an earlier process created. */
+  /** Removes the worktrees of tasks that were not resumed; `before`: also worktrees that an earlier process created. */
   sweep(before: boolean): Promise<void>;
 }>;
 
@@ -63,7 +63,7 @@ export type IsolateParts = Readonly<{
   worktrees: string | undefined;
   /** The file for the patch of a task; `undefined`: the patch is stored beside the worktrees. */
   patch(path: string): Promise<string | undefined>;
-  /** The path of a task's patch if one is already stored. */
+  /** The path of a task's patch if a patch is already stored. */
   keptPatch(path: string): Promise<string | undefined>;
   /** Stores the files of the workspace that are changed. */
   recorder?: ChangeRecorder;
@@ -208,11 +208,11 @@ export function createIsolate({
   };
 }
 
-/** The part of a worktree's name that identifies task and attempt; `git worktree list` shows it. */
+/** The part of a worktree's name that identifies task and attempt, for people who read `git worktree list`. */
 const hashOf = ({ path, attempt }: Call): string =>
   createHash("sha256").update(`${path}#${attempt}`).digest("hex").slice(0, 10);
 
-/** Where the patch of an attempt is kept: each attempt has its own. */
+/** The path at which the patch of an attempt is kept. Each attempt has its own path. */
 export const attemptPath = ({ path, attempt }: Pick<Call, "path" | "attempt">): string =>
   attempt > 1 ? `${path}.${attempt}` : path;
 

@@ -28,7 +28,7 @@ export type CapturedChanges = Readonly<{
   changes: readonly FileChange[];
   /** Files that git ignores: they are not part of the patch. */
   ignored: readonly string[];
-  /** Submodules and nested repositories that were changed: they are not part of the patch either. */
+  /** Submodules and nested repositories that were changed; they are not part of the patch, either. */
   repositories: readonly string[];
 }>;
 
@@ -115,8 +115,8 @@ export async function openWorktreeAt(
 }
 
 /**
- * Writes the uncommitted changes of a work tree to a patch file; `at`: a path for temporary files. Returns false: there
- * are no such changes.
+ * Writes the uncommitted changes of a work tree to a patch file. `at`: a path for temporary files. Returns false if
+ * there are no uncommitted changes.
  */
 export async function captureDirty(origin: SourceTree, at: string, patch: string): Promise<boolean | GitRefusal> {
   const { repository, tree } = origin;
@@ -299,7 +299,7 @@ export async function keepWorktree(folder: string): Promise<void> {
   await note(folder, { ...(await noted(folder)), kept: true });
 }
 
-/** Removes the worktrees in a folder, except those that contain the only copy of changes; `all`: those as well. */
+/** Removes the worktrees in a folder, except worktrees that contain the only copy of changes; `all`: these, too. */
 export async function removeWorktrees(folder: string, { all = false } = {}): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   const trees = names.filter((name) => name.endsWith(".json")).map((name) => join(folder, name.slice(0, -5)));
@@ -311,7 +311,7 @@ export async function removeWorktrees(folder: string, { all = false } = {}): Pro
   if (!isKept) await rm(folder, { recursive: true, force: true });
 }
 
-/** The repository's record of a worktree whose creation may not have finished. */
+/** The entries in which the repository records a worktree whose creation may not have finished. */
 async function entriesOf(top: string, folder: string): Promise<string[]> {
   const common = await commonDirOf(top);
   if (common === undefined) return [];

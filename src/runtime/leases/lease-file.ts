@@ -13,8 +13,8 @@ const LOCKED_MS = 10_000;
 
 /**
  * The leases (files that tasks declare to write) of all runs of this machine, in one file. It is not synced to the
- * disk, because after a power cut no holder of a lease is alive. `isOwned`: whether a process of another machine still
- * works on a run.
+ * disk, because after a power cut no process that holds a lease is alive. `isOwned`: whether a process of another
+ * machine still works on a run.
  */
 export function leaseFile(file: string, isOwned: (run: string) => Promise<boolean>): LeaseTable<SignedEntry> {
   const read = async (): Promise<SignedEntry[]> => {

@@ -92,7 +92,7 @@ export function createModelCalls(
   };
 
   /**
-   * A controller that can stop one turn. All turns of the task use the same one until a turn is stopped, because
+   * A controller that can stop one turn. All turns of the task use the same controller until a turn is stopped, because
    * creating a controller costs more than the rest of a turn's set-up.
    */
   let stopper: (Follower & Readonly<{ parent: AbortSignal }>) | undefined;
@@ -178,7 +178,7 @@ export function createModelCalls(
   };
 }
 
-/** A number in [0, 1) that is always the same for the same text. */
+/** A number in [0, 1) that depends only on the text. */
 function fractionOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);

@@ -118,8 +118,8 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
 }
 
 /**
- * The part of a result that the model reads: of a long result, the last part and the path of a file with all of it.
- * `tell` is called with the path of that file.
+ * The part of a result that the model reads. For a long result, it is the last part, and the path of a file with the
+ * whole result. `tell` is called with the path of that file.
  */
 async function fitting(
   tool: string,
@@ -291,7 +291,9 @@ function parentOf(assignment: Assignment): Parent {
   };
 }
 
-/** Upper bound of the subagents' tools: a restriction of the run (`--tools`) applies like one of the agent. */
+/**
+ * Upper bound of the subagents' tools. A restriction of the run (`--tools`) applies like a restriction of the agent.
+ */
 function ceilingFor({ agent, call, tools, rights }: Assignment): readonly string[] | undefined {
   const isRestricted = call.task.tools !== undefined && !call.task.tools.includes(ALL_TOOLS);
   if (agent.delegationRule !== "ceiling" && !isRestricted) return call.ceiling;

@@ -24,8 +24,8 @@ type HeadParts = Pick<
 >;
 
 /**
- * The system prompt and the tools of a task's requests. A forked task uses those of the conversation that it starts
- * from.
+ * The system prompt and the tools of a task's requests. A forked task uses the prompt and tools of the conversation
+ * that it starts from.
  */
 export function conversationHead(assignment: HeadParts, fork?: Assignment["call"]["fork"]): ConversationHead {
   const { completion, prompt, sharedChars = 0, system } = assignment;

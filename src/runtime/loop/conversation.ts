@@ -34,7 +34,7 @@ const MAX_DENIALS = 12;
 export type TurnReply =
   | Readonly<{ is: "more" }>
   | Readonly<{ is: "over"; finish: FinishAttempt }>
-  /** The run's budget of tool calls is used up. */
+  /** The tool calls did not run, because the run's budget of tool calls is used up. */
   | Readonly<{ is: "limit"; refusal: BudgetRefusal }>
   | Readonly<{ is: "stuck"; text: string }>
   | Readonly<{ is: "denied"; text: string }>;
@@ -59,7 +59,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   assignment.access?.allowReading(past.files);
   for (const { id: call, name: tool, text } of past.unknown) context.emit({ type: "tool.unknown", call, tool, text });
   const messages: Message[] = [...past.messages];
-  /** All texts of the agent, also those in messages that a summary replaced. */
+  /** All texts of the agent, including texts of messages that a summary replaced. */
   const said = recorded.flatMap((event) => (event.type === "turn.ended" ? [event.text] : []));
   const used: Record<string, number> = { ...past.used };
   const repeated = createRepeats();
@@ -167,7 +167,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
 
   /**
    * Executes the tool calls of a turn in parallel. A call of the finish tool is accepted after the other calls ran; a
-   * second one is ignored.
+   * second call of the finish tool is ignored.
    */
   const answer = async (
     turn: AnsweredTurn,
@@ -272,10 +272,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   };
 }
 
-/**
- * The context of tool calls with this signal; subagents that are forked start from the conversation as it is at that
- * moment.
- */
+/** The context of tool calls with this signal. Forked subagents start from the conversation as it is at that moment. */
 function withConversation(context: PerformContext, signal: AbortSignal, conversation: () => ForkPoint): PerformContext {
   const { background } = context;
   return {
@@ -309,7 +306,7 @@ function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnsw
   return { id, name, text, error: true, denied: true };
 }
 
-/** The answer to a second call of the finish tool: only the first one of a turn counts. */
+/** The answer to a second call of the finish tool: only the first call in a turn counts. */
 function alreadyComplete({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
   const text = "Task already marked complete in this turn; this call was ignored.";
   emit({ type: "tool.rejected", call: id, tool: name, reason: "the task was already marked complete", text });

@@ -12,7 +12,7 @@ const MOST = { bytes: 4_000, lines: 80 };
 
 /**
  * The report of the project's checker after a tool has changed files, appended to the tool result; empty when there is
- * none. The command comes from the user's settings, so it needs no approval; rules that deny such a command, and a
+ * no report. The command comes from the user's settings, so it needs no approval; rules that deny such a command, and a
  * missing sandbox, still apply.
  */
 export async function diagnosticsAfter(

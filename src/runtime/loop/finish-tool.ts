@@ -33,8 +33,8 @@ type Finishing = Pick<Assignment, "schema" | "validate"> &
   Readonly<{ agent?: Pick<Assignment["agent"], "outputName"> }>;
 
 /**
- * Extracts the result from the arguments of a call of the finish tool. These forms are accepted and no others:
- * `{result: {data}}`, `{result: {error}}`, `{result}`, and the same under the name that the agent gives its result.
+ * Extracts the result from the arguments of a call of the finish tool. Only these forms are accepted: `{result:
+ * {data}}`, `{result: {error}}`, `{result}`, and the same forms with the name that the agent gives its result.
  */
 export function finishWith(input: unknown, assignment: Finishing): FinishAttempt {
   const given = isRecord(input) ? input : {};

@@ -1,7 +1,7 @@
 import type { Call } from "../../core/task/engine.ts";
 import { prompts } from "../../embedded.ts";
 
-/** Text before the prompt of a task: the context of the run, then that of the task. */
+/** Text before the prompt of a task: the context of the run, then the context of the task. */
 export function prefaceOf({ context, task, run, fork }: Pick<Call, "context" | "task" | "run" | "fork">): string {
   const known = fork?.task.startsWith(`${run}/`) === true; // the forked conversation already begins with the context of the run
   return [known ? "" : context, task.preface ?? ""].filter((part) => part !== "").join("\n\n");

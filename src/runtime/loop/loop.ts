@@ -242,7 +242,7 @@ function notBegun({ code, limit }: Reached): Outcome {
 type Closing = Readonly<{ assignment: Assignment; context: PerformContext; taken?: UnfinishedTurn }>;
 
 /**
- * The one turn that a task gets after it reached a limit, with only the finish tool; `taken`: the turn was already used
+ * The one turn that a task gets after it reached a limit, with only the finish tool. `taken`: the turn was already used
  * before a resume.
  */
 async function grace(

@@ -35,7 +35,10 @@ export function createProviderParking(
   };
 }
 
-/** Waits until the run may use more: until a given time, or until it is resumed with a higher limit. */
+/**
+ * Waits until the run may use more tokens, money or time: until a given time, or until it is resumed with a higher
+ * limit.
+ */
 export async function parkForBudget(
   refusal: BudgetRefusal,
   { call }: Pick<Assignment, "call">,

@@ -30,7 +30,7 @@ export type RebuiltConversation = Readonly<{
 }>;
 
 /**
- * A turn with tool calls that have no result yet. `limit`: the turn was the last one, after the task had reached this
+ * A turn with tool calls that have no result yet. `limit`: the turn was the last turn, after the task had reached this
  * limit.
  */
 export type UnfinishedTurn = Readonly<{

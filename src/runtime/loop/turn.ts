@@ -31,7 +31,7 @@ export type AnsweredTurn = Readonly<{
   usage: Usage;
   cost: Cost;
   carry?: ProviderData;
-  /** The model that answered, if it differs from the requested one. */
+  /** The model that answered, if it differs from the requested model. */
   model?: string;
 }>;
 

@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
-/** The kind of an address that does not belong to the public internet; `undefined` for a public one. */
+/** The kind of an address that does not belong to the public internet; `undefined` for a public address. */
 export function specialAddress(address: string): string | undefined {
   const parsed = parseAddress(address);
   if (parsed === undefined) return "not a plain IP address";
@@ -12,7 +12,7 @@ export function specialAddress(address: string): string | undefined {
   return kinds[range] ?? UNASSIGNED;
 }
 
-/** True for the addresses at which clouds give credentials to programs; no setting can allow these. */
+/** True for the addresses at which clouds give credentials to programs. No setting can allow these addresses. */
 export function isMetadataAddress(address: string): boolean {
   const parsed = parseAddress(address);
   return parsed !== undefined && [parsed, ...innerAddresses(parsed)].some((each) => isOneOf(METADATA, each));
@@ -30,8 +30,8 @@ function innerAddresses(address: Address): Address[] {
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
 /**
- * Parses an address in its plain spelling only: `ipaddr.parse` also accepts `127.1` and octal numbers, and an address
- * with a zone is never one of the public internet.
+ * Parses an address in its plain spelling only: `ipaddr.parse` also accepts `127.1` and octal numbers. An address with
+ * a zone is refused, because it is never an address of the public internet.
  */
 function parseAddress(address: string): Address | undefined {
   return address.includes("%") || isIP(address) === 0 ? undefined : ipaddr.parse(address);
@@ -45,7 +45,10 @@ const UNASSIGNED = "an address outside of the public range";
 /** The range from which IANA assigns public IPv6 addresses. */
 const GLOBAL_UNICAST = ipaddr.parseCIDR("2000::/3");
 
-/** The library's ranges that belong to the public internet. Every range that is not listed is refused. */
+/**
+ * The library's names of the address ranges that belong to the public internet. An address in any other range is
+ * refused.
+ */
 const publicRanges: Readonly<Record<"ipv4" | "ipv6", ReadonlySet<string>>> = {
   ipv4: new Set(["unicast", "as112", "amt"]),
   ipv6: new Set(["unicast"]),

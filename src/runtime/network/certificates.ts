@@ -10,14 +10,14 @@ export type CertificateSources = Readonly<{
 }>;
 
 /**
- * Environment variables that name a file of certificate authorities. Node reads the first one itself, but not when it
- * is given a list of authorities.
+ * Environment variables that name a file of certificate authorities. Node reads the first variable itself, but not when
+ * it is given a list of authorities.
  */
 const VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"] as const;
 
 /**
- * The accepted certificate authorities: the usual ones and the user's. `undefined`: only the usual ones, so connections
- * need no option. A file that a variable names and that cannot be read is ignored, as other programs do.
+ * The accepted certificate authorities: the usual authorities and the user's. `undefined`: only the usual ones, so
+ * connections need no option. A file that a variable names and that cannot be read is ignored, as other programs do.
  */
 export function certificateAuthorities({ caFile, env = {} }: CertificateSources): readonly string[] | undefined {
   const own = caFile === undefined ? [] : [settingsFile(caFile)];

@@ -12,7 +12,7 @@ export type FetchRules = Pick<WebRequest, "check" | "silenceMs" | "allowHosts"> 
 const MOST_BYTES = 20_000_000;
 
 /**
- * A `fetch` that applies the network rules, for libraries that accept one. Request bodies are texts and forms;
+ * A `fetch` that applies the network rules, for libraries that accept a `fetch`. Request bodies are texts and forms;
  * responses are streamed.
  */
 export function asFetch(open: GuardedOpen, { before, maxBytes = MOST_BYTES, ...rules }: FetchRules = {}): typeof fetch {

@@ -20,15 +20,18 @@ export type NetworkRules = Readonly<{
    * `127.0.0.1:8080`.
    */
   allowHosts?: readonly string[];
-  /** An HTTP proxy that requests go through, instead of the one in environment variables. */
+  /** An HTTP proxy that requests go through, instead of the proxy in environment variables. */
   proxy?: string;
-  /** A PEM file with certificate authorities that are trusted besides the usual ones. */
+  /** A PEM file with certificate authorities that are trusted in addition to the usual ones. */
   caFile?: string;
 }>;
 
 /** The environment, and dependencies that tests replace. */
 export type NetworkParts = Readonly<{
-  /** The user's environment variables, which may name a proxy and certificate authorities; absent: none are used. */
+  /**
+   * The user's environment variables, which may name a proxy and certificate authorities; absent: no variables are
+   * used.
+   */
   env?: Readonly<Record<string, string | undefined>>;
   lookup?: (host: string) => Promise<readonly LookupAddress[]>;
   tls?: Pick<ConnectionOptions, "ca">;
@@ -41,7 +44,10 @@ export type WebRequest = Readonly<{
   method?: string;
   headers?: WebHeaders;
   body?: string;
-  /** Hosts that this request may reach besides the user's; used for addresses from the user's own settings. */
+  /**
+   * Hosts that this request may reach in addition to the user's list of hosts; used for addresses from the user's own
+   * settings.
+   */
   allowHosts?: readonly string[];
   /** Called with the target of a redirect before it is followed; throws to refuse it. */
   check?(url: string): void;
@@ -71,8 +77,8 @@ const SILENCE_MS = 30_000;
 const CONNECT_MS = 10_000;
 
 /**
- * The only way in which agents access the network. The URL is checked first, then every resolved address, and finally
- * the connected socket, which decides; the same again for each redirect.
+ * Creates the only way in which agents access the network. The URL is checked first, then every resolved address, and
+ * finally the connected socket, which decides. The target of a redirect is checked in the same way.
  */
 export function createGuardedOpen(rules: NetworkRules = {}, parts: NetworkParts = {}): GuardedOpen {
   const allow = parseAllowedHosts(rules.allowHosts ?? []);
@@ -221,7 +227,7 @@ async function connection(
 
 /**
  * The address that the proxy is asked to connect to: the checked IP address, so that the proxy cannot resolve the name
- * to another one. A host that the user allows by name is passed by name, since often only the proxy can resolve it.
+ * to another address. A host that the user allows by name is passed by name, since often only the proxy can resolve it.
  */
 async function originFor(target: Target, parts: NetworkParts): Promise<string> {
   const { url, allowed, host } = target;

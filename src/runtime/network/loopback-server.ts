@@ -10,9 +10,9 @@ import { CrewError, messageOf } from "../../core/schema/error.ts";
 export type ServerOptions = Readonly<{
   /** The host name or address to listen on; loopback by default. */
   host?: string;
-  /** The port; a free one by default. */
+  /** The port; by default a free port. */
   port?: number;
-  /** The accepted tokens by the name of their caller. */
+  /** The accepted tokens, by the names of their callers. */
   tokens: Readonly<Record<string, string>>;
   /** Accepted host names besides loopback and `host`. */
   hosts?: readonly string[];
@@ -88,12 +88,15 @@ export async function openServer(options: ServerOptions): Promise<RunningServer>
   };
 }
 
-/** The methods that programs and browsers use; servers answer those that they do not offer. */
+/**
+ * The methods that programs and browsers use. Requests with them are passed on, and each server answers the methods
+ * that it does not offer.
+ */
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /**
- * Whether a request names its host exactly once, and its target as it is meant. With two names, another one in the
- * request target, or steps such as `/../`, proxies may disagree about the host or the path.
+ * Whether a request names its host exactly once, and its target in plain form. If it names two hosts, another host in
+ * the request target, or a path with steps such as `/../`, proxies may disagree about the host or the path.
  */
 export function isPlainRequest({
   method = "GET",

@@ -8,8 +8,8 @@ import { signingKey } from "./signing-key.ts";
 /** Endpoints of an authorization server, with the field names of the OAuth metadata document. */
 export type OAuthEndpoints = Readonly<{
   /**
-   * The identity of the authorization server; absent if it is not configured, and then it cannot be compared with that
-   * in the callback.
+   * The identity of the authorization server. Absent if it is not configured; then it cannot be compared with the
+   * identity in the callback.
    */
   issuer?: string | undefined;
   token_endpoint: string;
@@ -48,13 +48,15 @@ export type OAuthContext = Readonly<{
   clock?(): number;
 }>;
 
-/** A token endpoint's answer without tokens. `description` is text of the server, which may repeat a secret. */
+/**
+ * A token endpoint's answer that contains no tokens. `description` is text of the server, which may repeat a secret.
+ */
 export type OAuthRefusal = Error & Readonly<{ status: number; code?: string; description?: string }>;
 
 export const isOAuthRefusal = (error: unknown): error is OAuthRefusal =>
   error instanceof Error && error.name === "OAuthRefusal";
 
-/** True for the error that the callback came from another authorization server than the one that was asked. */
+/** True for the error that the callback came from another authorization server than the server that was asked. */
 export const isForeignAnswer = (error: unknown): boolean => error instanceof Error && error.name === "ForeignAnswer";
 
 /** How long before its end a token is renewed, in milliseconds, so that it does not expire during a request. */
@@ -172,7 +174,10 @@ async function tokensFrom(
   return readTokens(context, response!);
 }
 
-/** Parses the response of a token endpoint. An ID token is dropped unread, since the identity of the person is not needed. */
+/**
+ * Parses the response of a token endpoint. An ID token is dropped unread, since the identity of the person is not
+ * needed.
+ */
 async function readTokens(context: OAuthContext, response: Response): Promise<OAuthTokens> {
   const text = await response.text();
   const body = parsed(text);
@@ -268,7 +273,8 @@ async function authentications({ server, client }: OAuthContext): Promise<readon
 }
 
 /**
- * The library also encodes `-` and `_`, and servers that do not decode the header would then refuse the credentials.
+ * Encodes client credentials for a header. The library would also encode `-` and `_`, and servers that do not decode
+ * the header would then refuse the credentials.
  */
 const basic =
   (secret: string): oauth.ClientAuth =>

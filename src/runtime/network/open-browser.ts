@@ -34,8 +34,8 @@ export async function openBrowser(url: string, place: BrowserPlace): Promise<boo
 }
 
 /**
- * The command that opens a URL: the one in the variable `BROWSER`, or that of the system. Over SSH there is none, since
- * the window would open on another machine.
+ * The command that opens a URL: the command in the variable `BROWSER`, or the system's command. Over SSH there is no
+ * command, since the window would open on another machine.
  */
 export function browserCommand(
   url: string,

@@ -43,7 +43,10 @@ function ends(file: string): Ends[] {
 
 const hex = (port: number): string => port.toString(16).toUpperCase().padStart(4, "0");
 
-/** True if an entry of the kernel's socket table has this IPv4 address. An entry of an IPv6 socket ends with the IPv4 address; its bytes are in the byte order of the machine. */
+/**
+ * True if an entry of the kernel's socket table has this IPv4 address. An entry of an IPv6 socket ends with the IPv4
+ * address; its bytes are in the byte order of the machine.
+ */
 function sameAddress(local: string, address: string): boolean {
   const bytes = address
     .replace(/^::ffff:/, "")

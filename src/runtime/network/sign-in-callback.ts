@@ -6,9 +6,9 @@ import { type Deferred, deferred } from "../async/deferred.ts";
 
 /** Options of waiting for a sign-in in the browser. */
 export type CallbackOptions = Readonly<{
-  /** The port to listen on; 0 for a free one. */
+  /** The port to listen on; 0 for a free port. */
   port: number;
-  /** Host name in the redirect address, which must match the registered one exactly. */
+  /** Host name in the redirect address, which must match the registered host name exactly. */
   host?: "127.0.0.1" | "localhost";
   /** The `state` value that the browser must return, so that a code of another sign-in is rejected. */
   state: string;

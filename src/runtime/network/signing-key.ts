@@ -2,7 +2,7 @@ import { createPrivateKey, webcrypto } from "node:crypto";
 
 type SigningAlgorithm = Readonly<{ name: string; hash?: string; namedCurve?: string }>;
 
-/** How each kind of key signs. Curves are named as Node names them. */
+/** How each kind of key signs. The curves have the names that Node uses. */
 const ALGORITHMS: Readonly<Record<string, SigningAlgorithm>> = {
   "ec prime256v1": { name: "ECDSA", namedCurve: "P-256" },
   "ec secp384r1": { name: "ECDSA", namedCurve: "P-384" },

@@ -4,7 +4,7 @@ import { readRegularText } from "../disk/regular-file.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 import { parseJson } from "../../core/text/json.ts";
 
-/** Stores access tokens between runs, mainly those from sign-ins. */
+/** Stores access tokens between runs, mainly tokens from sign-ins. */
 export type TokenFiles = Readonly<{
   /** The stored token; `undefined` if the file is missing or unreadable, so that the person signs in again. */
   read(key: string): Promise<unknown>;
@@ -12,7 +12,7 @@ export type TokenFiles = Readonly<{
   write(key: string, value: object | undefined): Promise<void>;
 }>;
 
-/** Tokens in files of a folder, one each, that only the user can read. */
+/** Tokens in files of a folder, one file per token, that only the user can read. */
 export function tokenFiles(folder: string): TokenFiles {
   const fileOf = (key: string): string => join(folder, `token-${key}.json`);
   return {

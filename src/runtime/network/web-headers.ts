@@ -22,7 +22,7 @@ export function checkHeaders(headers: WebHeaders): void {
   }
 }
 
-/** The headers that are sent again after a redirect; to another origin only those that do not identify the sender. */
+/** The headers that are sent again after a redirect; to another origin only headers that do not identify the sender. */
 export function crossing(
   headers: WebHeaders,
   { sameOrigin, body }: Readonly<{ sameOrigin: boolean; body: boolean }>,

@@ -25,7 +25,7 @@ export function webRefusal(code: WebRefusalCode, message: string): WebRefusal {
 
 /**
  * Judges an address by its text, before anything is resolved or connected. Every spelling of an IP address (decimal,
- * octal, hex, short, percent-encoded) is one address after parsing, and the parsed form is the one that is used.
+ * octal, hex, short, percent-encoded) is the same address after parsing, and this parsed form is used.
  */
 export function judgeUrl(text: string, allow: AllowedHosts): Target {
   const url = parsed(text);
@@ -62,7 +62,7 @@ export function judgeAddress(address: string, { host, allowed }: Pick<Target, "h
   );
 }
 
-/** The addresses that the user allows although they are blocked by default: each is one host and one port. */
+/** The addresses that the user allows although they are blocked by default. Each has exactly one host and one port. */
 export function parseAllowedHosts(entries: readonly string[]): AllowedHosts {
   return new Set(entries.map(allowedHost));
 }
@@ -112,7 +112,7 @@ function metadataRefusal(): WebRefusal {
 const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
 
 /**
- * True for ports of web servers. Low ports and some high ones belong to other services, which could misinterpret an
+ * True for ports of web servers. Low ports and some high ports belong to other services, which could misinterpret an
  * HTTP request.
  */
 const isWebPort = (port: number): boolean => port === 80 || port === 443 || (port >= 1024 && !OTHER_SERVICES.has(port));

@@ -14,7 +14,7 @@ import { shellWord } from "../../core/text/shell-word.ts";
 /** An ended task and the new message to it. */
 export type ContinueOptions = Readonly<{
   run: string | RecordedRun;
-  /** The path of the task; absent: the only task of the run, or the one whose output is the result. */
+  /** The path of the task; absent: the only task of the run, or the task whose output is the result of the run. */
   path?: string;
   prompt: string;
   allowFailed: boolean;
@@ -26,7 +26,7 @@ export type ContinueOptions = Readonly<{
 
 const DAY = 24 * 60 * 60 * 1_000;
 
-/** The plan of a new run that continues a task of an old one: same agent, model, settings and conversation. */
+/** The plan of a new run that continues a task of an old run, with the same agent, model, settings and conversation. */
 export async function continueTask(
   store: RunStore,
   { run: given, path, prompt, allowFailed, expiresAfterDays = 7, maxContinuations = 5, now }: ContinueOptions,
@@ -89,7 +89,7 @@ function notFound(run: string): (error: unknown) => never {
   };
 }
 
-/** The task at a path of a run; without a path, its only task, or the one whose output is the result. */
+/** The task at a path of a run; without a path, its only task, or the task whose output is the result of the run. */
 export function taskOfRun(state: State, path: string | undefined): NodeView {
   const tasks = [...state.nodes.values()].filter(({ kind }) => kind === "task");
   if (path !== undefined) {

@@ -58,8 +58,8 @@ export type PreviousConversation = Readonly<{
   /** The parts of the conversation's first message. */
   begins: ConversationBeginning;
   /**
-   * The conversation that this one was forked from, and the index of its own first message; -1 when a summary replaced
-   * that message.
+   * The conversation that this conversation was forked from, and the index of its own first message; -1 when a summary
+   * replaced that message.
    */
   forked?: Readonly<{ from: string; turn: number; first: number }>;
   /** True: an agent started the task. */
@@ -212,9 +212,9 @@ function isOwnTask(task: string, { run, path }: Call): boolean {
 export type ContinuedCall = Readonly<{ call: Call; roster: Roster }>;
 
 /**
- * Adds what was recorded to the request for a task: the continued conversation, and the recorded agent and permissions.
- * The recorded definition is used; with `refresh` the current one, within the recorded permissions. Which of the two is
- * used is reported.
+ * Adds recorded data to the request for a task: the continued conversation, and the recorded agent and permissions. The
+ * recorded definition of the agent is used; with `refresh` the current definition, within the recorded permissions. The
+ * choice between the two is reported.
  */
 export async function withPreviousRun(
   call: Call,

@@ -19,7 +19,7 @@ export async function readRecordedRun(store: RunStore, id: string): Promise<Reco
   return { id, records, state };
 }
 
-/** True for the path of a task that has begun, or of one that the plan of the run holds. */
+/** True for the path of a task that has begun, or of a task in the plan of the run. */
 export function hasTask({ nodes, plan }: State, path: string): boolean {
   return nodes.has(path) || (plan !== undefined && nodeAt(plan, path) !== undefined);
 }

@@ -142,7 +142,7 @@ function allowedText(allowed: AllowedTools): string {
   return text;
 }
 
-/** True for an agent that can only read: files and the web, and nothing that changes anything. */
+/** True for an agent that can only read files and the web, and cannot change anything. */
 function isReadOnly({ agent, tools, rights }: Assignment): boolean {
   if (agent.remote) return false; // it is unknown what a remote agent changes
   return [...tools.values()].every((tool) => {

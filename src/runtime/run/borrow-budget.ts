@@ -3,7 +3,7 @@ import type { Amount, Budget, BudgetLimits } from "../../core/run/budget.ts";
 import type { BudgetReply, BudgetRequest } from "../../core/run/budget-request.ts";
 import { defined } from "../../core/text/defined.ts";
 
-/** The budget of the parent run: a program that one of its tasks started has started this run. */
+/** The budget of the parent run, that is, of the run with the task whose program started this run. */
 export type BudgetAbove = Readonly<{
   limits: BudgetLimits;
   /**

@@ -21,8 +21,8 @@ export type DetachedHelperParts = Readonly<{
 }>;
 
 /**
- * Subagents that continue after the run that started them has ended: each is a separate run with the permissions of its
- * parent. They live as long as this process; their results are stored like those of any run.
+ * Subagents that continue after the run that started them has ended. Each is a separate run with the permissions of its
+ * parent. They live as long as this process, and their results are stored like the results of any run.
  */
 export function createDetachedHelpers({ plan: compile, run, file, ended }: DetachedHelperParts): UnawaitedHelpers {
   const runs = new Map<string, { readonly run: Run; over: boolean }>();

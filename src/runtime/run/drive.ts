@@ -48,7 +48,7 @@ export type Start = RunParts &
   Readonly<{
     plan: Plan;
     clock(): number;
-    /** Without a redactor, text that looks like a secret is still removed. */
+    /** The redactor of the run. Without it, only text that looks like a secret is removed. */
     redactor?: Redactor;
     version: string;
     cwd: string;
@@ -68,7 +68,7 @@ export type Start = RunParts &
     settings?: RecordedSettings;
     /** True: no API key was found, so tasks that name no other model use the offline model. */
     offline?: true;
-    /** Reports the usage of this run to its parent run, if a program of a task of that run started this one. */
+    /** Reports the usage of this run to its parent run, if a program of one of that run's tasks started this run. */
     report?(spent: BelowSpent): Promise<void>;
     /** The budget of the parent run, whose task started this run. */
     budgetAbove?: BudgetAbove;
@@ -402,7 +402,7 @@ function canPause(state: State, path: string, under: ReadonlyMap<string, unknown
   return under.has(path) || (node !== undefined && !path.includes("/") && state.nodes.get(path)?.outcome === undefined);
 }
 
-/** The reason for pausing a run whose unfinished tasks are all paused or wait for paused ones. */
+/** The reason for pausing a run whose unfinished tasks are all paused or wait for paused tasks. */
 function idleReason({ nodes }: State): string {
   const names = [...nodes.values()].flatMap(({ path, paused }) => (paused === undefined ? [] : [path]));
   const shown = names.slice(0, 5).join(", ");

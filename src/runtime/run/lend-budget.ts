@@ -24,7 +24,7 @@ export type LentBudget = Readonly<{
   close(): void;
 }>;
 
-/** How often nested runs with open reservations are checked whether their process is alive. */
+/** How often nested runs with open reservations are checked for a dead process. */
 const LOOK_EVERY_MS = 1_000;
 
 /**
@@ -144,7 +144,7 @@ type Loan = {
   decided?: Promise<void>;
   held?: Reservation;
   refusal?: BudgetRefusal;
-  /** True: the reservation was settled, or is no longer wanted. */
+  /** True: the reservation was settled, or the nested run no longer needs it. */
   over: boolean;
 };
 

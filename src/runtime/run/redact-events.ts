@@ -86,8 +86,8 @@ type Dividing = Readonly<{
 
 /**
  * Splits a text into the part to show now, without secrets, and the part that waits for more text. Of a very long word,
- * only a part of the length of a secret waits. The text is redacted before it is split, since a secret can be on both
- * sides.
+ * only a part of the maximum length of a secret waits. The text is redacted before it is split, since a secret can be
+ * on both sides of the split.
  */
 function divided(text: string, { cutBefore, clean, inKey }: Dividing): [shown: string, rest: string] {
   const words = safeLength(text);

@@ -29,7 +29,8 @@ export type RunClockOptions = Readonly<{
 }>;
 
 /**
- * The run's signal and clock. When the time is up, tasks get one more turn to return a result, then they are aborted.
+ * The run's signal and clock. When the time is up, tasks get one more turn to return a result; after that turn they are
+ * aborted.
  */
 export function startRunClock(parent: AbortSignal, { maxTimeMs: ms, worked, close, parks }: RunClockOptions): RunClock {
   const { controller, release } = following(parent);

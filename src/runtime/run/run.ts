@@ -84,7 +84,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     return this.#result.promise.then(yes, no);
   }
 
-  /** Every event: past ones from the journal, then each new one. */
+  /** Every event: past events from the journal, then each new event. */
   [Symbol.asyncIterator](): Listening<Event> {
     let begun: Listening<Event> | undefined;
     const events = (): Listening<Event> => {
@@ -104,7 +104,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     };
   }
 
-  /** The recorded events up to a number, from the journal, then each new one. */
+  /** The recorded events up to a number, from the journal, then each new event. */
   async *#fromRecord(journal: Journal, seen: number): AsyncGenerator<Event, void> {
     const live = this.#events.listen();
     const first = live.next();
@@ -123,7 +123,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     for await (const event of this) if (wanted.has(event.type)) yield event as Extract<Event, { type: K }>;
   }
 
-  /** The first event of this type that passes the check; `undefined`: the run ended without one. */
+  /** The first event of this type that passes the check; `undefined`: the run ended without such an event. */
   async first<K extends Event["type"]>(
     type: K,
     check: (event: Extract<Event, { type: K }>) => boolean = () => true,
@@ -133,8 +133,8 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
   }
 
   /**
-   * The answer while it is written, in pieces: the text of the task whose output is the result.
-   * An answer that was not streamed is one piece at the end, and so is the output of a plan that ends with a join.
+   * The answer while it is written, in pieces: the text of the task whose output is the result. An answer that was not
+   * streamed is a single piece at the end. The output of a plan that ends with a join is a single piece, too.
    */
   get textStream(): AsyncGenerator<string, void> {
     return textPieces(this, () => this.#state);
@@ -176,9 +176,9 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
   }
 
   /**
-   * Pauses one task and all its subagents while the rest continues; its dependents wait. A task that has not started
-   * does not start. False: there is no such task, or it has ended. When everything else is done, the whole run is
-   * paused.
+   * Pauses one task and all its subagents while the rest continues; its dependents wait. If the task has not started,
+   * it does not start before it is resumed. False: there is no such task, or it has ended. When everything else is
+   * done, the whole run is paused.
    */
   pauseTask(path: string, reason = "paused"): boolean {
     return this.#connection?.pauseTask(path, reason) ?? false;
@@ -203,8 +203,8 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
   }
 
   /**
-   * Answers a nested run, which a program of one of the tasks started, that asks for a part of the budget. `undefined`:
-   * it has to wait until other amounts are settled.
+   * Answers a nested run that asks for a part of the budget. A program of one of this run's tasks started the nested
+   * run. `undefined`: it has to wait until other amounts are settled.
    */
   async lend(...asked: Parameters<LentBudget["answer"]>): Promise<BudgetReply | undefined> {
     return this.#connection?.lend(...asked);

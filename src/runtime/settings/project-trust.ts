@@ -22,8 +22,8 @@ export type ProjectTrustSpec = Readonly<{
 }>;
 
 /**
- * Which files of projects a crew uses: those that the user trusts, and none that lead to a place with secrets or to a
- * file that a rule forbids to read.
+ * Which files of projects a crew uses: files that the user trusts, but no file that leads to a place with secrets or to
+ * a file that a rule forbids to read.
  */
 export function projectTrust({ trusted, cwd, env, state, permissions }: ProjectTrustSpec): Trust {
   let closed: ClosedPlaces | undefined;
@@ -54,5 +54,8 @@ function realOf(path: string): string {
   }
 }
 
-/** A definition in the folder of an agent program, to which a project may link; the folder also holds credentials. */
+/**
+ * Matches the definitions in the folder of an agent program. A project may link to them, but not to the rest of that
+ * folder, which also holds credentials.
+ */
 const DEFINITION = /\/(?:agents?|skills|commands)\/.+\.(?:md|toml)$/;

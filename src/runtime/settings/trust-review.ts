@@ -40,7 +40,7 @@ export type TrustReview = Readonly<{
 type Asked = Parameters<NonNullable<Trust["file"]>>[0];
 
 /**
- * A search for files of a project. It is run with everything trusted, and the files that needed trust are collected.
+ * A search for files of a project. It runs as if everything were trusted, and the files that need trust are collected.
  */
 export type TrustSearch = Readonly<{ kind: ProjectSource["kind"]; find(trust: Trust): Promise<Discovery> }>;
 

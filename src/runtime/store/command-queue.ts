@@ -28,8 +28,8 @@ const LOOKS_PER_CHECK = 10;
 
 /**
  * Sends a command to the owner of a run through a file in its folder. The file survives both processes, so a command
- * that is not read now is read by the next owner. Resolves with the receipt, or `undefined` after the timeout. `ended` returns
- * the receipt of an ended run: the command will not be read, so it is deleted.
+ * that is not read now is read by the next owner. Resolves with the receipt, or `undefined` after the timeout. `ended`
+ * returns the receipt of an ended run: the command will not be read, so it is deleted.
  */
 export async function post(
   run: string,
@@ -109,7 +109,7 @@ function isMade(folder: string, signal: AbortSignal): Promise<boolean> {
 type ExpectedFolder = Readonly<{ folder: string; made(): void }>;
 
 /**
- * The folders of all runs of this process that wait for their first command, the one that waited longest first. This is
+ * The folders of all runs of this process that wait for their first command, the longest-waiting run first. This is
  * module state on purpose: with a timer for each run, a thousand runs spent a tenth of a processor on looking.
  */
 const expectedFolders = new Set<ExpectedFolder>();

@@ -37,7 +37,7 @@ export async function foldJournal(run: string, pieces: AsyncIterable<RecordPiece
   return { state, damage, tornBytes };
 }
 
-/** Computes the state of a run whose records must all be readable; throws at a damaged one. */
+/** Computes the state of a run whose records must all be readable; throws at a damaged record. */
 export async function foldWhole(store: Pick<RunRecords, "read" | "place">, run: string): Promise<State> {
   const { state, damage } = await foldJournal(run, store.read(run));
   if (damage[0] === undefined) return state;

@@ -32,7 +32,7 @@ import { ownerOf } from "./run-claim.ts";
 import { RUN_ID } from "./run-id.ts";
 import { createWorkspaceLeases } from "../leases/workspace-leases.ts";
 
-/** Longer names are refused by file systems. */
+/** The maximum length of a file name: file systems refuse longer names. */
 const LONGEST_ID = 100;
 
 /**

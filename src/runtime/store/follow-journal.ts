@@ -12,7 +12,7 @@ import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 /** Polling interval where file watching does not work. */
 const LOOK_EVERY_MS = 250;
 
-/** The events of a journal that another process writes: the existing ones, then each new one. */
+/** The events of a journal that another process writes: the existing events, then each new event. */
 export async function* follow(
   folder: string,
   { after = 0, until, signal }: FollowOptions,

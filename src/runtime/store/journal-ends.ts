@@ -40,7 +40,7 @@ async function readWidening(
   }
 }
 
-/** The last record at the end of a journal; an incomplete record after it is ignored. */
+/** The last complete record at the end of a journal; an incomplete record after it is ignored. */
 function lastWithin(bytes: Buffer, isWhole: boolean): KeptEvent | undefined | "unknown" {
   for (let end = bytes.length, torn = true; end > 0; torn = false) {
     const start = bytes.lastIndexOf(LINE_END, end - 1) + 1;

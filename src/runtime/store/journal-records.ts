@@ -28,13 +28,13 @@ export type JournalDamage = Readonly<{
   offset: number;
   bytes: number;
   /**
-   * The numbers of the first and the last missing record, as far as the next record shows them. The last is lower than
-   * the first where only a newline is missing.
+   * The numbers of the first and the last missing record, judging by the next record. If only a newline is missing, the
+   * last number is lower than the first.
    */
   records: readonly [number, number | undefined];
 }>;
 
-/** What was read before a part of a journal: the number and epoch of the last record, and the offset of the part. */
+/** The state of reading before a part of a journal: number and epoch of the last record, and the offset of the part. */
 export type ReadBefore = Readonly<{ seq: number; epoch: number; offset?: number }>;
 
 /**
@@ -47,7 +47,7 @@ export function undamaged(contents: JournalContents, folder: string, size: numbe
   throw damaged(folder, { record: first.records[0], offset: first.offset, size });
 }
 
-/** The records in the file of a journal, wherever it is, and its problems as sentences. For display only. */
+/** The records in the file of a journal, in any folder, and its problems as sentences. For display only. */
 export function recordsInFile(bytes: Buffer): KeptRecords {
   const { events, problems, damage } = salvageRecords(bytes);
   return { events, problems: [...damage.map(damageText), ...problems] };
@@ -63,7 +63,7 @@ export function salvageRecords(bytes: Buffer, before?: ReadBefore, isEnd = true)
 /** Takes the bytes of a journal one part after the other. */
 export type RecordReader = Readonly<{
   /**
-   * Reads the records in these bytes, which follow those of the last call. All lines in them must be complete; with
+   * Reads the records in these bytes, which follow the bytes of the last call. All lines in them must be complete. With
    * `isEnd` nothing follows, and the last line may be incomplete. If the last line may still grow, the caller passes it
    * later.
    */
@@ -72,7 +72,7 @@ export type RecordReader = Readonly<{
   contents(): JournalContents;
 }>;
 
-/** Creates a reader that takes the bytes of a journal in parts, and skips damaged ones. */
+/** Creates a reader that takes the bytes of a journal in parts, and skips damaged parts. */
 export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): RecordReader {
   const events: KeptEvent[] = [];
   const damage: { offset: number; bytes: number; records: [number, number | undefined] }[] = [];
@@ -157,7 +157,7 @@ export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): R
 }
 
 /**
- * Drops records that a process wrote after another one had taken over the run. The new owner continued after the
+ * Drops records that a process wrote after another process had taken over the run. The new owner continued after the
  * records it found; records that the old owner wrote in between were never acknowledged, because a process checks its
  * ownership first.
  */
@@ -195,8 +195,9 @@ function recordsWithin(bytes: Buffer, start: number, end: number): [number, numb
 }
 
 /**
- * True if another process wrote the next record of the same line: the process that wrote the first one was interrupted
- * during its write, after the other had taken over the run. The unfinished record was never acknowledged.
+ * True if another process wrote the next record of the same line. The process that wrote the first record was
+ * interrupted during its write, after the other process had taken over the run. The unfinished record was never
+ * acknowledged.
  */
 function isLeftover(bytes: Buffer, start: number, next: number | undefined): boolean {
   if (next === undefined) return false;
@@ -208,7 +209,10 @@ function isLeftover(bytes: Buffer, start: number, next: number | undefined): boo
 
 const MOST_HEAD = 64;
 const RECORD_START = /^\{"crc":"[0-9a-f]{8}","epoch":(\d+),/;
-/** Matches the beginning of a record that was cut off, completed with the rest of the sample. */
+/**
+ * Matches the beginning of every record. To check a record that was cut off earlier than that, the missing part is
+ * taken from `SAMPLE_HEAD`.
+ */
 const CUT_HEAD = /^\{"crc":"[0-9a-f]{8}","epoch":\d+$/;
 const SAMPLE_HEAD = '{"crc":"00000000","epoch":0';
 

@@ -203,8 +203,8 @@ async function begin(
 const NOTHING: Contents = { events: [], problems: [], wholeBytes: 0 };
 
 /**
- * Opens the journal for writing after its last complete record. An incomplete record is cut off, so that the next one
- * starts on a new line.
+ * Opens the journal for writing after its last complete record. An incomplete record is cut off, so that the next
+ * record starts on a new line.
  */
 async function openWhole(folder: string, disk: Disk, known: JournalContents | undefined): Promise<OpenedFile> {
   fault("journal.open");
@@ -250,7 +250,7 @@ async function cutBack(file: DiskFile, owner: Owner, at: Readonly<{ length: numb
   }
 }
 
-/** How long after a sync events are collected for the next one, unless a caller waits for one of them. */
+/** How long after a sync events are collected for the next sync, unless a caller waits for one of them. */
 const GATHER_MS = 5;
 
 type Gathering = Readonly<{
@@ -266,8 +266,8 @@ type Gathering = Readonly<{
 }>;
 
 /**
- * Batches events. Follow-up work does not wait for the write, so a sync for each event would only cost processor time: the first
- * event after a while is written at once, those that follow it closely share one sync.
+ * Batches events. Follow-up work does not wait for the write, so a sync for each event would only cost processor time:
+ * the first event after a while is written at once, and events that follow it closely share one sync.
  */
 function gatherEvents(): Gathering {
   let last = Number.NEGATIVE_INFINITY;

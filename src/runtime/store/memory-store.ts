@@ -7,7 +7,9 @@ import { outputInEvents } from "../../core/run/output-in-events.ts";
 import { artifactOf } from "../disk/artifact-of.ts";
 import { createWorkspaceLeases, type LeaseEntry } from "../leases/workspace-leases.ts";
 
-/** How many ended runs are remembered; older ones are forgotten, so that a long-lived process does not grow without end. */
+/**
+ * How many ended runs are remembered; older runs are forgotten, so that a long-lived process does not grow without end.
+ */
 const MOST_ENDED = 100;
 
 /**

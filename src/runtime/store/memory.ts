@@ -27,7 +27,7 @@ export type Memory = Readonly<{
 
 export type MemoryScope = "project" | "user";
 
-/** The author of a note: `run_.../path (agent)`, and from which project. */
+/** The author of a note: `run_.../path (agent)`, and the project of the run. */
 export type MemoryOrigin = Readonly<{ by: string; project: string }>;
 
 export type MemoryInfo = Readonly<{
@@ -80,8 +80,8 @@ export function openMemory({ home, project, clock, redact }: MemoryParts): Memor
 }
 
 /**
- * Runs work on the same note one at a time within this process; between processes, creating the next revision's file
- * decides.
+ * Runs work on the same note one at a time within this process. Between processes, the process that creates the next
+ * revision's file wins.
  */
 function queues(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
   const last = new Map<string, Promise<unknown>>();
@@ -129,7 +129,7 @@ async function newestRevision(folder: string): Promise<number> {
   return files.reduce((highest, file) => (REVISION.test(file) ? Math.max(highest, Number(file)) : highest), 0);
 }
 
-/** The newest revision; if it is replaced while it is read, the new one is read instead. */
+/** The newest revision. If it is replaced while it is read, the new revision is read instead. */
 async function newest(folder: string): Promise<MemoryEntry | undefined> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const revision = await newestRevision(folder);

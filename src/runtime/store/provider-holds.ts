@@ -28,8 +28,8 @@ export type ProbeClaim = Readonly<{ release(): Promise<void> }>;
 
 const LOOK_EVERY_MS = 250;
 /**
- * How long it takes at most until a hold (ban on a refused key) made by another process is noticed; those of this
- * process are noticed at once.
+ * How long it takes at most until a hold (ban on a refused key) made by another process is noticed; a hold made by this
+ * process is noticed at once.
  */
 const FREE_MS = 20;
 /** After this time without a result, a task's test of a refused key no longer keeps other tasks from testing it. */
@@ -45,8 +45,8 @@ export function holdKey(address: string, key: string | undefined, headers: Reado
 }
 
 /**
- * Stores holds (bans on refused keys) in files of this folder; without one, or where it cannot be written, in this
- * process alone.
+ * Stores holds (bans on refused keys) in files of this folder. Without a folder, or if it cannot be written, the holds
+ * exist in this process alone.
  */
 export function openProviderHolds(folder: string | undefined): ProviderHolds {
   const own = new Map<string, Hold>();

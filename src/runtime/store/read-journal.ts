@@ -7,9 +7,9 @@ import { JOURNAL_FILE } from "./layout.ts";
 
 /**
  * Reads all complete records of a journal. An incomplete last record is skipped and reported; damage before it throws.
- * Records that a process wrote after another one had taken over the run are skipped, too: the journal belongs to the
- * owner with the highest number (epoch). A long journal is read in pieces, so that other runs of this process continue
- * meanwhile.
+ * Records that a process wrote after another process had taken over the run are skipped, too: the journal belongs to
+ * the owner with the highest number (epoch). A long journal is read in pieces, so that other runs of this process
+ * continue meanwhile.
  */
 export async function readJournal(folder: string, disk: Disk = machineDisk): Promise<JournalContents> {
   const reader = createRecordReader();
@@ -61,7 +61,7 @@ export async function* journalPieces(folder: string): AsyncGenerator<JournalCont
 
 /**
  * The bytes of a journal in whole lines. The last line is held back until the end of the file is reached, because only
- * there it may be incomplete. The bytes are valid until the next ones are requested.
+ * there it may be incomplete. The bytes are valid until the next bytes are requested.
  */
 export async function* linesIn(
   folder: string,

@@ -25,7 +25,7 @@ export type ClaimOptions = Readonly<{ above?: number; disk?: Disk; force?: boole
 /**
  * Takes ownership of a run, unless a living process of this machine or any process of another machine owns it. Each
  * claim is a new numbered file, created atomically and exclusively: of two concurrent claims one fails. Files are never
- * deleted and recreated. The number is higher than all earlier ones and than `above`, so that records of a replaced
+ * deleted and recreated. The number is higher than all earlier numbers and than `above`, so that records of a replaced
  * owner can be recognised.
  */
 export async function claim(

@@ -11,7 +11,10 @@ export function runId(random: () => number): string {
   return `run_${Array.from({ length: 12 }, () => letters[Math.floor(random() * letters.length)]).join("")}`;
 }
 
-/** The run that an id, a name, or the beginning of an id means; of several with one name, the newest. `last` is the newest run. */
+/**
+ * The run that an id, a name, or the beginning of an id means. Of several runs with one name, it is the newest. `last`
+ * is the newest run.
+ */
 export async function runNamed(store: Pick<RunStore, "list" | "first">, word: string): Promise<string> {
   const all = await store.list();
   const exact = all.find((run) => run === word);

@@ -71,7 +71,7 @@ type Surroundings = Readonly<{
   above: readonly string[];
 }>;
 
-/** Cache: each run has settings of its own, and its environment is read once. */
+/** Cache by settings: each run has settings of its own, so its environment is read only once. */
 const surroundings = new WeakMap<World["settings"], Surroundings>();
 
 function surroundingsOf(settings: World["settings"]): Surroundings {

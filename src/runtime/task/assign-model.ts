@@ -66,7 +66,7 @@ async function modelFor(
 
 /**
  * Chooses the model that the task names, else the agent's, else the parent's, else the default. A model that a person
- * names has to be available; an agent whose model is not available gets the next one, with a warning.
+ * names has to be available. An agent whose model is not available gets the next model, with a warning.
  */
 async function chooseModel(
   { call: { task, depth, parentModel, recordedModel }, world, emit }: AssignRequest,
@@ -106,9 +106,9 @@ async function chooseModel(
 }
 
 /**
- * The model of the conversation that a forked subagent starts from, since only that model has the conversation in its
- * cache. Settings of the task that have no effect are reported; a model that the user's settings require is not
- * replaced.
+ * The model of the conversation that a forked subagent starts from, since only that model's cache has the conversation.
+ * Settings of the task that have no effect are reported. If the user's settings require another model, that model is
+ * kept.
  */
 async function forkedModel(
   { call: { task }, world, emit }: AssignRequest,
@@ -139,7 +139,7 @@ async function forkedModel(
   return { ...model, why: `it starts from the conversation of ${from}` };
 }
 
-/** A remote agent has its own model and tools; options of the task that have no effect on it are reported. */
+/** Reports options of a task that have no effect on its remote agent: a remote agent has its own model and tools. */
 function remoteModel({ call: { task }, emit }: AssignRequest, { name }: Agent): ChosenModel {
   const unused = (["model", "thinking", "tools", "systemPrompt", "runner"] as const).filter(
     (key) => task[key] !== undefined,
@@ -160,7 +160,7 @@ function remoteModel({ call: { task }, emit }: AssignRequest, { name }: Agent): 
 }
 
 /**
- * The request for a model that must be met, or the task fails: a request of a person, from the command line or the
+ * The request for a model that must be met, or the task fails: a request of a person, in the command line or the
  * settings.
  */
 function bindingWish({ named, agent }: { named: boolean; agent: Agent }): { binding?: "call" | "agent" } {

@@ -106,7 +106,7 @@ type SystemParts = Readonly<{
 }>;
 type SystemTexts = Readonly<{ instructions: string; system: string }>;
 
-/** Cache: the last texts of each agent. Tasks of one agent differ in their prompts, not in these. */
+/** Cache: the last texts of each agent. Tasks of one agent differ in their prompts, not in these texts. */
 const written = new WeakMap<Agent, SystemParts & SystemTexts>();
 
 /** The agent's instructions for a task, and its system prompt. */

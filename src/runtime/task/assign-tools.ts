@@ -87,8 +87,8 @@ const rightsOf = ({ name, tools, disallowedTools }: Agent, delegation: readonly 
 type PlainRights = Readonly<{ own: Rights; policy: Policy | undefined; rights: Rights }>;
 
 /**
- * Tasks of one agent with the same tools that cannot start agents and are not limited by a parent have the same rights,
- * which are judged tool by tool once.
+ * Cache of rights. Tasks of one agent have the same rights if they have the same tools, cannot start agents and are not
+ * limited by a parent: each tool is then judged only once.
  */
 const plainRights = new WeakMap<ReadonlyMap<string, Tool>, WeakMap<Agent, PlainRights>>();
 
@@ -120,7 +120,7 @@ function sayReduced(
   emit({ type: "rights.reduced", agent: told, lost, reason: reasons.slice(0, 3).join("; ") });
 }
 
-/** Upper bound of a task's tools: those of its parent, and those that it had before a resume. */
+/** Upper bound of a task's tools: the tools of its parent, and the tools that it had before a resume. */
 function ceilingOf({ ceiling, recordedRights }: Call): readonly string[] | undefined {
   return ceiling && recordedRights
     ? recordedRights.filter((tool) => ceiling.includes(tool))
@@ -137,8 +137,8 @@ type DelegationTools = Readonly<{
 }>;
 
 /**
- * The delegation tools of a task, if it has any. At the maximum depth they still exist, so that a call of one is
- * refused with the reason, but no model is shown them and there is no agent that they could start.
+ * The delegation tools of a task, if it has any. At the maximum depth they still exist, so that a call of such a tool
+ * is refused with the reason. But no model is shown them, and there is no agent that they could start.
  */
 async function delegationOf(
   { call: { depth, maxDepth = -1, fork }, world: { roster, delegation, settings } }: AssignRequest,

@@ -11,8 +11,8 @@ import { assignTools } from "./assign-tools.ts";
 import type { World } from "./world.ts";
 
 /**
- * Assigns a task once: agent, tools, access, model, prompt. Each step sees what the steps before it found; the first
- * one that refuses ends the task. Later code does not merge settings.
+ * Assigns a task once: agent, tools, access, model, prompt. Each step sees the results of the steps before it; the
+ * first step that refuses ends the task. Later code does not merge settings.
  */
 export async function assign(
   call: Call,
@@ -70,7 +70,7 @@ function cutFor({ settings: { output } }: World): Pick<Assignment, "cut"> {
   return bytes === undefined && lines === undefined ? {} : { cut: defined({ bytes, lines }) };
 }
 
-/** The project's checker, for the agents that read its report: `code`, or those that the settings name. */
+/** The project's checker, for the agents that read its report: `code`, or the agents that the settings name. */
 function diagnosticsFor({ name }: Agent, { settings: { diagnostics } }: World): Pick<Assignment, "diagnostics"> {
   const { agents = ["code"], ...checker } = diagnostics ?? {};
   return "command" in checker && agents.includes(name) ? { diagnostics: checker } : {};
@@ -79,7 +79,7 @@ function diagnosticsFor({ name }: Agent, { settings: { diagnostics } }: World): 
 /** How many characters of long tool results one task may keep in files. */
 const MAX_KEPT_CHARS = 64 * 1_024 * 1_024;
 
-/** Stores long tool results in files such as `outputs/task.look-1.md`. A full disk does not fail a task. */
+/** Stores long tool results in files such as `outputs/task.look-1.md`. If the disk is full, the task does not fail. */
 function longResults({ run, path }: Call, { outputs }: World): NonNullable<Assignment["keepLong"]> {
   let count = 0;
   let left = MAX_KEPT_CHARS;

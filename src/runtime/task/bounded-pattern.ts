@@ -2,7 +2,7 @@ import { createContext, Script } from "node:vm";
 
 /** How long one comparison may take. */
 const PATTERN_MS = 200;
-/** Time limit of the second attempt to match: a busy machine may have delayed the first. */
+/** Time limit of the second attempt to match: a busy machine may have delayed the first attempt. */
 const AGAIN_MS = 1_000;
 
 /**

@@ -4,10 +4,10 @@ import { issuesText, sourceOf } from "../../core/schema/standard-schema.ts";
 import type { JsonSchema } from "../../core/text/json.ts";
 import { boundedPattern } from "./bounded-pattern.ts";
 
-/** Checks a value: returns what is wrong with it, or `undefined`. */
+/** Checks a value: returns the problem with it, or `undefined` for a valid value. */
 export type Check = (value: unknown) => string | undefined;
 
-/** Compiles schemas; a crew has one, since creating it takes ten times as long as compiling a schema. */
+/** Compiles schemas. A crew has a single compiler, since creating it takes ten times as long as compiling a schema. */
 export type Validator = (schema: JsonSchema) => Promise<Check>;
 
 /** A schema with more characters than this is refused instead of compiled. */

@@ -4,7 +4,7 @@ import { defined } from "../../core/text/defined.ts";
 import { modelNames, parseModelName } from "../../core/vocabulary/model-name.ts";
 import { tierNames } from "../../core/vocabulary/tiers.ts";
 
-/** Model names that only subcrew understands. */
+/** Model names that only subcrew understands, and that are not passed to other programs. */
 const OURS: ReadonlySet<string> = new Set([...tierNames, "inherit", "auto", "default", "offline"]);
 
 /**

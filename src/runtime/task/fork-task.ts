@@ -13,8 +13,8 @@ import { assignTools } from "./assign-tools.ts";
 import type { World } from "./world.ts";
 
 /**
- * Adds the conversation that a task starts from, if its task or its agent wants one, and removes it otherwise. A task
- * that requests a conversation when there is none is refused.
+ * Adds the conversation that a task starts from, if the task or its agent asks for one; otherwise removes the
+ * conversation. A task that requests a conversation when there is none is refused.
  */
 export async function withFork(call: Call, world: World, context: PerformContext): Promise<Call | FailedOutcome> {
   const { fork: above, ...plain } = call;

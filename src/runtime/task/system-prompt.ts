@@ -16,8 +16,8 @@ export type SystemPromptParts = Readonly<{
 export const basePersona: string = prompts.base;
 
 /**
- * The system prompt of a task: the part that all agents share, the agent's instructions, those of the project, and how
- * to return the result.
+ * The system prompt of a task: the part that all agents share, the agent's instructions, the project's instructions,
+ * and how to return the result.
  */
 export function buildSystemPrompt(
   persona: string,
@@ -41,7 +41,10 @@ export function buildSystemPrompt(
 const MOST_SHARED = 100;
 const known = new Map<string, string>();
 
-/** The same string object for the same text: a thousand tasks of one agent then hold one prompt instead of a thousand. */
+/**
+ * Returns the same string object for equal texts, so that a thousand tasks of one agent hold one prompt instead of a
+ * thousand.
+ */
 function shared(text: string): string {
   const before = known.get(text);
   if (before !== undefined) return before;

@@ -26,11 +26,11 @@ export type TaskWorldSettings = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   /** Environment variables that tasks and their programs may see besides PATH, HOME and the like. */
   passEnv?: readonly string[];
-  /** Which output schema is used when the agent and the task both have one: the agent's by default. */
+  /** Which output schema is used when the agent and the task both have an output schema: the agent's by default. */
   schemaPrecedence?: SchemaPrecedence;
   /**
-   * Which tools a subagent has: all tools of its own definition (`own`, the default), or only those of them that its
-   * parent has, too (`ceiling`).
+   * Which tools a subagent has: all tools of its own definition (`own`, the default), or of these only the tools that
+   * its parent has, too (`ceiling`).
    */
   delegation?: DelegationRule;
   /** Whether an agent that starts another may choose its model; true by default. */
@@ -39,7 +39,7 @@ export type TaskWorldSettings = Readonly<{
   output?: Readonly<{ summaryChars?: number; summaryCut?: SummaryCut; maxBytes?: number; maxLines?: number }>;
   /** Which tool names models see; subcrew's own by default. */
   toolNames?: ToolNameStyle;
-  /** The delegation tools of agents whose files do not name one; `task` by default. */
+  /** The delegation tools of agents whose files do not name a delegation tool; `task` by default. */
   delegationTools?: readonly FacadeName[];
   /** False: no agent gets the project's instructions. */
   projectInstructions?: boolean;
@@ -57,7 +57,7 @@ export type TaskInstructions = Readonly<{ text: string; notes: readonly string[]
 export type TaskOutputs = Readonly<{
   /** The artifact of an output that is about to be recorded. */
   recorded(run: string, path: string, text: string): Promise<Artifact>;
-  /** Stores a text that is in no record in a file of this machine; `undefined`: the store creates no files. */
+  /** Stores a text that no record contains, as a file of this machine; `undefined`: the store creates no files. */
   keep(run: string, path: string, text: string): Promise<string | undefined>;
   /** A file of this machine with the full output of a task, created so that another task can read it. */
   file(run: string, path: string, outcome: Outcome): Promise<string | undefined>;

@@ -48,7 +48,10 @@ function unknown(name: string, all: readonly Skill[]): ToolResult {
   return { text: `Unknown skill "${name}". ${hint}`, error: true };
 }
 
-/** Running a skill in another agent is delegation and needs the permission for it. */
+/**
+ * True if a skill may run in this agent. Running a skill in another agent is delegation, and needs the permission for
+ * it.
+ */
 const mayStart = (agent: string, { spawns = [] }: ToolContext): boolean => nameRefusal(agent, { spawns }) === undefined;
 
 async function forked({ name, agent, model }: Skill, text: string, { delegate }: ToolContext): Promise<ToolResult> {

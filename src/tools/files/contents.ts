@@ -31,7 +31,7 @@ export async function contentsOf(
   const folders = [path];
   const device = (await deviceOf(root, path)) ?? -1;
   const { isClosed, isClosedFile } = access?.closedIn(root.real) ?? {};
-  /** True for another name (hard link) of a closed file. */
+  /** True for another name (hard link) of a file that may not be read. */
   const isClosedLink = async (inner: string): Promise<boolean> => {
     const stats = isClosedFile && (await lstat(`${root.real}/${inner}`).catch(() => undefined));
     return stats !== undefined && stats.nlink > 1 && (await isClosedFile!(stats));

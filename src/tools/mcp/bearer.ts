@@ -24,8 +24,8 @@ export type BearerSpec = HttpSpec &
 export type Bearer = Readonly<{
   auth: McpAuth;
   /**
-   * Wraps a fetch to remember the token of each request: several requests run at once, and one of them may have renewed
-   * the token.
+   * Wraps a fetch to remember the token of each request. Several requests run at once, and one of them may have renewed
+   * the token meanwhile.
    */
   watch(inner: typeof fetch): typeof fetch;
   /** Throws a readable error instead of a library error that is about the login. */

@@ -93,7 +93,7 @@ export async function connectServer(sdk: ClientSdk, transport: McpTransport, sig
   };
 }
 
-/** Converts the options of a tool call to those of the MCP library. */
+/** Converts the options of a tool call to the options of the MCP library. */
 export function requestOptions({ signal, timeoutMs, report }: CallOptions): RequestOptions {
   return {
     signal,
@@ -115,7 +115,7 @@ export class WrongAnswer extends Error {
 const WRONG_ANSWER = "the server sent an answer that does not follow the MCP protocol";
 
 /**
- * Fails the request at once whose answer the library cannot read; the library would wait until the time limit. The
+ * Fails a request at once if the library cannot read its answer; the library would wait until the time limit. The
  * library calls these functions before it reads a message or an error itself.
  */
 function guardAnswers(transport: McpTransport): void {
@@ -148,8 +148,8 @@ function guardAnswers(transport: McpTransport): void {
 const INTERNAL_ERROR = -32_603;
 
 /**
- * Repairs a message of a server that the library would otherwise refuse as a whole: a tool without a name is removed,
- * one without a usable schema accepts any arguments, and content of an unknown kind is named.
+ * Repairs a message of a server that the library would otherwise refuse as a whole: a tool without a name is removed, a
+ * tool without a usable schema accepts any arguments, and content of an unknown kind is named.
  */
 function mend(message: unknown): void {
   const result = isRecord(message) ? message["result"] : undefined;

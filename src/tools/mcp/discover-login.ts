@@ -46,7 +46,7 @@ type ServerInfo = Awaited<ReturnType<ClientSdk["discoverOAuthServerInfo"]>>;
 
 /**
  * The metadata for the login. A server of revision 2025-03-26 is its own authorization server, and the path of its
- * issuer may differ from the address of the metadata. In every other case the issuer must match that address.
+ * issuer may differ from the address of the metadata. For every other server the issuer must match that address.
  */
 async function serverInfo(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpec): Promise<ServerInfo> {
   const options = { fetchFn: fetch, ...defined({ resourceMetadataUrl: challenge.resourceMetadataUrl }) };
@@ -63,8 +63,8 @@ async function serverInfo(sdk: ClientSdk, { url, challenge, fetch }: DiscoverSpe
 }
 
 /**
- * The scopes to request: those in the settings, or else those that the server requests, plus scopes missing in an
- * earlier login, plus offline access.
+ * The scopes to request: the scopes in the settings, or else the scopes that the server requests, plus scopes missing
+ * in an earlier login, plus offline access.
  */
 export function scopeFor(
   { oauth }: McpServer,

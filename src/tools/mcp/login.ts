@@ -23,8 +23,8 @@ export type LoginSpec = Omit<HttpSpec, "users"> &
   }>;
 
 /**
- * Logs in to a server of the user's settings: discovers the authorization server, registers a client unless the settings name one, and
- * waits for the browser. False when the server needs no login. Error messages contain no secret.
+ * Logs in to a server of the user's settings: discovers the authorization server, registers a client unless the
+ * settings name one, and waits for the browser. False when the server needs no login. Error messages contain no secret.
  */
 export async function logIn(spec: LoginSpec): Promise<boolean> {
   const { name, definition, logins, signal } = spec;

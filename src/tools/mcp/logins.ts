@@ -9,9 +9,9 @@ import { type Login, type LoginNote, loginAddress, noteKey, parseNote, secretsOf
 export type Logins = Readonly<{
   look(url: string): Promise<LoginNote | undefined>;
   keep(url: string, login: Login, signal: AbortSignal): Promise<void>;
-  /** Deletes and returns a login; that there was a login stays recorded. */
+  /** Deletes a login and returns it. A record that there was a login remains. */
   forget(url: string, signal: AbortSignal): Promise<Login | undefined>;
-  /** Records that the server refused the login, so that a new one is needed. */
+  /** Records that the server refused the login, so that a new login is needed. */
   want(url: string, scope: string | undefined, signal: AbortSignal): Promise<void>;
   /**
    * Renews the access token and returns the login. Only one process requests it: a provider that sees a refresh token

@@ -10,7 +10,7 @@ import { filledSecret, fillVariables, type Variables } from "./fill-in.ts";
 import type { Login } from "./login-note.ts";
 import type { Renewal } from "./logins.ts";
 
-/** The OAuth client in the user's settings; `undefined` when the login has to register one. */
+/** The OAuth client in the user's settings; `undefined` when the login has to register a client. */
 export function clientIn({ oauth }: McpServer, variables: Variables): Login["client"] | undefined {
   if (oauth?.clientId === undefined) return undefined;
   return {

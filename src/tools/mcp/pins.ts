@@ -9,7 +9,7 @@ import { type McpServer, mcpToolName } from "../../core/vocabulary/mcp-server.ts
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import type { OfferedTool } from "./client.ts";
 
-/** A pinned tool: the trusted version, the only one shown to a model. */
+/** A pinned tool: the trusted version, which is the only version shown to a model. */
 export type PinnedTool = OfferedTool & Readonly<{ hash: string }>;
 
 /**
@@ -83,7 +83,7 @@ const pinned = ({ name, description, inputSchema, outputSchema, annotations }: O
 const keyOf = (server: string, { command, args, url }: McpServer): string =>
   `${server}-${hashText(stableText({ command, args, url })).slice(0, 16)}`;
 
-/** True for an unmodified pin: one that was edited by hand is not trusted. */
+/** True for an unmodified pin. A pin that was edited by hand is not trusted. */
 function isPinned(value: unknown): value is PinnedTool {
   return (
     isRecord(value) &&

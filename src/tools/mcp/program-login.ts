@@ -26,8 +26,8 @@ export type ProgramLoginSpec = Readonly<{
 }>;
 
 /**
- * Gets a token with the client id and the secret or key in the settings. They are sent to the authorization server
- * that the MCP server names first, and never to another one later. Error messages contain no secret.
+ * Gets a token with the client id and the secret or key in the settings. They are sent to the authorization server that
+ * the MCP server names first, and never to another server later. Error messages contain no secret.
  */
 export async function logInAsProgram(sdk: ClientSdk, spec: ProgramLoginSpec): Promise<Login> {
   const { name, definition, variables, challenge, note, fetch, signal, clock } = spec;

@@ -83,8 +83,9 @@ const unlistedText = (agent: string, servers: readonly string[]): string =>
 type Named = ServerOrigin & Readonly<{ name: string; definition: McpServer }>;
 
 /**
- * The servers of an agent: the user's servers it names and those it defines, or all of the user's. An agent of a
- * plugin cannot define servers, and the user's names take precedence.
+ * The servers of an agent: the user's servers that it names and the servers that it defines, or all of the user's
+ * servers. An agent of a plugin cannot define servers. A name in the user's settings takes precedence over the same
+ * name in an agent.
  */
 export function serversOf({ mcpServers: own, source }: Agent, users: McpServers): readonly Named[] {
   const all = Object.entries(users).map(
@@ -104,7 +105,7 @@ export function serversOf({ mcpServers: own, source }: Agent, users: McpServers)
   return [...all.filter(({ name }) => Object.hasOwn(own, name)), ...brought];
 }
 
-/** Of two tools with the same name the first is used, with a warning. */
+/** Removes every tool whose name an earlier tool already has, with a warning. */
 function unique(tools: readonly Tool[], say: (text: string) => void): readonly Tool[] {
   const names = new Map<string, Tool>();
   for (const tool of tools) {

@@ -55,7 +55,10 @@ export function childTransport({ deserializeMessage, serializeMessage }: ClientS
   return transport;
 }
 
-/** What is wrong with a line that is not a message; a list may contain several answers. Other text may be a log. */
+/**
+ * What is wrong with a line that is not a message. A list may contain several answers; other text may be a log line and
+ * is skipped.
+ */
 function errorsIn(line: string): Error[] {
   const read = jsonIn(line);
   const answers = (Array.isArray(read) ? read : [read]).filter(

@@ -11,15 +11,18 @@ import { toolChanges, visibleSchema } from "../../core/task/peer-tool-text.ts";
 
 const CALL_MS = 120_000;
 const MOST_DESCRIPTION = 4_000;
-/** The most characters of changes that a question shows; more are refused, because nobody reads them in a question. */
+/**
+ * The maximum number of characters of changes in a question. More changes are refused, because nobody reads them in a
+ * question.
+ */
 const MOST_ASKED = 20_000;
 
 export type ToolRules = Readonly<{ isTrusted(tool: string): boolean; say(text: string, code?: string): void }>;
 
 /**
  * Wraps a tool of an MCP server as a tool for agents. It is treated as a tool that changes things and runs programs,
- * whatever the server says about it, until a rule of the user trusts it. Its description is the pinned one, not the
- * current one of the server.
+ * whatever the server says about it, until a rule of the user trusts it. Its description is the pinned description, not
+ * the server's current description.
  */
 export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules): Tool {
   const name = pinnedToolName(server.name, offered.name);
@@ -60,7 +63,7 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
 }
 
 /**
- * Checks that a tool of a server is still the trusted one. A changed tool needs approval despite allow rules; a run
+ * Checks that a tool of a server is still the trusted tool. A changed tool needs approval despite allow rules; a run
  * without a person denies it.
  */
 async function unchanged(

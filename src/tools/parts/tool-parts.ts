@@ -9,14 +9,14 @@ import type { SearchBackend } from "./search-backends.ts";
  * call.
  */
 export type ToolParts = Readonly<{
-  /** The fetch that applies the network rules; absent: only the public internet can be reached. */
+  /** The fetch that applies the network rules; absent: tools can reach only the public internet. */
   fetch?: GuardedFetch;
   /** The search engine; absent when none is configured. */
   search?: SearchBackend;
   /** Finds skills; absent when there are none. */
   skills?(): Promise<readonly Skill[]>;
-  /** The memory notes, which are kept between runs; absent when this crew stores none. */
+  /** The memory notes, which are kept between runs; absent when this crew stores no notes. */
   memory?: Memory;
-  /** The runs of the project; absent when this crew stores none. */
+  /** The runs of the project; absent when this crew stores no runs. */
   history?: ProjectRuns;
 }>;

@@ -51,7 +51,10 @@ export const grepWith = (find: Search): Tool =>
 
 export const grepFiles = grepWith(search);
 
-/** After this time a search returns the matches found so far. On a busy machine, starting the program alone can take seconds. */
+/**
+ * The time after which a search returns the matches found so far. On a busy machine, starting the program alone can
+ * take seconds.
+ */
 const SEARCH_MS = 10_000;
 const LINE_CHARS = 400;
 const MOST_COUNTED = 1_000;
@@ -105,8 +108,8 @@ async function hitsFor(find: Search, wanted: Input, context: ToolContext): Promi
 }
 
 /**
- * True for a found file that is forbidden. Such files are left out, because even their number of matches would reveal
- * their content.
+ * True for a found file that is forbidden. Forbidden files are left out, because even their number of matches would
+ * reveal their content.
  */
 function closedFiles({ real, isClosed, isClosedFile }: Root): (path: string) => Promise<boolean> {
   let last: Readonly<{ path: string; shut: boolean }> | undefined;

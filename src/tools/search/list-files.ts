@@ -41,7 +41,7 @@ export const listFiles = defineTool({
 type Branch = Readonly<{ entry: FolderEntry; below: Branch[] }>;
 type Levels = Readonly<{ depth: number; signal: AbortSignal }>;
 
-/** Walks level by level, so that, at the limit, deep entries are left out before entries near the top. */
+/** Walks level by level. If the limit is reached, deep entries are left out, and entries near the top are listed. */
 async function levels(
   root: Root,
   start: Folder,

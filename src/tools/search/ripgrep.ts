@@ -13,9 +13,9 @@ import { type Hit, type Query, unusable } from "./query.ts";
  * Searches with ripgrep. ripgrep gets only arguments, no configuration file and no environment, and does not follow
  * symbolic links. Stopping early, an abort and an exception all end the process.
  *
- * ripgrep opens files by their paths. Another process can replace a folder by a link while it searches, so that a match
- * comes from a file outside. Files on whose path a folder has changed since the search began are therefore opened,
- * checked and searched once more.
+ * ripgrep opens files by their paths. While it searches, another process can replace a folder by a link, so that a
+ * match comes from a file outside. If a folder on the path of a file has changed since the search began, the file is
+ * therefore opened, checked and searched once more.
  */
 export async function* ripgrep(query: RipgrepQuery, signal: AbortSignal): AsyncGenerator<Hit> {
   const isSettled = settledBefore(Date.now() - CLOCK_MS, query.root.real);
@@ -102,7 +102,7 @@ async function* searched(
 export type RipgrepQuery = Query & Readonly<{ program: string; goesUp: boolean }>;
 
 /**
- * Finds ripgrep: an installed one, or the packaged one. Folders of PATH inside the workspace are skipped, since the
+ * Finds an installed ripgrep, or the packaged ripgrep. Folders of PATH inside the workspace are skipped, since the
  * project controls them (package scripts put such a folder in front of PATH).
  */
 export async function findRipgrep({ env, root }: Pick<Query, "env" | "root">): Promise<string | undefined> {
@@ -194,7 +194,7 @@ async function isProgram(file: string): Promise<boolean> {
   );
 }
 
-/** Windows needs SystemRoot to start a program; ripgrep needs no other variable. */
+/** The environment of ripgrep. Windows needs SystemRoot to start a program; ripgrep needs no other variable. */
 function systemPart({ SystemRoot }: Query["env"]): Record<string, string> {
   return SystemRoot === undefined ? {} : { SystemRoot };
 }

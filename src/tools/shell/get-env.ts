@@ -6,8 +6,8 @@ const input = z.strictObject({
 });
 
 /**
- * Shows the variables that are passed to commands and those that the task set; secrets and all other variables are
- * hidden.
+ * Shows the variables that are passed to commands and the variables that the task set; secrets and all other variables
+ * are hidden.
  */
 export const getEnv = defineTool({
   name: "get_env",

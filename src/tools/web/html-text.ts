@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 
-/** Longer pages are truncated before they are parsed. */
+/** The maximum length of a page; longer pages are truncated before they are parsed. */
 const MOST_CHARS = 2_000_000;
 const TIME_MS = 8_000;
 

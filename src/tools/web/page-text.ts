@@ -78,7 +78,10 @@ function pretty(text: string): string {
   }
 }
 
-/** The size shown inline: smaller than the size above which every tool result is shortened. */
+/**
+ * The maximum size of a response that is shown inline. It is smaller than the size above which every tool result is
+ * shortened.
+ */
 const SHOWN_CHARS = 40_000;
 const SHOWN_BYTES = 48_000;
 const SHOWN_LINES = 1_900;

@@ -7,8 +7,8 @@ import { webRefusal } from "../../runtime/network/web-target.ts";
 export const webSubjects = ({ url }: { url: string }): readonly Subject[] => [{ kind: "url", url }];
 
 /**
- * Judges redirects of a request: they are judged by the same rules as the first address, so that a server cannot
- * redirect to a forbidden one.
+ * Judges redirects of a request by the same rules as the first address, so that a server cannot redirect to a forbidden
+ * address.
  */
 export function ruled({ access }: ToolContext): Pick<WebRequest, "check"> {
   if (!access) return {};

@@ -2,7 +2,7 @@ import { matchesPath, type PathPattern, parsePattern } from "../../core/rules/gl
 
 /** The rules of one `.gitignore`, its folder, and the rules of its parent folders. */
 export type Ignore = Readonly<{
-  /** The folder: an absolute path with forward slashes, without a trailing one. */
+  /** The folder: an absolute path with forward slashes, without a slash at its end. */
   folder: string;
   rules: readonly Rule[];
   above?: Ignore | undefined;

@@ -16,9 +16,9 @@ const CHUNK_BYTES = 65_536;
 export type LineBatch = Readonly<{ lines: readonly FileLine[]; last: number }>;
 
 /**
- * Reads the lines of a text file from the given one on, in chunks, so that neither a huge file nor a huge line fills
- * the memory. A line break at the end does not begin another line, and a byte order mark is not part of the first
- * line. The lines of a chunk come together: waiting for each one took half of the time.
+ * Reads the lines of a text file from the given line on, in chunks, so that neither a huge file nor a huge line fills
+ * the memory. A line break at the end does not begin another line, and a byte order mark is not part of the first line.
+ * All lines of a chunk come together, because waiting for each line took half of the time.
  */
 export async function* linesOf(file: FileHandle, signal: AbortSignal, from = 1): AsyncGenerator<LineBatch> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);

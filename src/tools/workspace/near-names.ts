@@ -13,7 +13,7 @@ export function withNearNames(root: string | Root, path: string): (error: unknow
   };
 }
 
-/** Names in the nearest existing parent folder: names similar to the requested one, or else the first names. */
+/** Names in the nearest existing parent folder: names similar to the requested name, or else the first names. */
 async function hint(root: string | Root, path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) {
     const folder = dirname(at);
@@ -37,7 +37,7 @@ async function namesIn(given: string | Root, folder: string): Promise<string[] |
   return entries.map(({ name, kind }) => (kind === "directory" ? `${name}/` : name));
 }
 
-/** Similar names: the most likely one first, then those with the same text before the first dot. */
+/** Similar names: the most likely name first, then names with the same text before the first dot. */
 function resembling(name: string, names: readonly string[]): string[] {
   const best =
     nearest(name, names) ??

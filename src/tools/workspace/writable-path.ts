@@ -12,7 +12,7 @@ import {
 } from "../../runtime/files/write-contained.ts";
 
 /**
- * Opens the path that a tool call may change. The opened path must be the one that the permission rules judged: if a
+ * Opens the path that a tool call may change. The opened path must be the path that the permission rules judged: if a
  * folder on the way was replaced meanwhile, the call is refused.
  */
 export async function writablePath(
@@ -49,7 +49,7 @@ export async function writablePath(
   throw refusal("DENIED", `${quoted(path)} now points to a different place: check the path and repeat the call`);
 }
 
-/** True for another name (hard link) of a closed file: its text would be part of the recorded change. */
+/** True for another name (hard link) of a file that may not be read: its text would be part of the recorded change. */
 async function isClosedLink({ isClosedFile }: Root, spot: ContainedPath): Promise<boolean> {
   const stats = isClosedFile && (await spot.stats());
   return stats !== undefined && stats.isFile() && stats.nlink > 1 && (await isClosedFile!(stats));

@@ -21,7 +21,9 @@ export type ChatRowsOptions = Readonly<{
   hint: string;
 }>;
 
-/** The most rows below the conversation: with more, too little of the conversation would stay visible. */
+/**
+ * The maximum number of rows below the conversation: with more rows, too little of the conversation would stay visible.
+ */
 const MOST_ROWS = 12;
 const MOST_PROMPT_ROWS = 6;
 const MOST_QUEUED = 3;

@@ -6,16 +6,16 @@ import { clustersOf } from "../wrap.ts";
 /** The state of the input line: the text, earlier messages, and completions. It is plain data. */
 export type Prompt = Readonly<{
   editor: TextEditor;
-  /** Earlier messages, the newest first, and the index of the one that is shown. */
+  /** Earlier messages, the newest first, and the index of the shown message. */
   history: readonly string[];
   shown: number | undefined;
   /** The text typed before an earlier message was shown. */
   draft: string;
   /** The text that is searched in earlier messages; `undefined` when no search is open. */
   search: string | undefined;
-  /** The number of matches that are skipped because Ctrl-R was pressed again. */
+  /** How many matches of the search are skipped, because Ctrl-R was pressed again. */
   passed: number;
-  /** Completions of the typed word, and the chosen one. */
+  /** Completions of the typed word, and the chosen completion. */
   completions: Readonly<{ words: readonly string[]; from: number; chosen: number | undefined }> | undefined;
 }>;
 
@@ -141,7 +141,7 @@ function completed(prompt: Prompt, complete: (word: string, text: string) => rea
   return { ...prompt, editor: grown, completions: { words, from, chosen: undefined } };
 }
 
-/** Adds a space after a completion. A folder gets none, because a name in it follows. */
+/** Adds a space after a completion. A folder gets no space, because the name of a file in it follows. */
 const withBlank = (word: string): string => (word.endsWith("/") ? word : `${word} `);
 
 function replaced(editor: TextEditor, from: number, word: string): TextEditor {

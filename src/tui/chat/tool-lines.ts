@@ -60,9 +60,9 @@ export function runningCallRows(
   ].slice(0, Math.max(1, most));
 }
 
-/** The number of characters at the end of a command's output in which its last lines are looked for. */
+/** A command's last output lines are looked for in this number of characters at the end of its output. */
 const TAIL_CHARS = 4_000;
-/** The most lines of a diff that are shown; the transcript has all of them. */
+/** The maximum number of lines of a diff that are shown; the transcript has all of them. */
 const MOST_DIFF_LINES = 40;
 
 /** The coloured unified diff in a tool result; empty when there is none. */
@@ -85,8 +85,8 @@ export function diffLines(
 const MOST_REASONS = 3;
 
 /**
- * The reason why a tool call failed: the first line of its result. For a command, the last lines that it printed, and
- * how it ended.
+ * The reason why a tool call failed: the first line of its result. For a failed command: the last lines that it
+ * printed, and how it ended.
  */
 function reasonsIn(text: string): string[] {
   const lines = text.split("\n").filter((line) => line.trim() !== "");

@@ -62,8 +62,8 @@ function runItems(
 }
 
 /**
- * The transcripts of subagents, by the path of the agent that started them; those that no known agent started are under
- * `undefined`.
+ * The transcripts of subagents, by the path of the agent that started them. Transcripts without a known parent are
+ * under `undefined`.
  */
 function helpersOf(transcripts: readonly Transcript[]): ReadonlyMap<string | undefined, readonly Transcript[]> {
   const paths = new Set(transcripts.map(({ path }) => path));

@@ -8,7 +8,7 @@ export type TranscriptPlace = Readonly<{ selected: number; open: ReadonlySet<num
 
 type Size = Readonly<{ columns: number; height: number; options: MarkdownOptions }>;
 
-/** Draws the screen: rows of items, the expanded ones with their content, and the keys in the last row. */
+/** Draws the screen: rows of items, expanded items with their content, and the keys in the last row. */
 export function transcriptRows(
   items: readonly TranscriptItem[],
   place: TranscriptPlace,

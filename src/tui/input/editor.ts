@@ -24,7 +24,7 @@ export const withText = (editor: TextEditor, text: string): TextEditor => {
 };
 
 /**
- * Normalises text for editing: lines end with a line feed, and control characters other than that and tabs are
+ * Normalises text for editing: lines end with a line feed, and control characters other than line feeds and tabs are
  * removed.
  */
 const cleanText = (text: string): string => text.replace(/\r\n?/g, "\n").replace(CONTROL, "");
@@ -78,7 +78,7 @@ const remove = (editor: TextEditor, from: number, until: number, keep = false): 
   };
 };
 
-/** Swaps the two characters around the cursor; at the end of a line, those before it. */
+/** Swaps the two characters around the cursor; at the end of a line, the two characters before the cursor. */
 function swapped(editor: TextEditor): TextEditor {
   const end = lineEnd(editor) === editor.cursor ? editor.cursor : after(editor);
   const middle = before({ ...editor, cursor: end });

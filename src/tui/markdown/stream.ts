@@ -69,7 +69,7 @@ export function createMarkdownStream(options: () => MarkdownOptions): MarkdownSt
     codeDone = Math.max(codeDone, lines.length);
     return fresh;
   };
-  /** Returns all items but the last, which are final. Items of a loose list are separated by a blank line. */
+  /** Returns all items but the last; they are final. Items of a loose list are separated by a blank line. */
   const settleList = (list: Tokens.List): string[] => {
     const items = list.items.slice(0, -1);
     if (items.length === 0) return [];

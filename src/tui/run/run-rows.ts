@@ -9,7 +9,7 @@ import { listed, spentInAll, terminalLine, took } from "../../core/view/words.ts
 export type RunFrame = Readonly<{
   look: Look;
   columns: number;
-  /** The maximum number of rows. */
+  /** The maximum number of rows to draw. */
   most: number;
   now: number;
   /** The number of this drawing, which animates the spinner. */

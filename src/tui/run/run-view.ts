@@ -14,8 +14,8 @@ export type RunViewOptions = AnswerViewOptions &
   }>;
 
 /**
- * Shows a run with one task like a chat answer. A run with several tasks has one row per task, and a printed line
- * when one ends.
+ * Shows a run with one task like a chat answer. A run with several tasks has one row per task, and prints a line when a
+ * task ends.
  */
 export function createRunView(options: RunViewOptions): AnswerView {
   const { look, columns, highlight, told, ended, prints } = options;

@@ -124,10 +124,7 @@ function changedPart(old: Field, { text, paint, width }: Field, last: boolean): 
   return { at, text: `${paint && changed !== "" ? paint(changed) : changed}${rest}` };
 }
 
-/**
- * True when two fields look the same. Their paint functions are compared by result only if they are different
- * functions.
- */
+/** True when two fields look the same. Two different paint functions are compared by their results. */
 const isSameField = (a: Field, b: Field): boolean =>
   a.text === b.text && (a.paint === b.paint || painted(a) === painted(b));
 

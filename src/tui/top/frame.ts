@@ -29,7 +29,10 @@ export type TopState = Readonly<{
   asked?: Readonly<{ key: string; lines: readonly string[] }> | undefined;
 }>;
 
-/** What a frame is drawn for: the size of the terminal, the current time, and the colours and symbols. */
+/**
+ * The data that a drawing depends on besides the content: the size of the terminal, the current time, and the colours
+ * and symbols.
+ */
 export type Canvas = Readonly<{ columns: number; height: number; now: number; look: Look }>;
 
 /** The rows that match the filter, all rows, and the filter words that are not understood. */
@@ -211,7 +214,10 @@ const nothingListed = (view: TopView, canvas: Canvas): Body => ({
   below: 0,
 });
 
-/** The part of the list around the selected row, with a heading per group. Nothing is computed for rows that are not shown. */
+/**
+ * The part of the list around the selected row, with a heading per group. Nothing is computed for rows that are not
+ * shown.
+ */
 function listRows(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body {
   const { height, look, now } = canvas;
   if (rows.length === 0) return nothingListed(view, canvas);

@@ -6,7 +6,7 @@ import type { Field } from "./field-screen.ts";
 import { fieldOf } from "./layout.ts";
 import type { TopRow } from "../../core/view/run-rows.ts";
 
-/** The tasks of one run as columns of nodes, with lines from each task to those that come after it. */
+/** The tasks of one run as columns of nodes, with lines from each task to the tasks that come after it. */
 type Graph = Readonly<{ layers: readonly (readonly Cell[])[]; height: number; edges: readonly Edge[] }>;
 /** A cell in a column of the graph: a node, or a point where a line passes through the column. */
 type Cell = Readonly<{ id: string; row: TopRow | undefined; y: number }>;
@@ -170,7 +170,7 @@ function graphOf(rows: readonly TopRow[]): Graph {
  */
 const MOST_SHIFT = 12;
 
-/** How many screen columns after each column of nodes are reserved for vertical lines. */
+/** How many screen columns are reserved for vertical lines after each column of nodes. */
 function lanesOf({ layers, edges }: Graph): number[] {
   return layers.map((_, layer) => Math.min(MOST_LANES, turningIn(edges, layer).length));
 }

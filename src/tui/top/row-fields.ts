@@ -93,9 +93,9 @@ const isDrawnAlike = (known: Drawn, { selected, layout, look }: RowDrawing): boo
   known.selected === selected && known.layout === layout && known.look === look;
 
 /**
- * The data on which the fields of a row depend, except those of the activity and the age, and those that the row object
- * itself determines: a run with another plan or another diff has other rows. A turn replaces both totals, tokens and
- * costs, by new objects, so one of them is enough.
+ * The data on which the fields of a row depend, without the activity, the age, and data that the row object itself
+ * determines: a run with another plan or another diff has other rows. A turn replaces both totals, tokens and costs, by
+ * new objects, so comparing one of them is enough.
  */
 type Facts = Readonly<{
   cost: Cost | undefined;

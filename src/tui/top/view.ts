@@ -8,7 +8,10 @@ import type { ShownRun, TopRow } from "../../core/view/run-rows.ts";
 
 /** The state of the screen that the person controls: selection, filter, list form, and typed text. */
 export type TopView = Readonly<{
-  /** The id of the selected row. `undefined` when that row has disappeared, so that a key press does not act on another row. */
+  /**
+   * The id of the selected row. `undefined` when that row has disappeared, so that a key press does not act on another
+   * row.
+   */
   selected: string | undefined;
   /** The position of the selected row; the arrow keys continue from it when the row has disappeared. */
   at: number;
@@ -16,12 +19,14 @@ export type TopView = Readonly<{
   shape: "tree" | "flat" | "graph";
   /** The run shown as a graph. */
   graphOf: string | undefined;
-  /** True when runs of all projects are listed, not only those of this one. */
+  /** True when runs of all projects are listed, not only runs of this project. */
   everywhere: boolean;
   peek: boolean;
   /** A message about the result of the last action. */
   note: string;
-  /** The run that the message is about, if it was active then: the message disappears when the run no longer is. */
+  /**
+   * The run that the message is about, if it was active then. The message disappears when the run is no longer active.
+   */
   noteOf?: string | undefined;
   mode: TopMode;
 }>;
@@ -76,7 +81,7 @@ export function indexOfSelected(rows: readonly TopRow[], { selected, at }: TopVi
 }
 
 /**
- * The view after the list has changed. At the start the first row is selected; when the selected row disappears, none
+ * The view after the list has changed. At the start the first row is selected; when the selected row disappears, no row
  * is selected.
  */
 export function keepSelection(rows: readonly TopRow[], view: TopView): TopView {
@@ -118,7 +123,7 @@ export function press(rows: readonly TopRow[], view: TopView, key: Key, page: nu
 
 const LIST: TopMode = { kind: "list" };
 
-/** The order in which a key switches between the forms of the list: for each form, the next one. */
+/** The order in which a key switches between the forms of the list: for each form, the next form. */
 export const nextShape: Readonly<Record<TopView["shape"], TopView["shape"]>> = {
   tree: "flat",
   flat: "graph",
@@ -161,7 +166,10 @@ function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: n
   return row && action ? begun(view, row, action, type) : { view };
 }
 
-/** Switches to the next form. The graph shows the run of the selected row; the row stays selected if the new form contains it. */
+/**
+ * Switches to the next form. The graph shows the run of the selected row; the row stays selected if the new form
+ * contains it.
+ */
 function reshaped(view: TopView, row: TopRow | undefined): TopView {
   const shape = nextShape[view.shape];
   const next: TopView = { ...view, shape, graphOf: shape === "graph" ? row?.run.id : undefined };
@@ -209,8 +217,8 @@ function begun(view: TopView, row: TopRow, action: RowAction, type: (what: Typin
 }
 
 /**
- * After an answer no row is selected, and the list stays at the open questions. The person selects the next one with
- * a key, so that a key pressed twice answers only one question.
+ * After an answer no row is selected, and the list stays at the open questions. The person selects the next question
+ * with a key, so that a key pressed twice answers only one question.
  */
 const answered = (view: TopView, row: TopRow, answer: Extract<Act, { do: "answer" }>["answer"]): Pressed => ({
   view: { ...view, selected: undefined, note: "The answer is being sent." },

@@ -117,7 +117,7 @@ export type RunHead = Readonly<{
   race: readonly string[];
 }>;
 
-/** The possible actions for a task or run, and the command for the most urgent one. */
+/** The possible actions for a task or run, and the command for the most urgent action. */
 export type RowDetails = Readonly<{ actions: readonly RowAction[]; command: string }>;
 
 /** One recorded event, as a sentence. */
@@ -152,7 +152,7 @@ export type RunMessage = Readonly<{
   continues: boolean;
 }>;
 
-/** A message of the event stream that the run does not exist (`event: gone`), and every other error. */
+/** A message of the event stream that the run does not exist (`event: gone`), or that any other error occurred. */
 export type WebProblem = Readonly<{ code: string; message: string; hint: string }>;
 
 export type TranscriptPart = Readonly<{

@@ -8,7 +8,7 @@ import { order, runRows } from "../parts/stream.ts";
 import { Empty, ErrorBox, LifeChip } from "../parts/words.tsx";
 import type { ComparedSide } from "../wire.ts";
 
-/** Shows two runs, or two tasks such as those that compete in a race, side by side. */
+/** Shows two runs or two tasks side by side, such as tasks that compete in a race. */
 export function ComparePage(): JSX.Element {
   const { query } = route.value;
   const [a, b] = [query.get("a") ?? "", query.get("b") ?? ""];

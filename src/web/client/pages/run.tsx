@@ -367,7 +367,9 @@ function RunGraph({
   );
 }
 
-/** The paths of the rows that are not inside a collapsed branch, or those that match the search. */
+/**
+ * The paths of the rows that match the search; without a search, of the rows that are not inside a collapsed branch.
+ */
 function shownPaths(run: OpenRun, closed: ReadonlySet<string>, wanted: string): readonly string[] {
   const hidden = new Set<string>();
   return run.order.filter((path) => {

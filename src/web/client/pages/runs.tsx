@@ -21,7 +21,7 @@ const fits: Readonly<Record<Wanted, (row: RunRow) => boolean>> = {
   done: ({ group }) => group === "done",
 };
 
-/** Shows all runs; those that need a person come first. */
+/** Shows all runs; runs that need a person come first. */
 export function RunsPage(): JSX.Element {
   const { query } = route.value;
   const text = query.get("text") ?? "";

@@ -35,7 +35,7 @@ const ways: Readonly<Record<string, readonly [number, number]>> = {
   ArrowDown: [0, 1],
 };
 
-/** The smallest zoom at which text is readable. A graph that would need a smaller one is not zoomed to fit. */
+/** The smallest zoom at which text is readable. A graph that would need a smaller zoom is not zoomed to fit. */
 const SMALLEST_TEXT = 0.5;
 /** The zoom of a graph that is too large to be shown as a whole. */
 const READABLE = 0.8;
@@ -245,7 +245,7 @@ function nearestSpot(
 const colors = new Map<string, string>();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => colors.clear());
 
-/** The colour of a style sheet variable for the canvas; the browser chooses the light or the dark one. */
+/** The colour of a style sheet variable for the canvas; the browser chooses the light or the dark colour. */
 function colorOf(canvas: HTMLCanvasElement, name: string): string {
   const known = colors.get(name);
   if (known !== undefined) return known;

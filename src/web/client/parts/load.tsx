@@ -7,8 +7,8 @@ import { get, problemOf } from "./api.ts";
 export type Loaded<T> = Readonly<{ value: T | undefined; problem: WebProblem | undefined }>;
 
 /**
- * Requests data from the server, again whenever the query or `again` changes; the last reply is kept until the next one
- * arrives.
+ * Requests data from the server, again whenever the query or `again` changes. The last reply is kept until the next
+ * reply arrives.
  */
 export function useLoaded<T>(
   name: string,

@@ -107,16 +107,16 @@ function missingIn(tasks: ReadonlyMap<string, TaskRow>, paths: readonly string[]
   return [...tasks.keys()].filter((path) => !there.has(path));
 }
 
-/** The maximum number of log lines kept while new ones arrive; earlier ones can be loaded again. */
+/** The maximum number of log lines kept while new lines arrive; earlier lines can be loaded again. */
 const MOST_LINES = 20_000;
 let wholeLog = false;
 
-/** Sets whether all log lines are kept. With `true`, none are dropped, because a person reads earlier lines. */
+/** Sets whether all log lines are kept. With `true`, no lines are dropped, because a person reads earlier lines. */
 export function keepWholeLog(keep: boolean): void {
   wholeLog = keep;
 }
 
-/** Inserts earlier lines before the loaded ones, unless those have changed in the meantime. */
+/** Inserts earlier lines before the loaded lines, unless the loaded lines have changed in the meantime. */
 export function addEarlier(run: OpenRun, lines: readonly LogLine[]): void {
   const [last, first] = [lines.at(-1), run.log[0]];
   if (openRun.value !== run || !last || !first || last.seq >= first.seq) return;
