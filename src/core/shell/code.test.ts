@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { growth } from "../../../test/support/growth.ts";
 import { commandsInCode } from "./code.ts";
 
 const commandsIn = (code: string): string[] =>
@@ -17,6 +18,13 @@ test.each([
   expect(commandsIn(code)).toEqual(expected);
 });
 
+test.each([".shell rm a", "1,2!rm a", "select 1;\n.system rm a"])(
+  "the command after the sign for a shell command in %j is found",
+  (code) => expect(commandsIn(code)).toEqual(["rm a"]),
+);
+
 test("code with many unclosed brackets is read once, not once per bracket", () => {
-  expect(commandsIn("%(".repeat(100_000))).toEqual([]);
+  const read = (brackets: number) => () => commandsIn("%(".repeat(brackets));
+  expect(read(2_000)()).toEqual([]);
+  expect(growth({ small: read(2_000), large: read(60_000), pieces: 30 })).toBeLessThan(3);
 });
