@@ -2,12 +2,16 @@ import { failed } from "../core/outcome/outcome.ts";
 import type { Event } from "../core/run/event.ts";
 import { readDelegation } from "../core/task/read-delegation.ts";
 import { emptyScratchpad } from "../core/task/scratchpad.ts";
+import type { AnyInput } from "../core/plan/input.ts";
+import type { Plan } from "../core/plan/plan.ts";
+import { CrewError } from "../core/schema/error.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/task/tool.ts";
 import { inputSchemaOf, parseArguments } from "../core/task/tool-specs.ts";
 import type { JsonSchema } from "../core/text/json.ts";
 import { unchecked } from "../modes/compile.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
+import { clientPlanRefusal } from "../runtime/access/client-plan.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
 import { createDetachedHelpers, delegatedOf } from "../runtime/run/detached-helpers.ts";
 import type { Run } from "../runtime/run/run.ts";
@@ -49,8 +53,14 @@ export type OpenedDelegation = Readonly<{
 export function openDelegation(crew: Crew, { as, run: options = {} }: DelegationOptions): OpenedDelegation {
   let made: Promise<readonly Tool[]> | undefined;
   const tools = (): Promise<readonly Tool[]> => (made ??= crew.delegationTools(as));
+  const bounded = (what: AnyInput | Plan): Plan => {
+    const plan = crew.plan(unchecked(what));
+    const refusal = clientPlanRefusal(plan, crew.cwd);
+    if (refusal) throw new CrewError("BAD_INPUT", refusal.message, refusal.hint);
+    return plan;
+  };
   const background = createDetachedHelpers({
-    plan: (what) => crew.plan(unchecked(what)),
+    plan: bounded,
     run: (plan) => crew.run(plan, options),
     file: crew.outputFile,
   });
@@ -72,6 +82,7 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
     },
     delegate: async (what) => {
       if (signal.aborted) return failed("DENIED", "The task was cancelled before it started.");
+      bounded(what);
       const run = crew.run(unchecked(what), options);
       const release = onAbort(signal, () => run.cancel("stopped by the caller"));
       try {

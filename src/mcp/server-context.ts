@@ -9,9 +9,8 @@ import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import type { Crew } from "../crew.ts";
-import { folderContains } from "../runtime/files/folder-contains.ts";
+import { clientPlanRefusal } from "../runtime/access/client-plan.ts";
 import { folderProblem } from "../runtime/access/folder-problem.ts";
-import { realPathOf } from "../runtime/files/real-path.ts";
 import type { DelegatedCall } from "./delegated.ts";
 import { doingOf } from "../sinks/status-text.ts";
 import { createServedRuns, type McpRun, type ServedRuns, type WaitedRun } from "./runs.ts";
@@ -132,7 +131,9 @@ export function createServerContext(
     },
     delegations: new Map(),
     start: async (plan) => {
-      await checkWorkspace(plan, crew.cwd);
+      const refusal = clientPlanRefusal(plan, crew.cwd);
+      if (refusal) throw new CrewError("BAD_INPUT", refusal.message, refusal.hint);
+      await checkFolders(plan, crew.cwd);
       return runs.start(plan);
     },
     look,
@@ -254,20 +255,12 @@ function theQuestion(state: State, path: string | undefined): Question {
   );
 }
 
-/** Throws when a client names another folder for its agents. */
-async function checkWorkspace({ nodes }: Body, workspace: string): Promise<void> {
+/** Throws when a client names a folder that does not exist. */
+async function checkFolders({ nodes }: Body, workspace: string): Promise<void> {
   for (const node of Object.values(nodes)) {
-    if (node.kind === "loop") await checkWorkspace(node.body, workspace);
+    if (node.kind === "loop") await checkFolders(node.body, workspace);
     if (node.kind !== "task" || node.task.cwd === undefined) continue;
-    const folder = resolve(workspace, node.task.cwd);
-    // A symbolic link in the workspace may lead anywhere.
-    if (!folderContains(realPathOf(workspace), realPathOf(folder)))
-      throw new CrewError(
-        "BAD_INPUT",
-        `"${node.task.cwd}" is outside of the working folder of this server.`,
-        "Give a folder inside of the working folder, or start the server in that folder.",
-      );
-    const problem = await folderProblem(folder);
+    const problem = await folderProblem(resolve(workspace, node.task.cwd));
     if (problem !== undefined)
       throw new CrewError(
         "BAD_INPUT",

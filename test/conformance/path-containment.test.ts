@@ -486,6 +486,20 @@ test("PATH-11: both ends of a move are checked, removing a link removes the link
   ]);
 });
 
+test("PATH-11: a folder that is mounted in another one (mount --bind) is not emptied when that one is deleted", async (context) => {
+  const { ws, out } = places({ "ws/dir/x": "x", "ws/dir/in/mounted/.keep": "", "outside/keep/x": "x" });
+  const point = join(ws, "dir/in/mounted");
+  try {
+    execFileSync("mount", ["--bind", out, point], { stdio: "ignore" });
+  } catch {
+    context.skip("a folder cannot be mounted here: that needs root");
+  }
+  onTestFinished(() => void execFileSync("umount", ["-l", point]));
+  const played = await bold([call("delete_file", { path: "dir", recursive: true })], ws);
+  expect(heard(played)).toMatch(/dir.in.mounted.*is another file system and is left alone/);
+  expect([existsSync(join(ws, "dir/x")), existsSync(join(out, "keep/x"))]).toEqual([true, true]);
+});
+
 test("PATH-12: no tool unpacks an archive or applies a patch, so nothing can be written that way", () => {
   expect(
     Object.keys(builtinTools).filter((name) => /zip|tar|unpack|extract|patch/.test(name) && name !== "memory_patch"),

@@ -1,4 +1,4 @@
-import { symlinkSync } from "node:fs";
+import { chmodSync, existsSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDelegation } from "../../src/doors/delegation.ts";
@@ -120,6 +120,33 @@ test("a mistake in the arguments gets an error with a fix, and nothing has run",
   await expect(client.callTool({ name: "delete_everything", arguments: {} })).rejects.toThrow("Unknown tool");
   expect(await crew.runs()).toEqual([]);
   expect((await client.callTool({ name: "status", arguments: {} })).structuredContent).toEqual({ runs: [] });
+  await client.close();
+});
+
+test("a client chooses no command that carries out a task and no folder outside, also where weaker limits are allowed", async () => {
+  const folder = tempFolder({ agent: '#!/bin/sh\n: > "$0.started"\n' });
+  const program = join(folder, "agent");
+  chmodSync(program, 0o755);
+  const crew = crewOf({ scout: [] }, { permissions: { mode: "bypass", sandbox: "off", allowWeaker: true } });
+  const delegation = openDelegation(crew, { as: ["parallel"] });
+  const { client } = await session(crew, "auto", { delegation });
+  const strange = { task: "x", agent: "scout", runner: `acp:${program}` };
+  for (const [name, args] of [
+    ["run", strange],
+    ["chain", { chain: [strange] }],
+    ["subcrew_parallel", { tasks: [{ task: "x", agent: "scout" }, strange] }],
+    ["subcrew_parallel", { tasks: [{ task: "x", agent: "scout" }], runner: strange.runner }],
+    ["parallel", { tasks: [{ task: "x", agent: "scout" }, strange] }],
+    ["parallel", { chain: [strange] }],
+    ["parallel", { tasks: [{ task: "x", agent: "scout", cwd: folder }] }],
+  ] as const) {
+    const { content } = await client.callTool({ name, arguments: args });
+    expect((content as { text: string }[])[0]!.text).toMatch(
+      /cannot choose a command to run|outside of the working folder/,
+    );
+  }
+  expect(existsSync(`${program}.started`)).toBe(false);
+  expect(await crew.runs()).toEqual([]);
   await client.close();
 });
 

@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { approvalText } from "../../core/policy/approval.ts";
 import { rulesAlike } from "../../core/policy/judge.ts";
 import { permit } from "../../core/policy/permit.ts";
@@ -108,7 +109,8 @@ export function aboutOf(call: Pick<ToolCallUpdate, "kind" | "title" | "rawInput"
   subjects: Subject[];
 } {
   const name = ownEntry(kinds, call.kind ?? "") ?? "bash";
-  if (name === "bash") return { name, subjects: [{ kind: "command", command: commandIn(call) }] };
+  const program = { name: "bash", subjects: [{ kind: "command" as const, command: commandIn(call) }] };
+  if (name === "bash") return program;
   if (name === "http_get")
     return { name, subjects: [{ kind: "url", url: textIn(call.rawInput, "url") || (call.title ?? "") }] };
   const change = ["edit_file", "delete_file", "move_file"].includes(name);
@@ -116,8 +118,21 @@ export function aboutOf(call: Pick<ToolCallUpdate, "kind" | "title" | "rawInput"
     ...listIn(call, "locations").map((place) => textIn(place, "path")),
     ...listIn(call, "content").map((part) => textIn(part, "path")),
     ...["path", "file_path", "filePath"].map((key) => textIn(call.rawInput, key)),
-  ].filter((path) => path !== "");
+  ]
+    .filter((path) => path !== "")
+    .map(pathOf);
+  // a change of unknown files is judged like a program, which may change any file
+  if (change && paths.length === 0) return program;
   return { name, subjects: [...new Set(paths)].map((path) => ({ kind: "path", path, change })) };
+}
+
+/** The path that a file URI names: some agents send URIs, and rules apply to paths. */
+function pathOf(text: string): string {
+  try {
+    return /^file:/i.test(text) ? fileURLToPath(text) : text;
+  } catch {
+    return "/"; // an invalid URI, or one of another machine: outside of every workspace
+  }
 }
 
 function commandIn({ rawInput, title }: Pick<ToolCallUpdate, "rawInput" | "title">): string {

@@ -26,6 +26,11 @@ export function mountAliases(path: string, table: string): string[] {
   return [...new Set(aliases)].filter((alias) => !folderContains(path, alias));
 }
 
+/** The paths at which something is mounted. */
+export function mountPoints(table: string): ReadonlySet<string> {
+  return new Set(table.split("\n").flatMap((line) => mountIn(line).map(({ point }) => point)));
+}
+
 /** A line such as `36 35 98:0 /folder /mnt rw - ext4 /dev/sda rw`; blanks in paths are written as `\040`. */
 function mountIn(line: string): Mount[] {
   const [, , device, root, point] = line.split(" ");

@@ -73,15 +73,15 @@ export function createClosedPlaces({
   // A symbolic link among the secret places (~/.aws -> ~/dotfiles/aws) also makes its target forbidden. The targets are
   // resolved before the first file is opened or the first command starts: a task that does neither needs none of these
   // calls.
-  const mounts = once(mountTable);
-  const linkTargets = once(() => {
+  const mounts = currentMounts();
+  const linkTargets = oncePer(mounts, () => {
     const { folders, files } = secretPlaces(homes, named);
     const all = [...folders, ...files];
     return [...all, ...all.flatMap((path) => mountAliases(path, mounts()))].filter(
       (path) => secretIn(path) === undefined,
     );
   });
-  const states = once(() => [state, ...mountAliases(state, mounts())]);
+  const states = oncePer(mounts, () => [state, ...mountAliases(state, mounts())]);
   const stateLinks = once(() => new Set(linksOnTheWay(stateFolder)));
   const secretAt = (path: string): string | undefined =>
     secretIn(path) ?? linkTargets().find((place) => folderContains(place, path));
@@ -97,7 +97,7 @@ export function createClosedPlaces({
     const { folders, files } = secretPlaces(homes, [...named, ...states(), ...linkTargets(), ...ofOthers()]);
     return { folders: folders.filter((path) => at(path) !== undefined), files };
   };
-  const everywhere = once(() => [
+  const everywhere = oncePer(mounts, () => [
     ...homes,
     ...othersIn,
     ...secretSystemPlaces,
@@ -135,6 +135,31 @@ export function createClosedPlaces({
 function once<T>(make: () => T): () => T {
   let made: Readonly<{ value: T }> | undefined;
   return () => (made ??= { value: make() }).value;
+}
+
+/** Computes a value on first use, and again when the key has changed. */
+function oncePer<T>(key: () => string, make: () => T): () => T {
+  let made: Readonly<{ key: string; value: T }> | undefined;
+  return () => {
+    const now = key();
+    if (made?.key !== now) made = { key: now, value: make() };
+    return made.value;
+  };
+}
+
+/** How old the known list of mounts may be: a mount that a person makes while a run works is noticed within this time. */
+const MOUNTS_MS = 1_000;
+
+function currentMounts(): () => string {
+  let table = "";
+  let until = 0;
+  return () => {
+    if (performance.now() < until) return table;
+    const now = mountTable();
+    if (now !== table) table = now; // an equal text stays the same object, which is quick to compare
+    until = performance.now() + MOUNTS_MS;
+    return table;
+  };
 }
 
 /** Also forbids the copies of forbidden files in a worktree. */

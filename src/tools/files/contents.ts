@@ -2,6 +2,7 @@ import { lstat, readdir } from "node:fs/promises";
 import { protectedPart } from "../../core/policy/protected-paths.ts";
 import { placed } from "../../core/rules/call-subject.ts";
 import type { CallAccess } from "../../core/task/tool.ts";
+import { mountPoints, mountTable } from "../../runtime/files/mount-aliases.ts";
 import { openWalked, quoted, type Root, refusal } from "../../runtime/files/open-contained.ts";
 import { openContainedPath, type ContainedPath } from "../../runtime/files/write-contained.ts";
 
@@ -30,6 +31,8 @@ export async function contentsOf(
   const found: FileEntry[] = [];
   const folders = [path];
   const device = (await deviceOf(root, path)) ?? -1;
+  // a folder of the same file system can be mounted as well (`mount --bind`)
+  const mounted = mountPoints(mountTable());
   const { isClosed, isClosedFile } = access?.closedIn(root.real) ?? {};
   /** True for another name (hard link) of a file that may not be read. */
   const isClosedLink = async (inner: string): Promise<boolean> => {
@@ -46,6 +49,7 @@ export async function contentsOf(
         checkChange({ real, path: inner }, access);
         if (isClosed?.(inner) || (entry.isFile() && (await isClosedLink(inner)))) throw closed(path);
         if (movedTo) checkChange({ real: movedTo.real + rest, path: movedTo.path + rest }, access);
+        if (mounted.has(real)) throw otherFileSystem(inner);
         found.push({
           path: inner,
           folder: entry.isDirectory(),
@@ -54,8 +58,7 @@ export async function contentsOf(
         if (found.length > MOST)
           throw new Error(`${quoted(path)} contains more than ${MOST} entries: change it in parts`);
         if (!entry.isDirectory()) continue;
-        if ((await deviceOf(root, inner)) !== device)
-          throw refusal("DENIED", `${quoted(inner)} is another file system and is left alone`);
+        if ((await deviceOf(root, inner)) !== device) throw otherFileSystem(inner);
         folders.push(inner);
       }
     } finally {
@@ -80,6 +83,9 @@ function checkChange({ real, path }: Pick<ContainedPath, "real" | "path">, acces
 /** The error for a forbidden file. It does not reveal the name. */
 const closed = (folder: string): Error =>
   refusal("DENIED", `${quoted(folder)} contains something that may not be read, so it is not moved`);
+
+const otherFileSystem = (path: string): Error =>
+  refusal("DENIED", `${quoted(path)} is another file system and is left alone`);
 
 async function deviceOf(root: Root, path: string): Promise<number | undefined> {
   const { handle } = await openWalked(root, path);

@@ -36,7 +36,7 @@ const steps = {
         ? { rawInput: { command: what } }
         : kind === "fetch"
           ? { rawInput: { url: what } }
-          : { locations: [{ path: what }] };
+          : { locations: what === "" ? [] : [{ path: what }] };
     await client.notify("session/update", {
       sessionId,
       update: { sessionUpdate: "tool_call", toolCallId, title: what, kind, status: "pending", ...about },

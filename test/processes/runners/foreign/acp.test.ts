@@ -79,6 +79,23 @@ describe("a task that is given to an ACP agent", () => {
     expect(said(ruled.events)).toContain("[execute: yes][edit: yes][fetch: no][delete: no]");
   });
 
+  test("may change files only if it names them, as paths or as file URIs", async () => {
+    const { events } = await does(
+      (folder) => [
+        "ask edit=",
+        "ask delete=",
+        "ask edit=file:///etc/cron.d/x",
+        "ask edit=FILE:///etc/cron.d/x",
+        "ask edit=file://host/etc/cron.d/x",
+        `ask edit=file://${folder}/.git/config`,
+        `ask edit=file://${folder}/notes.txt`,
+        "ask edit=notes.txt",
+      ],
+      { permissions: { ...weaker, mode: "acceptEdits" } },
+    );
+    expect(said(events)).toBe("[edit: no][delete: no][edit: no][edit: no][edit: no][edit: no][edit: yes][edit: yes]");
+  });
+
   test("is refused when the agent has restrictions that the program cannot enforce", async () => {
     for (const setting of [{ permissions: {} }, { permissions: {}, agent: { tools: ["read_file"] } }]) {
       const { result } = await does(() => ["say Hello"], setting);
