@@ -1,13 +1,17 @@
 // Ends this worker and every process below it when the test runner is gone, however it ended: a worker without a runner
 // would continue its tests, and the processes of the tests would run for ever.
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeSync } from "node:fs";
 
 const KEY = Symbol.for("subcrew.tests.end-with-runner");
 
 // Workers load this once per test file.
 if (!globalThis[KEY] && process.connected) {
   globalThis[KEY] = true;
+  const runner = process.ppid;
   process.once("disconnect", () => {
+    // Says it when the runner still lives, because the runner only reports that the worker "exited unexpectedly".
+    if (parentOf(runner) !== undefined)
+      writeSync(2, `worker ${process.pid}: the channel to the runner ${runner} was closed\n`);
     for (const pid of processesBelow(process.pid)) {
       try {
         process.kill(pid, "SIGKILL");
