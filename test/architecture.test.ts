@@ -83,7 +83,7 @@ test("each optional dependency of the package has a row with the files that may 
   expect(Object.keys(optionalPackages).sort()).toEqual(optional.sort());
 });
 
-test("each file that the store gives access to exists, and so do the files that use it", () => {
+test("each file of the store that other files may import exists, and so do the listed importers", () => {
   const tree = realTree();
   const named = Object.entries(storeDoors).flatMap(([file, from]) => [
     `src/runtime/store/${file}`,

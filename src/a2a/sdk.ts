@@ -117,7 +117,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** The fields of a request that the A2A library passes on without checking their types, in both versions. */
+/** The fields of a request whose types the A2A library does not check, in both versions of the A2A protocol. */
 const words = z.string().nullish();
 const fields = z.looseObject({
   params: z

@@ -58,7 +58,7 @@ test("an agent is shown as a box when it starts, and as a box with its result", 
 └───────────────────────────────────────────────┘`);
 });
 
-test("several agents are announced in one line, and each gets its box at the end", () => {
+test("one line announces the agents that start in parallel, and each agent gets a box when it has ended", () => {
   const facts = [
     turn(2),
     ...begin("lead/a", "one"),

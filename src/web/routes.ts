@@ -104,7 +104,10 @@ export const changes: Readonly<Record<string, Change>> = {
     const run = await crew.findRun(textIn(body, "run")); // a command to an unknown run would create its folder
     const asked = parseAs(command, body["command"], { code: "BAD_INPUT", what: "command" });
     if (asked.do === "kill" || asked.do === "change")
-      throw badInput(`"${asked.do}" cannot be done from the page.`, "Use the command in a terminal.");
+      throw badInput(
+        `"${asked.do}" cannot be done from the page.`,
+        "Use `subcrew kill` or `subcrew grow` in a terminal.",
+      );
     const owned = (await crew.kept.owner(run)) !== undefined;
     const named =
       asked.do === "answer"

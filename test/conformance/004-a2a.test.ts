@@ -32,7 +32,7 @@ describe("a2a-ids", () => {
   );
 });
 
-describe("a2a-session", () => {
+describe("a2a-session: calls of one remote agent share its card and its ids", () => {
   type Reply = { contextId?: string; taskId?: string; task?: string } | string;
   type Want = { second_load_throws?: string; text?: string; thrown?: boolean; sent_ids?: object[] };
   const rows = cases<{ name?: string; error?: string; calls?: { reply: Reply }[] }, Want>("004-gemini", "a2a-session");

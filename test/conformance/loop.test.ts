@@ -15,7 +15,7 @@ import { cases, isTryingChanges } from "./harness.ts";
 
 const bundledAgents = readBundledAgents().map(({ agent }) => agent);
 
-describe("template", () => {
+describe("template: placeholders in a text are replaced by inputs", () => {
   type Input = { template: string; inputs: Record<string, unknown> };
   test.each(cases<Input, string | { throws: string }>("004-gemini", "template"))("$name", ({ input, want }) => {
     const inputs = Object.fromEntries(

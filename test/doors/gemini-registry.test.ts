@@ -60,7 +60,7 @@ test("a remote agent is described by the skills of its card, and is inactive wit
   expect(warnings).toEqual(['[AgentRegistry] Error loading A2A agent "gone": 404']);
 });
 
-test("agents of an untrusted project are announced and not registered", async () => {
+test("agents of an untrusted project are not registered, and a warning says so", async () => {
   const cwd = tempFolder({ ".gemini/agents/a.md": "---\nname: a\ndescription: d\n---\nWork.\n", ".git/HEAD": "" });
   const [registry, warnings] = await registryOf({ cwd });
   expect(registry.getAllAgentNames()).toEqual([]);

@@ -47,7 +47,10 @@ const path = fc
 
 export type Trees = Readonly<{
   folder: string;
-  /** The program that shows a file system with nothing but the workspace. */
+  /**
+   * The program bubblewrap. With it, a check runs in a file system that contains the workspace and no other files of a
+   * user.
+   */
   bwrap?: string;
 }>;
 

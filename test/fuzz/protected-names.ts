@@ -29,7 +29,10 @@ const folder = fc.constantFrom(...FOLDERS);
 const target = fc.tuple(folder, name).map(([where, what]) => ({ where, what, path: quoted(`${where}${what}`) }));
 const makes = (where: string): string => (where === "" ? "" : `mkdir -p ${quoted(where)}; `);
 
-/** One line of a script that tries to leave a protected name, or to change an existing one. */
+/**
+ * One line of a script. Most lines try to create a file or folder with a protected name, or to change an existing one;
+ * the others change what is around it.
+ */
 const line = fc.oneof(
   target.map(({ where, path }) => `${makes(where)}mkdir ${path}`),
   target.map(({ where, path }) => `${makes(where)}echo x > ${path}`),

@@ -36,17 +36,20 @@ test.for(eras)(
   },
 );
 
-test.for(eras)("a delegation tool over the %s protocol returns at once, too", async (era) => {
-  const crew = crewOf({ scout: [refused] });
-  const delegation = openDelegation(crew, { as: ["Task"], run: { parkByDefault: true } });
-  const { client } = await session(crew, era, { delegation });
-  const result = await client.callTool({
-    name: "Task",
-    arguments: { subagent_type: "scout", description: "look", prompt: "Look." },
-  });
-  expect(JSON.stringify(result.content)).toMatch(/run_\w+ is parked: The key was refused\./);
-  await client.close();
-});
+test.for(eras)(
+  "a delegation tool over the %s protocol returns at once when the run that it started is parked",
+  async (era) => {
+    const crew = crewOf({ scout: [refused] });
+    const delegation = openDelegation(crew, { as: ["Task"], run: { parkByDefault: true } });
+    const { client } = await session(crew, era, { delegation });
+    const result = await client.callTool({
+      name: "Task",
+      arguments: { subagent_type: "scout", description: "look", prompt: "Look." },
+    });
+    expect(JSON.stringify(result.content)).toMatch(/run_\w+ is parked: The key was refused\./);
+    await client.close();
+  },
+);
 
 test("a short wait for the provider does not end the call", async () => {
   const busy: Script = {

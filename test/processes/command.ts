@@ -37,7 +37,10 @@ export type Place = Readonly<{
   workspace: string;
   home: string;
   env: Readonly<Record<string, string>>;
-  /** Runs the command to its end, in a shared process if that makes no difference. */
+  /**
+   * Runs the command until it ends. It runs in a process that is used for many commands, if `options.shared` allows it
+   * and such a process is free, and otherwise in its own process.
+   */
   run(args: readonly string[], options?: Options): Promise<Ended>;
   /** Starts the command in its own process and leaves it running. */
   start(args: readonly string[], options?: Options): Started;

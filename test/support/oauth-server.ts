@@ -153,11 +153,11 @@ function isSignedBy(key: KeyObject, assertion: string, audience: string): boolea
   return meant && verify("sha256", Buffer.from(`${head}.${body}`), { key, dsaEncoding: "ieee-p1363" }, bytes);
 }
 
-/** The answers of a protected server. */
+/** The HTTP responses of a server that requires an OAuth token, where they differ from the usual ones. */
 export type ProtectedQuirks = {
   /** Changes of the protected server's metadata. */
   metadata?: object;
-  /** The answer of the protected server when it refuses a request. */
+  /** The `scope` that the server names when it refuses a request without a valid token. */
   scope?: string;
   /** The additional scope that a call of the server's tool needs. */
   needs?: string;

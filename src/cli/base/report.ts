@@ -46,8 +46,8 @@ export function errorText({ message, hint }: Pick<CrewError, "message" | "hint">
 }
 
 /**
- * True when the error names the command that explains its code: on a terminal, and not for usage errors, which the
- * hint explains.
+ * True when a line below the error names the command `subcrew help CODE`, which explains the error: only on a terminal,
+ * and not for a usage error, because its hint is enough.
  */
 function isExplained(code: string): boolean {
   return process.stderr.isTTY && isCode(code) && code !== "BAD_INPUT";

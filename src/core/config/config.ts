@@ -23,7 +23,7 @@ const tier = z.union([
 ]);
 const tierModels = tier
   .optional()
-  .describe("the models of this tier, in order of preference, or `{ model, contextWindow }`");
+  .describe("the model of this tier, or several in order of preference, or an object with `model` and `contextWindow`");
 
 /** Settings of one agent, independent of where its file is. */
 const agent = z.strictObject({

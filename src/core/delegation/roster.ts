@@ -14,7 +14,7 @@ export type Roster = Readonly<{
 /** The agent of a task that does not name an agent. */
 export const DEFAULT_AGENT = "general";
 
-/** Default agents where a preset has no `general`, in order of preference. */
+/** The default agents, in order of preference, if there is no agent named `general`. Some presets have none. */
 const OTHERS = ["task", "general-purpose"];
 
 /** The agent of a task: the agent that it names, or the default agent. */

@@ -46,7 +46,7 @@ test("an ask rule for some calls in an agent file also applies to a call whose a
 test("the refusal of an agent file names the calls that the agent may make, if any", () => {
   const why = (...rules: AgentRule[]): string => judgeCall(withFile(free(), "a", ...rules), write("x")).why;
   const deny: AgentRule = { tool: "write_file", says: "deny" };
-  expect(why(deny)).toBe("the file of a forbids the call");
+  expect(why(deny)).toBe("the agent file of a forbids the call");
   expect(why(deny, { tool: "write_file", pattern: "docs/**", says: "allow" })).toBe(
     "a may only use write_file(docs/**)",
   );

@@ -294,10 +294,12 @@ export function boundVerdict(
   if (fitting === undefined || fitting.says === "allow") return undefined;
   const rule = `${key} of ${of}`;
   const hint = `Change the ${key} of ${of}.`;
-  if (fitting.says === "ask") return { decision: "ask", rule, why: `the file of ${of} requires approval`, hint };
+  if (fitting.says === "ask") return { decision: "ask", rule, why: `the agent file of ${of} requires approval`, hint };
   const left = rulesFor(rules, tool).filter(({ says }) => says === "allow");
   const why =
-    left.length > 0 ? `${of} may only use ${left.map(ruleText).join(", ")}` : `the file of ${of} forbids the call`;
+    left.length > 0
+      ? `${of} may only use ${left.map(ruleText).join(", ")}`
+      : `the agent file of ${of} forbids the call`;
   return { decision: "deny", rule, why, hint };
 }
 

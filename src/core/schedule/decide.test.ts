@@ -18,11 +18,11 @@ function begun(nodes: Record<string, Node>): { all: Schedule; start: string[] } 
 const outcomeOf = (all: Schedule, id: string): Outcome | undefined => all.entries.get(id)?.outcome;
 
 describe("which nodes start", () => {
-  test("first the nodes without dependencies, and no join", () => {
+  test("the nodes without dependencies start first, and no join starts", () => {
     expect(begun({ a: task(), b: task("a"), c: task(), end: join("settled", "b", "c") }).start).toEqual(["a", "c"]);
   });
 
-  test("then each node whose dependencies have ended, once", () => {
+  test("any other node starts once, when all its dependencies have ended", () => {
     const { all } = begun({ a: task(), b: task(), c: task("a", "b") });
     expect(settle(all, "a", ok())).toEqual({ start: [], settled: ["a"], cancel: [] });
     expect(settle(all, "b", ok())).toEqual({ start: ["c"], settled: ["b"], cancel: [] });

@@ -143,7 +143,10 @@ function range(args: Args): string {
   return `${file} [${first}-${isCount(limit) ? first + limit : ""}]`;
 }
 
-/** The lines as pi-parallel-agents shows them: zero counts as a missing number, and numbers may be texts. */
+/**
+ * A file and the range of lines that is read, in the format of pi-parallel-agents: an `offset` or `limit` of zero
+ * counts as missing, and both may be given as texts.
+ */
 function piRange(args: Args): string {
   const file = path(args);
   const [offset, limit] = [count(args.offset), count(args.limit)];

@@ -106,7 +106,8 @@ async function fetched(
     store.output(call.run, attemptPath(call), kind);
   const handed = call.filesOf === undefined ? undefined : await store.output(call.run, call.filesOf, "files");
   const files = handed === undefined ? undefined : (parseJson(handed) as HandedFiles);
-  let snapshot = files?.snapshot ?? (await context.workspace?.()) ?? { unable: "the run does not share its workspace" };
+  let snapshot = files?.snapshot ??
+    (await context.workspace?.()) ?? { unable: "the run does not send its workspace to workers" };
   if ("unable" in snapshot) return snapshot;
   if (!(await repository.work(["cat-file", "-e", `${snapshot.commit}^{commit}`], tree)).ok) {
     const refs = await repository.work(["for-each-ref", `--count=${MOST_HAVES}`, "--format=%(objectname)"], tree);

@@ -13,7 +13,7 @@ export type Artifacts = Readonly<{
 
 /** A store for large contents outside of the database: a folder or a bucket. Every method can be repeated. */
 export type ObjectStore = Readonly<{
-  /** The location of an object, for people. */
+  /** The location of a stored object, as error messages and the database state it. */
   place(hash: string): string;
   put(hash: string, body: Buffer): Promise<void>;
   get(hash: string): Promise<Buffer | undefined>;

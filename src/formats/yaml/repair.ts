@@ -89,7 +89,8 @@ const untabbed = (line: string): string =>
 /** The lines of one entry, with its value quoted where it would not be parsed unchanged. */
 function mended(key: string, value: string, more: readonly string[]): string[] {
   const tagged = /^!(?!!)[\w/:.-]+\s+(?=\S)/.exec(value)?.[0];
-  if (tagged !== undefined) return mended(key, value.slice(tagged.length), more); // the value has a YAML tag that another program understands
+  // A YAML tag that only other programs understand, such as `!Ref`, is removed, and its value is kept.
+  if (tagged !== undefined) return mended(key, value.slice(tagged.length), more);
   const whole = [`${key}: ${value}`.trimEnd(), ...more];
   if (value === "" || /^[|>][-+\d]*(?:\s+#.*)?$/.test(value)) return whole;
   const content = more.filter((line) => line.trim() !== "" && !/^\s*#/.test(line));

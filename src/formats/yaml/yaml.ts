@@ -125,7 +125,7 @@ const hasAlias = (events: readonly Event[]): boolean => events.some(({ type }) =
 
 /** Copies a parsed value in which aliases share objects; throws if the copy would grow without bound. */
 function unshared(value: unknown, budget: { nodes: number }): unknown {
-  if (--budget.nodes < 0) throw new YAMLException("aliases that expand to too many nodes");
+  if (--budget.nodes < 0) throw new YAMLException("the aliases stand for too many values in total");
   if (Array.isArray(value)) return value.map((item) => unshared(item, budget));
   if (value === null || typeof value !== "object") return value;
   const copy = Object.create(null) as Record<string, unknown>;

@@ -74,7 +74,7 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
       past: () => context.past(),
       workspace: async (have) =>
         (await context.workspace?.(have ?? undefined)) ?? {
-          unable: "the run does not share its workspace with workers",
+          unable: "the run does not send its workspace to workers",
         },
       tape: async ({ method, values }) => context.tape?.(method, values),
       stop: async ({ key, reason }) => (await context.background?.stop(key, reason)) ?? false,

@@ -46,7 +46,8 @@ export type ShellSetting = Readonly<{
   /** The user's current rules that may allow writing to protected places. */
   allow: CommandScope["allow"];
   /**
-   * The program that runs after this process was killed. It moves protected files that a command created to quarantine.
+   * The program that the watchdog starts if this process is killed. It quarantines the protected files that a command
+   * created.
    */
   finisher?: string;
   /** Home folders whose secrets are hidden, and other hidden paths. */

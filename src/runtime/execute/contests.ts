@@ -226,8 +226,8 @@ function hasWorked(history: Past, path: string): boolean {
 }
 
 /**
- * True when, before the run was resumed, a subagent of the node, at any depth, added to the changes that are collected
- * for a race.
+ * True when, before the run was resumed, a helper that the node started, directly or through other helpers, applied its
+ * changes. They are part of the changes that are collected for a race.
  */
 function hasGathered(history: Past, path: string): boolean {
   return history.delegated(path).some(({ prefix, started }) => {

@@ -23,13 +23,14 @@ export function asideText({ place, now, problem, repository }: QuarantinedFile):
     : `"${place}" is executed or loaded as configuration later and could not be renamed (${problem}): look at it before you use this folder`;
 }
 
-/** Says where a quarantined repository is, how to keep it, and how a command can use its files. */
+/** Says where a quarantined repository is, how a command can get only the files, and how the user can keep it. */
 function repositoryText(place: string, now: string): string {
   const keep = `mv ${shellWord(now)} ${shellWord(place)} && mv ${shellWord(`${place}/HEAD`)}.refused-* ${shellWord(`${place}/HEAD`)}`;
   return (
     `"${place}" is a new git repository, whose configuration and hooks can run programs, so it was renamed to "${now}"; nothing in it is lost. ` +
-    `For the user: to keep it, look at its config and hooks, then run: ${keep}. To let commands create it, allow write_file(${place}/**). ` +
-    "For files without history, clone below /tmp, delete .git there, and move the folder here"
+    "If the files are needed without their history, clone below /tmp, delete .git there, and move the folder here. " +
+    `Only the user can keep the repository: look at its config and hooks, then run: ${keep}. ` +
+    `To let commands create it, allow write_file(${place}/**)`
   );
 }
 
@@ -68,7 +69,10 @@ function harmlessName(name: RawPath): RawPath {
 
 const LONGEST_NAME = 255;
 
-/** Passes the open folder that contains a path to `work`. A folder without permissions gets them temporarily. */
+/**
+ * Opens the folder that contains `path`, and calls `work` with this folder and the name of the entry. A folder that
+ * this process may not open or change gets the permissions for this until `work` has returned.
+ */
 function inFolderOf(
   root: string,
   path: RawPath,

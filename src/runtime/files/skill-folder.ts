@@ -64,8 +64,8 @@ function entriesOf(path: string, room: number): readonly Dirent[] | undefined {
   }
 }
 /**
- * How many entries are read beyond the limit: `SKILL.md` and `.git` do not count towards it, and the third shows that
- * the limit is exceeded.
+ * Three entries are read beyond the limit: two for `SKILL.md` and `.git`, which do not count, and one more to notice
+ * that the limit is exceeded.
  */
 const EXTRA = 3;
 

@@ -110,7 +110,9 @@ function settlement(url: string, expected: Expected): (() => void) | undefined {
   expected.isOver = true;
   const [code, issuer] = [params.get("code"), params.get("iss")];
   if (code) return () => expected.answer.resolve({ code, ...(issuer !== null && { issuer }) });
-  const why = (params.get("error") ?? "the server returned no code").replace(/[^\x20-\x7e]/g, "").slice(0, 100);
+  const why = (params.get("error") ?? "the server returned no authorization code")
+    .replace(/[^\x20-\x7e]/g, "")
+    .slice(0, 100);
   return () => expected.answer.reject(signInError("REFUSED", `the sign-in was refused: ${why}`));
 }
 

@@ -5,9 +5,9 @@ const EVERY_MS = 1_000;
 
 /** Records streaming answers periodically, so that their text survives an interruption. */
 export type PartialTurns = Readonly<{
-  /** To be called before an event is recorded. */
+  /** Updates the unfinished answers before this event is recorded. */
   before(path: string, fact: Fact): void;
-  /** To be called with text that was shown live. */
+  /** Adds streamed text to the unfinished answer of a task; it is recorded at most a second later. */
   shown(path: string, delta: Delta): void;
   /** Records the rest of unfinished answers and stops. */
   stop(): void;

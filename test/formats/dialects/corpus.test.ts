@@ -133,7 +133,7 @@ const shapes: Readonly<Record<string, Shape>> = {
 
 const files = Object.entries(places).flatMap(([dialect, [folder, ending]]) =>
   Object.entries(shapes)
-    // GenCode refuses an unknown mode.
+    // For GenCode an unknown permission mode makes the file invalid, so that no agent is loaded from it.
     .filter(([name]) => dialect !== "gencode" || name !== "unknown-mode")
     .map(([name, shape]) => {
       const { most, least } = { ...shape, ...shape.but?.[dialect] };

@@ -66,7 +66,7 @@ export const crowd = tool("crowd", async () => {
   return String(most);
 });
 export const hang = tool("hang", () => new Promise(() => {}));
-/** Leaves the process group and ignores signals; ending the task has to find it. */
+/** Starts a process in another process group that ignores SIGTERM. When the task ends, this process must end, too. */
 export const stubborn = tool("stubborn", (_, { env }) => {
   const child = spawn("/bin/sh", ["-c", "trap '' TERM; while :; do sleep 1; done"], {
     detached: true,

@@ -138,7 +138,7 @@ test("without parking, a task at a limit of the run gets a grace turn", async ()
   });
 });
 
-test("tasks that have not begun when the limit is reached park, too", async () => {
+test("when a run reaches its limit, tasks that have not started yet are parked, too", async () => {
   const model = scripted(says("1"), says("2"));
   const run = crewAt(tempFolder(), model).run(many(5), { ...parks, concurrency: 1, budget: { maxTurns: 2 } });
   let parked = 0;

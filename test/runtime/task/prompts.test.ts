@@ -192,7 +192,7 @@ test("an agent reads the text, the files and the state of the repository that a 
   );
 });
 
-test("context is built once and shared by all tasks of every mode", async () => {
+test("in every mode, the first message of each task contains the shared context", async () => {
   const cwd = tempFolder({ "notes.md": "Birds sing at dawn." });
   const tasks = [{ task: "a" }, { task: "b" }];
   const context = { context: "Be kind.", contextFiles: ["notes.md"] };

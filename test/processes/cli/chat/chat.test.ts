@@ -160,7 +160,7 @@ describe("without a terminal", () => {
     expect([missing.code, missing.stderr]).toEqual([2, expect.stringContaining('No approved rule matches "7".')]);
   });
 
-  test("the limit of continuations does not apply to a person who chats", async () => {
+  test("the setting resume.maxContinuations does not limit how often a user can reply in a chat", async () => {
     const at = place(files);
     const answers = Array.from({ length: 8 }, (_, n) => `Answer ${n + 1}.`);
     const { code, stdout } = await at.run(["chat", ...scripts(at, answers)], {

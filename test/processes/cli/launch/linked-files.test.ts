@@ -41,7 +41,7 @@ test.each(["report.md", "new.md", "keys/new", "hook.md", "./results/../report.md
   },
 );
 
-test("--output-file writes through a link inside of the project, and to any file that is named itself", async () => {
+test("--output-file writes through a link within the project, and to a path outside without a link", async () => {
   const here = linked();
   await here.run([...explore, "--output-file", "latest/a.md"]);
   await here.run([...explore, "--output-file", "../home/data/b.md"]);

@@ -126,7 +126,7 @@ test("a time limit ends the run with exit code 4", async () => {
 });
 
 describe("a command of an agent that is running when a signal comes", () => {
-  const command = `sleep 600.${process.pid}`; // no other process has this command line
+  const command = `sleep 600.${process.pid}`; // the id of this process makes the command line unique
   const running = { calls: [{ name: "bash", input: { command: `echo begun > begun.txt; ${command}` } }] };
 
   /** All processes with that command line. */

@@ -278,7 +278,7 @@ describe("a tool that misbehaves", () => {
     line: { type: "result", subtype: "success", is_error: true, result: "API Error: 529 overloaded_error" },
   };
 
-  test("and reports a refusal of its provider parks, and starts again when the time has come", async () => {
+  test("parks its task when it reports an error of its model provider, and the task starts again later", async () => {
     const { bin } = fake("claude", [refused]);
     const { result, events } = await handTo("claude", bin, {
       agent,
@@ -298,7 +298,7 @@ describe("a tool that misbehaves", () => {
   test.each([
     ["in a run that does not park", [refused], "fail"],
     ["after it has used a tool", [...transcripts["claude"]!.slice(0, 8), refused], "park"],
-  ] as const)("and reports a refusal of its provider fails %s", async (_, steps, onProviderFault) => {
+  ] as const)("fails its task when it reports an error of its model provider %s", async (_, steps, onProviderFault) => {
     const { result, events } = await handTo("claude", fake("claude", steps).bin, { agent, run: { onProviderFault } });
     expect(result).toMatchObject({ status: "failed", fault: { code: "AGENT_REPORTED" } });
     expect(events.some(({ type }) => type === "node.parked")).toBe(false);
