@@ -6,7 +6,9 @@ import { describeServer, serverProblem } from "../../core/vocabulary/mcp-server.
 import type { Crew } from "../../crew.ts";
 import type { ProviderView } from "../../models/registry/overview.ts";
 import { findProgram } from "../../runners/foreign/find-program.ts";
+import { InFlight } from "../../runtime/commands/in-flight.ts";
 import { probeSandbox } from "../../runtime/commands/probe-sandbox.ts";
+import { asideText } from "../../runtime/files/quarantine.ts";
 import { homes } from "../base/home.ts";
 import { crewFor } from "../launch/start.ts";
 import { hostsHere } from "./hosts.ts";
@@ -17,7 +19,7 @@ export type Finding = Readonly<{ state: "ok" | "note" | "broken"; about: string;
 /** Checks everything that a run needs. A failed check does not prevent the other checks. */
 export async function examine(signal: AbortSignal): Promise<readonly Finding[]> {
   const crew = await crewFor({ quiet: true }).catch((error: unknown) => error);
-  const alone = [node(), state(), sandbox(), git(), ripgrep(), hosts()];
+  const alone = [node(), state(), quarantine(), sandbox(), git(), ripgrep(), hosts()];
   const checks = isCrew(crew)
     ? [settings(crew), agents(crew), models(crew, signal), runs(crew), servers(crew)]
     : [brokenSettings(crew)];
@@ -108,6 +110,15 @@ function providerFinding({ name, local, usable, because, probe, baseURL }: Provi
       { state: isUsed ? "broken" : "note", about, text, fix: "Check the address and the network (HTTPS_PROXY)." },
     ];
   return [{ state: "note", about, text, fix: "Check the address; the server answers, but not as expected." }];
+}
+
+/** Moves to quarantine what commands left whose process was killed, and names what was moved. */
+async function quarantine(): Check {
+  const moved = await new InFlight({ state: homes().state }).recover();
+  return moved.map((each): Finding => {
+    const text = `left by a command whose process was killed: ${asideText(each)}`;
+    return { state: each.problem === undefined ? "note" : "broken", about: "quarantine", text };
+  });
 }
 
 async function sandbox(): Check {

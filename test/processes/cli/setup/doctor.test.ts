@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { needs } from "../../../needs.ts";
 import { place } from "../../command.ts";
 
 type Finding = { state: string; about: string; text: string; fix?: string };
@@ -97,4 +98,27 @@ describe("doctor", () => {
     expect(stdout).toMatch(/lmstudio +ready +2 models/);
     expect(stdout).toMatch(/vllm +no answer/);
   });
+});
+
+test("what a killed command left is moved to quarantine and named once", { timeout: 120_000 }, async ({ skip }) => {
+  const bwrap = await needs("bwrap");
+  if (bwrap.missing !== undefined) return skip(bwrap.missing);
+  const call = { name: "bash", input: { command: "mkdir -p x/.git && touch made && sleep 1000" } };
+  const here = place({ "turns.json": JSON.stringify([{ calls: [call] }, "done"]) });
+  const run = here.start(["run", "bash", "x", "--permission-mode", "bypass", "--model", "scripted:turns.json"]);
+  await expect.poll(() => existsSync(join(here.workspace, "made"))).toBe(true);
+  run.child.kill("SIGKILL");
+  await run.ended;
+  const about = async (): Promise<readonly Finding[]> => {
+    const { stdout } = await here.run(["doctor", "--json"]);
+    const { findings: all } = JSON.parse(stdout) as { findings: readonly Finding[] };
+    return all.filter((each) => each.about === "quarantine");
+  };
+  const records = join(here.env["SUBCREW_HOME"]!, "commands-in-flight");
+  let named: readonly Finding[] = [];
+  await expect.poll(async () => (named = await about())).toHaveLength(1);
+  expect(named[0]).toMatchObject({ state: "note", text: expect.stringContaining('"x/.git"') as string });
+  expect(existsSync(join(here.workspace, "x/.git"))).toBe(false);
+  expect(readdirSync(records)).toEqual([]);
+  expect(await about()).toEqual([]);
 });
