@@ -259,7 +259,7 @@ describe("each mode compiles to its plan", () => {
             kind: "task",
             task: {
               prompt: prompts.carryOut,
-              refs: { approval: "approval" },
+              refs: { approval: "approval", task: { prompt: "plan" } },
               label: "w",
               resumes: "plan",
               revise: prompts.reviseWork,

@@ -167,7 +167,12 @@ function planApprovalLoop({ needs, task }: TaskNode, reviewed: (work: TaskNode) 
   const { schema: _schema, isolation: _isolation, acceptSchema: _accept, ...planned } = task;
   const plan: Task = { ...planned, label: `${task.label ?? "task"}, plan`, planOnly: true, revise: prompts.reviseWork };
   const { include: _include, preface: _preface, ...rest } = task;
-  const work: Task = { ...rest, prompt: prompts.carryOut, refs: { approval: "approval" }, resumes: "plan" };
+  const work: Task = {
+    ...rest,
+    prompt: prompts.carryOut,
+    refs: { approval: "approval", task: { prompt: "plan" } },
+    resumes: "plan",
+  };
   const carried = reviewed({ kind: "task", needs: ["approval"], task: work });
   return {
     kind: "loop",
@@ -190,7 +195,7 @@ function reviewLoop(
   { id }: TeamTask,
   work: TaskNode,
   review: NonNullable<TeamTask["review"]>,
-  { members, all, exhausted, retriesReviews }: Place,
+  { members, objective, all, exhausted, retriesReviews }: Place,
 ): LoopNode {
   const role = review.reviewer || review.assignee;
   const reviewer = memberFor(members, role, `The review of task "${id}" is assigned to`);
@@ -200,6 +205,7 @@ function reviewLoop(
     prompt: review.prompt ?? review.task ?? prompts.reviewWork,
     refs: { output: "work", task: { prompt: work.task.resumes ?? "work" } },
     label: `${reviewer?.role ?? "review"}: review of ${id}`,
+    ...defined({ preface: prefaceOf(objective, undefined) }),
   };
   return {
     kind: "loop",

@@ -55,6 +55,23 @@ export function changedFiles(events: Iterable<KeptEvent>, task?: string): RunCha
   };
 }
 
+/** The changed files of a run as lines for a prompt: `src/a.ts (created)`. */
+export function listChangedFiles({ files, unseen }: RunChanges, cwd: string): string[] {
+  const lines = files.flatMap(({ file, before, after }) => {
+    const kinds = [before.kind, after.kind];
+    if (kinds.every((kind) => kind === "folder" || kind === "absent")) return [];
+    const how = before.kind === "absent" ? "created" : after.kind === "absent" ? "deleted" : "changed";
+    return [`${file.startsWith(`${cwd}/`) ? file.slice(cwd.length + 1) : file} (${how})`];
+  });
+  return [
+    ...lines.slice(0, MAX_LISTED),
+    ...(lines.length > MAX_LISTED ? [`${lines.length - MAX_LISTED} more`] : []),
+    ...(unseen.length > 0 ? ["perhaps others, which shell commands changed"] : []),
+  ];
+}
+
+const MAX_LISTED = 100;
+
 /**
  * Marks a recorded change as certain once its tool call has succeeded, because the change was recorded before it was
  * made.

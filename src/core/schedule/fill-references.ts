@@ -1,6 +1,8 @@
 import type { Outcome } from "../outcome/outcome.ts";
 import { textOf } from "../plan/graph.ts";
 import type { GateNode, Node, TaskNode } from "../plan/plan.ts";
+import type { Reference } from "../plan/task.ts";
+import { ownEntry } from "../text/json.ts";
 import { fill, NO_OUTPUT } from "../text/template.ts";
 
 /** Looks up the references of a prompt: in the plan, then in its enclosing plans. */
@@ -21,14 +23,15 @@ export const nowhere: Lookup = { outcomeOf: () => undefined, promptOf: () => "" 
  */
 export function fillIn(node: TaskNode | GateNode, lookup: Lookup): string {
   const { text, refs } = textOf(node);
-  const get = (name: string): string | undefined => {
-    const reference = !refs ? name : Object.hasOwn(refs, name) ? refs[name] : undefined;
-    if (reference === undefined) return undefined;
-    if (typeof reference !== "string") return lookup.promptOf(reference.prompt);
-    const outcome = lookup.outcomeOf(reference);
-    return outcome && outputOfNode(outcome);
-  };
-  return fill(text, { get });
+  return fill(text, { get: (name) => referredText(refs ? ownEntry(refs, name) : name, lookup) });
+}
+
+/** The text that a reference means; `undefined` without a reference, and for a node without an outcome. */
+export function referredText(reference: Reference | undefined, lookup: Lookup): string | undefined {
+  if (reference === undefined) return undefined;
+  if (typeof reference !== "string") return lookup.promptOf(reference.prompt);
+  const outcome = lookup.outcomeOf(reference);
+  return outcome && outputOfNode(outcome);
 }
 
 /** The prompt of a task or the question of a gate, with references filled in. */

@@ -18,7 +18,7 @@ import { asId } from "../../modes/names.ts";
 import type { TeamMember, TeamTask } from "../../modes/team.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import type { RunningPlan } from "../../runtime/execute/execute.ts";
-import { attachmentsOf, prefaceOf } from "../../runtime/loop/first-message.ts";
+import { attachmentsOf, prefaceOf, verdictPrompt } from "../../runtime/loop/first-message.ts";
 import { createDagView, type DagView, isGood } from "./dag-view.ts";
 import { executeAlone, pathOfKey } from "./execute-alone.ts";
 import { errorOf } from "./run-agent-with-retry.ts";
@@ -103,7 +103,7 @@ async function perform(
   const background = [prefaceOf(call), ...attachmentsOf(call)].filter((part) => part !== "").join("\n\n");
   const { model, tools, systemPrompt, thinking, resourceLimits } = settings;
   const result = await attempt(runAgent, {
-    task: prompt,
+    task: call.review ? [prompt, verdictPrompt(prompt, false)].filter((part) => part !== "").join("\n\n") : prompt,
     cwd: settings.cwd ?? cwd,
     id: piece.id,
     signal,

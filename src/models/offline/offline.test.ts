@@ -212,7 +212,7 @@ test("the offline model quotes text that came with the task", async () => {
 });
 
 test("as a reviewer the offline model approves work and says that it cannot judge", async () => {
-  const prompt = prompts.reviewWork
+  const prompt = `${prompts.reviewWork}\n\n${prompts.reviewMarker}`
     .replace("{task}", "Find the login.")
     .replace("{output}", "It is in src/auth/login.ts:5");
   const { text, calls } = await drive(offline, { prompt, cwd: shop(), with: tools });

@@ -127,6 +127,7 @@ function clausesOf(asked: string): Clause[] {
 
 function wishOf(prompt: string, asked: string): ParsedQuestion["wants"] {
   if (prompt.includes("APPROVED") && prompt.includes("REVISION_NEEDED")) return "review";
+  if (prompt.endsWith(prompts.reviewFields)) return "review";
   const first =
     /^(?:please|now|then|first|can you|could you|i want you to|i'd like you to)?[\s,:]*(\p{L}+)/iu.exec(
       asked.trim(),

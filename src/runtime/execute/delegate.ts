@@ -249,7 +249,7 @@ function planned(compile: () => Plan): Plan | FailedOutcome {
  * plan. Subagents of an isolated task collect their changes in the worktree of that task.
  */
 function ownScope(
-  { round: _round, judge: _judge, conversation: _above, filesOf: _files, gather, ...scope }: PlanScope,
+  { round: _round, loop: _loop, judge: _judge, conversation: _above, filesOf: _files, gather, ...scope }: PlanScope,
   { worktree }: Parent,
 ): PlanScope {
   return worktree?.top === scope.worktree?.top ? { ...scope, ...defined({ gather }) } : scope;

@@ -18,7 +18,8 @@ import { runLoop } from "./loop-node.ts";
 import { createClaims } from "./claims.ts";
 import { createContests } from "./contests.ts";
 import type { HeldSlot, NodeContext, PlanOutcome, PlanScope } from "./scope.ts";
-import { promptFor, runTask } from "./task-node.ts";
+import { runTask } from "./task-node.ts";
+import { isPrompt, promptFor } from "./task-prompt.ts";
 
 /** The operations on a plan while it is executed. */
 export type RunningPlan = Readonly<{
@@ -299,7 +300,6 @@ function isAsBefore(
   const before = scope.run.history.started(scope.prefix + entry.id);
   if (entry.node.kind !== before?.kind) return false;
   if (entry.node.kind !== "task" || before.prompt === undefined) return true;
-  return (
-    before.agent === entry.node.task.agent && before.prompt === scope.run.redact(promptFor(entry.node, scope, lookup))
-  );
+  const prompt = promptFor(entry.node, scope.prefix + entry.id, { scope, lookup });
+  return before.agent === entry.node.task.agent && isPrompt(before.prompt, scope.run.redact(prompt));
 }

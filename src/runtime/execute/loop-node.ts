@@ -30,7 +30,8 @@ async function repeat(
   const { run } = scope;
   const judge = node.body.nodes[node.until]?.kind;
   const reviews: ReviewRound[] = [];
-  let round: Round | undefined = scope.round;
+  const outer = scope.round && scope.prefix + scope.round.of === path ? scope.round : undefined;
+  let round: Round | undefined = outer && { ...outer, of: node.body.output };
   for (let n = 1; ; n += 1) {
     const done = await run.execute(node.body, {
       ...scope,
@@ -38,8 +39,9 @@ async function repeat(
       roots: [...new Set([node.body.output, node.until])],
       outer: { outcomeOf, promptOf, ...defined({ pathOf }) },
       judge: node.until,
+      loop: scope.loop ?? path,
+      round,
       signal,
-      ...defined({ round }),
     });
     const verdict = verdictOf(done.outcomeOf(node.until), judge);
     // When the plan was rejected, the work itself has not started, so the plan is what is revised.
@@ -60,7 +62,7 @@ async function repeat(
     };
     if (approved) return taken;
     if (verdict.is === "again" && n < node.max) {
-      round = { output: work.output, feedback: verdict.feedback };
+      round = { of: judged ?? node.body.output, output: work.output, feedback: verdict.feedback };
       continue;
     }
     const why =

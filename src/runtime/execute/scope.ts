@@ -79,6 +79,8 @@ export type RunScope = RunParts &
      * recorded.
      */
     recorded?(path: string): Promise<readonly KeptEvent[]>;
+    /** The files that a node and everything below it changed so far, as text; absent where nothing is recorded. */
+    changedBelow?(path: string): Promise<readonly string[]>;
     budget: Budget;
     mailbox: Mailbox;
     /** The leases (files to write) of running and waiting tasks. */
@@ -103,7 +105,9 @@ export type PlanScope = Readonly<{
   /** Looks up nodes of the plans around this plan. */
   outer: Lookup;
   /** The previous round; set in later rounds of a loop. */
-  round?: Round;
+  round?: Round | undefined;
+  /** The path of the outermost loop around this plan. */
+  loop?: string;
   /** The node of this plan that judges the output of a loop round. */
   judge?: string;
   slots: Slots;
@@ -127,8 +131,8 @@ export type PlanScope = Readonly<{
   depth: number;
 }>;
 
-/** The output and the feedback of the previous round of a loop. */
-export type Round = Readonly<{ output: string; feedback: string }>;
+/** The output and the feedback of the previous round of a loop, and the node of the plan that revises the output. */
+export type Round = Readonly<{ of: string; output: string; feedback: string }>;
 
 /** The scope of one node of a plan. */
 export type NodeContext = Lookup &

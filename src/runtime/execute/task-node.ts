@@ -3,11 +3,10 @@ import { canRetry, type Fault, type Outcome } from "../../core/outcome/outcome.t
 import type { Worktree } from "../../core/plan/isolation.ts";
 import type { TaskNode } from "../../core/plan/plan.ts";
 import type { NodeStarted } from "../../core/run/history.ts";
-import { fillIn, type Lookup, outputOfNode } from "../../core/schedule/fill-references.ts";
+import { outputOfNode } from "../../core/schedule/fill-references.ts";
 import { crashed } from "../../core/task/crash.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
-import { fill } from "../../core/text/template.ts";
 import { DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
 import { reasonOf } from "../async/cancel.ts";
 import { createAskPerson } from "./ask-person.ts";
@@ -16,6 +15,7 @@ import { createParks } from "./park-task.ts";
 import { withRetry } from "./retry.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
 import { postMessage, sendTo } from "./send-message.ts";
+import { judges, promptFor, revises, withChangedFiles } from "./task-prompt.ts";
 
 /** The share by which a wait is extended at random, so that many tasks do not retry at once. */
 const JITTER = 0.25;
@@ -31,7 +31,9 @@ export async function runTask(node: TaskNode, context: NodeContext): Promise<Out
   const numberOf = (n: number): number => next + n - used - 1;
   const base = await baseOf(node, scope);
   if (base && "status" in base) return base;
-  const call = { ...callFor(node, context), ...defined({ worktree: base }) };
+  const planned = callFor(node, context);
+  const rereads = planned.review === true || revises(node, path, scope);
+  const call = { ...(rereads ? await withChangedFiles(planned, scope) : planned), ...defined({ worktree: base }) };
   const delegation = createDelegation(context);
   return withRetry<Outcome>({
     retry: node.task.retry ?? (call.review ? REVIEW_RETRY : undefined),
@@ -143,20 +145,6 @@ function pastOf(path: string, run: PlanScope["run"], isResumed: boolean): Perfor
   };
 }
 
-/** The prompt of a task with references filled in, or the revision prompt in a later round of a loop. */
-export function promptFor(node: TaskNode, { round }: PlanScope, lookup: Lookup): string {
-  const asked = fillIn(node, lookup);
-  if (!round || node.task.revise === undefined) return asked;
-  return fill(
-    node.task.revise,
-    new Map([
-      ["task", asked],
-      ["output", round.output],
-      ["feedback", round.feedback],
-    ]),
-  );
-}
-
 /** The request to execute a task, with the attached outputs of other nodes. */
 function callFor(node: TaskNode, context: NodeContext): Call {
   const { path, scope, outcomeOf } = context;
@@ -173,7 +161,7 @@ function callFor(node: TaskNode, context: NodeContext): Call {
     attempt: 1,
     task: {
       ...task,
-      prompt: promptFor(node, scope, context),
+      prompt: promptFor(node, path, { scope, lookup: context }),
       ...(scope.round && { isolationDirty: true }), // in a later round, the task revises uncommitted changes of the earlier rounds
     },
     attachments,
@@ -182,7 +170,7 @@ function callFor(node: TaskNode, context: NodeContext): Call {
       from !== undefined && {
         resumes: { path: from, prompt: context.promptOf(resumes), output: outputOfNode(outcomeOf(resumes)) },
       }),
-    ...(scope.judge !== undefined && path === scope.prefix + scope.judge && { review: true }),
+    ...(judges(path, scope) && { review: true }),
     depth: scope.depth,
     maxDepth: scope.run.parameters.maxDepth ?? DEFAULT_MAX_DEPTH,
     ...defined({

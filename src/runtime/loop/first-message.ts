@@ -34,7 +34,7 @@ export function firstMessage(call: FirstMessageParts, hasSchema: boolean): strin
  * Tells a reviewer how to give its verdict: in the fields of its result, else with the marker, unless its prompt
  * already says how.
  */
-function verdictPrompt(prompt: string, hasSchema: boolean): string {
+export function verdictPrompt(prompt: string, hasSchema: boolean): string {
   if (hasSchema) return prompts.reviewFields;
   return prompt.includes("REVISION_NEEDED") ? "" : prompts.reviewMarker;
 }

@@ -1,9 +1,10 @@
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { limitText } from "../../core/outcome/reached-limit.ts";
 import { endingOf, withoutSpent } from "../../core/outcome/outcome-of-plan.ts";
-import { nodeAt, topNodeOf, withDependents } from "../../core/plan/graph.ts";
+import { isBelow, nodeAt, topNodeOf, withDependents } from "../../core/plan/graph.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Permissions } from "../../core/policy/permissions.ts";
+import { changedFiles, listChangedFiles } from "../../core/run/changed-files.ts";
 import { type BudgetSpent, createBudget } from "../../core/run/budget.ts";
 import { type BelowSpent, createBelowMeter } from "../../core/run/run-below.ts";
 import { budgetSpent, changesWork } from "../../core/run/budget-spent.ts";
@@ -318,6 +319,11 @@ export async function drive(start: Start, { run, signal, state, publish, connect
           recorded: async (path) => {
             await journal.durable();
             return historyOf(await journal.read(), { retryFailed }).events(path);
+          },
+          changedBelow: async (path) => {
+            await journal.durable();
+            const changes = changedFiles((await journal.read()).filter((event) => isBelow(event.path, path)));
+            return listChangedFiles(changes, start.cwd);
           },
           budget,
           mailbox,

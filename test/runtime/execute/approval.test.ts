@@ -120,6 +120,38 @@ test("approved work is reviewed, and the reviewer reads the task", async () => {
   expect(result.nodes["build.1/work"]).toMatchObject({ approved: true, reviews: [{}, {}] });
 });
 
+const lastText = (model: ScriptedModel, request: number): string => {
+  const last = model.requests[request]!.messages.at(-1);
+  return last?.role === "user" ? last.text : "";
+};
+
+test("a revision after the approval is asked for with the task, the work, the findings and the changed files", async () => {
+  const { model } = await approve(["Plan.", write("one\n"), "First.", write("two\n"), "Second."], [{ approve: true }], {
+    home: true,
+    task: { review: { reviewer: "rev" } },
+    reviewer: ["no tests\nREVISION_NEEDED", "APPROVED"],
+  });
+  const asked = lastText(model, 3);
+  for (const part of ["Build it.", "First.", "no tests", "a.txt (created)"]) expect(asked).toContain(part);
+  expect(asked).not.toContain("The decision about your plan");
+});
+
+test("after a rejected plan, the approved plan is carried out before anything is revised", async () => {
+  const { model } = await approve(
+    ["Plan A.", "Plan B.", write("b\n"), "Did B.", "Did B again."],
+    [
+      { approve: false, text: "smaller" },
+      { approve: true, text: "go" },
+    ],
+    { task: { review: { reviewer: "rev" } }, reviewer: ["more\nREVISION_NEEDED", "APPROVED"] },
+  );
+  const texts = model.requests.map((_, at) => lastText(model, at));
+  expect(texts[1]).toContain("Plan A.");
+  expect(texts[2]).toContain("The decision about your plan: go");
+  expect(texts[2]).not.toContain("Plan A.");
+  expect(texts[4]).toContain("Did B.");
+});
+
 test.each([
   ["the answer was recorded", "gate.answered", "build.1/approval"],
   ["the approval had ended", "node.ended", "build.1/approval"],
@@ -159,4 +191,40 @@ test.each([
   expect(toolsOf(model, 0)).toEqual(["write_file"]);
   expect(model.requests[0]!.messages).toEqual(first.requests[1]!.messages);
   expect(JSON.stringify(model.requests[0]!.messages)).toMatch(/Build it\..*My plan: write a\.txt\..*go ahead/);
+});
+
+test("after a crash during the second review, the revision is not done again", async () => {
+  const [home, cwd] = [tempFolder(), tempFolder()];
+  const crewWith = (dev: ScriptedModel, rev: ScriptedModel): Crew =>
+    createCrew({
+      cwd,
+      home,
+      discover: false,
+      env: {},
+      agents: [
+        defineAgent({ name: "dev", description: "d", instructions: "i", model: "m", tools: ["write_file"] }),
+        defineAgent({ name: "rev", description: "d", instructions: "i", model: "r", tools: [] }),
+      ],
+      models: { m: dev, r: rev },
+      permissions: { mode: "acceptEdits" },
+    });
+  const members = [{ role: "rev", agent: "rev" }];
+  const tasks = [{ id: "build", task: "Build it.", agent: "dev", review: { reviewer: "rev" } }];
+  const dev = scripted(write("one\n"), "First.", write("two\n"), "Second.");
+  const run = crewWith(dev, scripted("more\nREVISION_NEEDED", "APPROVED")).run({
+    mode: "team",
+    team: { members, tasks },
+  });
+  await run;
+  const journal = join(home, "runs", run.id, "journal.jsonl");
+  const lines = readFileSync(journal, "utf8").split("\n");
+  const last = lines.findIndex((line) => line.includes('"node.started"') && line.includes('"build.2/review"'));
+  expect(lines.find((line) => line.includes('"node.started"') && line.includes('"build.2/work"'))).toContain("a.txt");
+  writeFileSync(journal, `${lines.slice(0, last + 1).join("\n")}\n`);
+  const [never, reviewer] = [scripted(), scripted("APPROVED")];
+  const result = await crewWith(never, reviewer).resume(run.id);
+  expect(result).toMatchObject({ status: "ok", output: "Second." });
+  expect(never.requests).toHaveLength(0);
+  const asked = lastText(reviewer, 0);
+  for (const part of ["a.txt (created)", "more", "Second."]) expect(asked).toContain(part);
 });

@@ -93,6 +93,19 @@ test("a reviewer is told how to give its verdict: in its fields, or as the last 
   expect(asked).toContain("exactly one word: APPROVED");
 });
 
+test("a reviewer sees the objective, its last review and one answer format", async () => {
+  const { reviewer } = await review(["no tests\nREVISION_NEEDED", "APPROVED"], {
+    structured: false,
+    team: { objective: "Ship it." },
+  });
+  const [first, second] = reviewer.requests.map(({ messages }) => JSON.stringify(messages));
+  for (const part of ["Ship it.", "Build it.", "draft 1"]) expect(first).toContain(part);
+  for (const part of ["Ship it.", "Build it.", "draft 2", "no tests"]) expect(second).toContain(part);
+  expect(first!.split("REVISION_NEEDED")).toHaveLength(2);
+  const structured = await review([verdict("correct")]);
+  expect(JSON.stringify(structured.reviewer.requests[0]!.messages)).not.toContain("REVISION_NEEDED");
+});
+
 test("work that no round approved is accepted, and this is reported", async () => {
   const no = "again\nREVISION_NEEDED";
   const { result, warnings } = await review([no, no, no], { structured: false });
