@@ -20,7 +20,7 @@ import { createLook } from "../../src/core/view/look.ts";
 import type { Plan, TaskNode } from "../../src/core/plan/plan.ts";
 import type { DelegationOutcome } from "../../src/core/task/engine.ts";
 import type { Tool, ToolResult } from "../../src/core/task/tool.ts";
-import { parseArguments } from "../../src/core/task/tool-specs.ts";
+import { parseArguments } from "../../src/core/task/parse-arguments.ts";
 import { INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../src/core/text/cut.ts";
 import { defined } from "../../src/core/text/defined.ts";
 import { DEFAULT_MAX_DEPTH } from "../../src/core/vocabulary/limits.ts";

@@ -152,3 +152,38 @@ test("a question in an unattended run is reported, and the work continues", asyn
   expect(toolTexts(events)[0]).toContain("Nobody is available to answer");
   expect(result).toMatchObject({ status: "ok", output: "done" });
 });
+
+test("a turn with the arguments of other programs changes the files, and says what it ignored", async () => {
+  const cwd = tempFolder({ "a.txt": "one\ntwo\n" });
+  const { events, result } = await play(
+    {
+      a: [
+        {
+          calls: [
+            { name: "Edit", input: { file_path: "a.txt", old_string: "one", new_string: "1", description: "d" } },
+            { name: "Read", input: { filePath: "a.txt", encoding: "utf8" } },
+            { name: "write_file", input: { file_path: "b.txt", contents: "b", mode: 0o600 } },
+            { name: "Bash", input: { cmd: "cat a.txt", timeout: 5, explanation: "e" } },
+          ],
+        },
+        "done",
+      ],
+    },
+    { mode: "single", agent: "a", task: "x" },
+    { cwd, permissions: { mode: "acceptEdits", sandbox: "off", allow: ["bash"] } },
+  );
+  const texts = events.flatMap((event) =>
+    event.type === "tool.ended" || event.type === "tool.rejected" ? [[event.tool, event.text] as const] : [],
+  );
+  const text = Object.fromEntries(texts);
+  expect(text["edit_file"]).toMatch(/^Changed "a\.txt"/);
+  expect(text["read_file"]).toMatch(
+    /\[ignored: unknown argument "encoding" \(the arguments are path, offset, limit\)\]$/,
+  );
+  expect(text["write_file"]).toContain('unknown argument "mode" (the arguments are path, content)');
+  expect(text["bash"]).toContain("[timeout: 5 was read as timeoutMs: 5000]");
+  expect(result.status).toEqual("ok");
+  expect(events.find((event) => event.type === "tool.started" && event.tool === "edit_file")).toMatchObject({
+    preview: "a.txt",
+  });
+});

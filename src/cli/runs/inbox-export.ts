@@ -1,6 +1,8 @@
 import { ruleText } from "../../core/rules/rule.ts";
 import { decisionsIn } from "../../core/run/past-decisions.ts";
+import { parseArguments } from "../../core/task/parse-arguments.ts";
 import { jsonText } from "../../core/text/json-text.ts";
+import { canonicalName } from "../../core/vocabulary/tool-names.ts";
 import { builtinTools } from "../../tools/table.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
@@ -14,7 +16,11 @@ export async function exportDecisions(words: readonly string[], flags: Flags): P
     ids.map(async (id) => (await crew.kept.records(id).catch(() => ({ events: [] }))).events),
   );
   const decisions = journals.flatMap((events) =>
-    decisionsIn(events, (tool, input) => tools.get(tool)?.subjects?.(input)),
+    decisionsIn(events, (name, input) => {
+      const tool = tools.get(canonicalName(name) ?? name);
+      const parsed = tool && parseArguments(tool, input);
+      return parsed && "value" in parsed ? tool.subjects?.(parsed.value) : undefined;
+    }),
   );
   const rules = (approve: boolean): string[] =>
     [

@@ -93,16 +93,9 @@ function excessOf(value: unknown): keyof typeof EXCESS | undefined {
   return size > MOST_CHARACTERS ? "long" : undefined;
 }
 
-/** The parsed arguments of a tool call, or the problem with them. */
-export function parseArguments({ input }: Tool, value: unknown): { value: unknown } | { problem: string } {
+/** The limit that the arguments of a call exceed, as a problem for the model. */
+export function excessProblem(value: unknown): string | undefined {
   const dropped = Object.values(EXCESS).find((each) => each.dropped === value);
   const excess = excessOf(value);
-  if (dropped || excess) return { problem: (dropped ?? EXCESS[excess!]).problem };
-  if (!isZodType(input)) return { value };
-  const parsed = input.safeParse(value ?? {});
-  if (parsed.success) return { value: parsed.data };
-  const problems = parsed.error.issues
-    .slice(0, 5)
-    .map(({ path, message }) => (path.length > 0 ? `${path.join(".")}: ${message}` : message));
-  return { problem: problems.join("; ") };
+  return (dropped ?? (excess && EXCESS[excess]))?.problem;
 }

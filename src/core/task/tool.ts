@@ -27,6 +27,8 @@ export type Tool<I = unknown> = Readonly<{
   name: string;
   description: string;
   input: z.ZodType<I> | JsonSchema;
+  /** What arguments of other agent programs mean here, by their names; no model is shown them. */
+  aliases?: Readonly<Record<string, ArgumentAlias>>;
   /** A `read` tool changes nothing, so it may be repeated after a crash. */
   effect: "read" | "write";
   /**
@@ -38,6 +40,14 @@ export type Tool<I = unknown> = Readonly<{
   timeoutMs?: number;
   run(input: I, context: ToolContext): Promise<ToolResult> | ToolResult;
 }>;
+
+/**
+ * The argument that an argument of another agent program stands for: its name, or, where unit or form differ, a
+ * function that returns the arguments for a value.
+ */
+export type ArgumentAlias =
+  | string
+  | ((given: unknown, all: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>);
 
 export type ToolResult =
   | string
@@ -121,6 +131,11 @@ export type CallAccess = Readonly<{
   /** Shell commands, if the task may run any. */
   commands?(): Promise<ShellCommands>;
 }>;
+
+/** True for a tool that writes, runs commands or starts agents. */
+export function changesSomething(tool: Pick<Tool, "does" | "effect">): boolean {
+  return tool.effect === "write" || tool.does === "spawn";
+}
 
 /** Returns the tool unchanged; at compile time, the type of the tool's input follows from its schema. */
 export function defineTool<S extends z.ZodType>(tool: Omit<Tool<z.infer<S>>, "input"> & { readonly input: S }): Tool {

@@ -11,7 +11,7 @@ import { redactedPreview } from "../../core/task/preview.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
 import type { CallAccess, Tool, ToolResult } from "../../core/task/tool.ts";
-import { parseArguments } from "../../core/task/tool-specs.ts";
+import { parseArguments } from "../../core/task/parse-arguments.ts";
 import { cutOutsideKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
 import { cutTail, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
@@ -86,7 +86,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
 
   if (context.signal.aborted) return answer("This call was not carried out.", true);
   const { redact = (text) => text } = assignment;
-  const preview = redactedPreview(tool.name, isRecord(call.input) ? call.input : {}, redact);
+  const preview = redactedPreview(tool.name, isRecord(parsed.value) ? parsed.value : {}, redact);
   context.emit({ type: "tool.started", call: call.id, tool: tool.name, preview, effect: tool.effect });
   if (tool.effect === "write") await context.durable();
   const began = performance.now();
@@ -99,7 +99,8 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     images,
   } = await runTool(tool, { ...approved, input: parsed.value, id: call.id }, assignment, context);
   const error = status !== "ok";
-  const text = error ? told : `${told}${await diagnosticsAfter(tool, call.id, { assignment, context })}`;
+  const found = error ? "" : await diagnosticsAfter(tool, call.id, { assignment, context });
+  const text = `${told}${parsed.notes.map((note) => `\n[${note}]`).join("")}${found}`;
   if (broken !== undefined) context.emit({ type: "tool.denied", call: call.id, tool: tool.name, rule: broken, text });
   context.emit({
     type: "tool.ended",

@@ -7,7 +7,7 @@ import { barred } from "../../core/policy/judge-call.ts";
 import { isFinishTool, permit, type Rights, rightTo } from "../../core/policy/permit.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { Call } from "../../core/task/engine.ts";
-import type { Tool } from "../../core/task/tool.ts";
+import { changesSomething, type Tool } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
@@ -217,11 +217,6 @@ function writingTools(tools: ReadonlyMap<string, Tool>): Record<string, string> 
 }
 
 const NOT_APPROVED = "its plan has to be approved first";
-
-/** True for a tool that writes, runs commands or starts agents. */
-export function changesSomething(tool: Tool): boolean {
-  return tool.effect === "write" || classOf(tool) === "spawn";
-}
 
 /** The tools that a policy never allows, each with the rule that forbids it: no model is shown them. */
 export function barredBy({ tools }: Pick<World, "tools">, policy: Policy): Record<string, string> {

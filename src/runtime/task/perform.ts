@@ -6,6 +6,7 @@ import { permit } from "../../core/policy/permit.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
 import type { Acceptance, Assignment } from "../../core/task/runner.ts";
+import { changesSomething } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { steadyClock } from "../async/steady-clock.ts";
@@ -15,7 +16,6 @@ import { recordAgent, resumedMessages, withPreviousRun } from "../resume/previou
 import { reuseKey } from "../resume/reuse-results.ts";
 import { acceptedByCommand } from "./acceptance-command.ts";
 import { assign } from "./assign.ts";
-import { changesSomething } from "./assign-tools.ts";
 import { withFork } from "./fork-task.ts";
 import { checkFor } from "./compile-schema.ts";
 import type { World } from "./world.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
+import { isRecord } from "../../core/text/json.ts";
 
 const input = z.strictObject({
   question: z.string().trim().min(1).max(2_000).describe("one question, with the information needed to answer it"),
@@ -11,12 +12,22 @@ const input = z.strictObject({
     .describe("answers to choose from; a different answer may be given"),
 });
 
+/** The only question of a list, as other programs send it: `options` are objects with a `label`. */
+function onlyOne(questions: unknown): Readonly<Record<string, unknown>> {
+  const [only, ...more] = Array.isArray(questions) ? (questions as readonly unknown[]) : [];
+  if (!isRecord(only) || more.length > 0) return { questions };
+  const { question, options } = only;
+  if (!Array.isArray(options) || options.length === 0) return { question };
+  return { question, options: options.map((each: unknown) => (isRecord(each) ? each["label"] : each)) };
+}
+
 /** Asks the person a question and waits for the answer. */
 export const ask = defineTool({
   name: "ask",
   description:
     "Asks the person a question and waits for the answer. Ask only what you cannot find out and must not decide yourself; it is possible that no person is available to answer.",
   input,
+  aliases: { questions: onlyOne, choices: "options" },
   effect: "read",
   does: "none",
   timeoutMs: 30 * 60_000,

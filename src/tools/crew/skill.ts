@@ -21,6 +21,7 @@ export const skill = (parts: ToolParts = {}): Tool =>
     description:
       "Loads the instructions of a skill, to be followed from then on. A skill that names its own agent is run by that agent, and you get the result. Without a name, lists the skills.",
     input,
+    aliases: { skill: "name", command: "name", args: "arguments" },
     effect: "read",
     does: "read",
     timeoutMs: 2 ** 31 - 1, // no time limit: the skill takes as long as its agent needs

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Todo, type TodoStatus, todoStatuses } from "../../core/task/scratchpad.ts";
 import { defineTool } from "../../core/task/tool.ts";
+import { isRecord } from "../../core/text/json.ts";
 
 const MOST = 100;
 
@@ -26,6 +27,7 @@ export const todo = defineTool({
   description:
     "Maintains the to-do list of this task: add, update and complete entries; each call shows the whole list. Use it when a task has several steps.",
   input,
+  aliases: { todos: wholeList, plan: wholeList },
   effect: "read",
   does: "none",
   timeoutMs: 1_000,
@@ -34,6 +36,20 @@ export const todo = defineTool({
     return shown(desk.todos);
   },
 });
+
+/** The whole list as other programs send it: entries with `content`, `step` or `description`. */
+function wholeList(given: unknown): Readonly<Record<string, unknown>> {
+  if (!Array.isArray(given)) return { action: "set", items: given };
+  const items = given.map((entry: unknown) =>
+    isRecord(entry)
+      ? {
+          title: entry["title"] ?? entry["content"] ?? entry["step"] ?? entry["description"],
+          status: entry["status"] === "cancelled" ? "dropped" : entry["status"],
+        }
+      : entry,
+  );
+  return { action: "set", items };
+}
 
 type Wanted = z.infer<typeof input>;
 type Action = (todos: Todo[], wanted: Wanted) => void;

@@ -7,6 +7,7 @@ import { type ContainedPath, unwritable } from "../../runtime/files/write-contai
 import { recordRemoval } from "../workspace/record-change.ts";
 import { writablePath } from "../workspace/writable-path.ts";
 import { contentsOf, pathsOf } from "./contents.ts";
+import { pathAliases } from "../workspace/path-aliases.ts";
 
 const input = z.strictObject({
   path: z.string().min(1).describe("the file, link or folder, relative to the working folder"),
@@ -19,6 +20,7 @@ export const deleteFile = defineTool({
   description:
     "Deletes a file or a folder. A symbolic link itself is deleted, never its target. A folder that is not empty needs recursive.",
   input,
+  aliases: pathAliases,
   effect: "write",
   does: "write",
   subjects: ({ path }) => [{ kind: "path", path, change: true, itself: true }],

@@ -5,6 +5,7 @@ import { openInside, quoted } from "../../runtime/files/open-contained.ts";
 import { replace } from "../../runtime/files/write-contained.ts";
 import { isBinary } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
+import { pathAliases } from "../workspace/path-aliases.ts";
 import { recordWrite } from "../workspace/record-change.ts";
 import { checkUnchanged, lookOf, remember, rootOfCall, writablePath } from "../workspace/writable-path.ts";
 import { missingText, placesOf, type TextPosition } from "./near-text.ts";
@@ -24,6 +25,14 @@ export const editFile = defineTool({
   description:
     "Replaces a piece of text in a file. The old text must occur exactly once, unless replaceAll is set. Shows a diff.",
   input,
+  aliases: {
+    ...pathAliases,
+    old_string: "oldText",
+    old_str: "oldText",
+    new_string: "newText",
+    new_str: "newText",
+    allow_multiple: "replaceAll",
+  },
   effect: "write",
   does: "write",
   subjects: ({ path }) => [{ kind: "path", path, change: true }],

@@ -5,6 +5,7 @@ import { isBinary, linesOf } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { entriesOf } from "../workspace/walk.ts";
 import { rootOfCall } from "../workspace/writable-path.ts";
+import { pathAliases } from "../workspace/path-aliases.ts";
 
 const input = z.strictObject({
   path: z.string().min(1).describe("the file or folder, relative to the working folder"),
@@ -16,6 +17,7 @@ export const getFileInfo = defineTool({
   description:
     "Shows kind, size, modification time and permissions of a file or folder, and its number of lines or entries.",
   input,
+  aliases: pathAliases,
   effect: "read",
   does: "read",
   subjects: ({ path }) => [{ kind: "path", path, change: false }],

@@ -20,6 +20,14 @@ export const moveFile = defineTool({
   description:
     "Moves or renames a file or folder inside the working folder. An existing file is kept, unless overwrite is set.",
   input,
+  aliases: {
+    source: "from",
+    source_path: "from",
+    old_path: "from",
+    destination: "to",
+    destination_path: "to",
+    new_path: "to",
+  },
   effect: "write",
   does: "write",
   // Agents may be allowed to read the new path, so the rules must allow reading the file itself.

@@ -5,6 +5,7 @@ import { type OpenedFile, openInside, quoted } from "../../runtime/files/open-co
 import { handedRoot } from "../workspace/handed-root.ts";
 import { isBinary, linesOf, shown } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
+import { pathAliases } from "../workspace/path-aliases.ts";
 import { lookOf, rootOfCall } from "../workspace/writable-path.ts";
 
 const input = z.strictObject({
@@ -25,6 +26,13 @@ export const readFile = defineTool({
     "Reads a text file. Each line is preceded by its number and a tab. " +
     `One call shows at most ${MAX_OUTPUT_LINES} lines or 50 KB and says how to continue.`,
   input,
+  aliases: {
+    ...pathAliases,
+    offset: (given) => ({ offset: given === 0 ? 1 : given }), // lines count from 0 in some programs
+    limit: (given) => ({ limit: typeof given === "number" ? Math.min(given, MAX_OUTPUT_LINES) : given }),
+    start_line: "offset",
+    end_line: (given, { offset, start_line: first = offset ?? 1 }) => ({ limit: Number(given) - Number(first) + 1 }),
+  },
   effect: "read",
   does: "read",
   subjects: ({ path }) => [{ kind: "path", path, change: false }],

@@ -3,6 +3,7 @@ import { defineTool } from "../../core/task/tool.ts";
 import { unifiedDiff } from "../../core/text/diff.ts";
 import { openInside, quoted } from "../../runtime/files/open-contained.ts";
 import { replace, type ContainedPath } from "../../runtime/files/write-contained.ts";
+import { pathAliases } from "../workspace/path-aliases.ts";
 import { recordWrite } from "../workspace/record-change.ts";
 import { checkUnchanged, remember, rootOfCall, writablePath } from "../workspace/writable-path.ts";
 
@@ -21,6 +22,7 @@ export const writeFile = defineTool({
   description:
     "Writes a whole text file: a new one, or replacing an existing one. To change part of a file use edit_file. Shows a diff.",
   input,
+  aliases: { ...pathAliases, contents: "content", file_text: "content", text: "content" },
   effect: "write",
   does: "write",
   subjects: ({ path }) => [{ kind: "path", path, change: true }],

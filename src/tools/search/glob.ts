@@ -3,6 +3,7 @@ import { globMatcher } from "../../core/rules/glob.ts";
 import { defineTool } from "../../core/task/tool.ts";
 import { openInside, printableName, quoted } from "../../runtime/files/open-contained.ts";
 import { withNearNames } from "../workspace/near-names.ts";
+import { pathAliases } from "../workspace/path-aliases.ts";
 import { folderAt, walk } from "../workspace/walk.ts";
 import { rootOfCall } from "../workspace/writable-path.ts";
 
@@ -21,6 +22,7 @@ export const glob = defineTool({
     `at any depth. Files that git ignores are left out. Answers with at most ${MOST_PATHS} paths relative to the working folder, ` +
     "in path order.",
   input,
+  aliases: { ...pathAliases, glob_pattern: "pattern", glob: "pattern", name: "pattern" },
   effect: "read",
   does: "read",
   subjects: ({ path = "." }) => [{ kind: "path", path, change: false }],

@@ -7,6 +7,7 @@ import { cutHead, MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
 import { openInside, printableName, quoted, type Root } from "../../runtime/files/open-contained.ts";
 import { linesOf } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
+import { pathAliases } from "../workspace/path-aliases.ts";
 import { folderAt } from "../workspace/walk.ts";
 import { rootOfCall } from "../workspace/writable-path.ts";
 import type { Hit, Search } from "./query.ts";
@@ -37,6 +38,24 @@ export const grepWith = (find: Search): Tool =>
       "Searches text files for a regular expression. Answers with one `path:line: text` per match, in path order; with " +
       "context, the lines around it as `path-line- text`. Files that git ignores and binary files are left out.",
     input,
+    aliases: {
+      ...pathAliases,
+      query: "pattern",
+      regex: "pattern",
+      include: "glob",
+      include_pattern: "glob",
+      "-i": "ignoreCase",
+      case_sensitive: (given) => ({ ignoreCase: given === false }),
+      "-C": "context",
+      "-A": "context",
+      "-B": "context",
+      head_limit: "maxResults",
+      limit: "maxResults",
+      total_max_matches: "maxResults",
+      max_matches_per_file: "maxPerFile",
+      names_only: "filesOnly",
+      output_mode: (given) => ({ filesOnly: given !== "content" }),
+    },
     effect: "read",
     does: "read",
     subjects: ({ path = "." }) => [{ kind: "path", path, change: false }],

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { openInside, printableName, quoted, type Root } from "../../runtime/files/open-contained.ts";
 import { withNearNames } from "../workspace/near-names.ts";
+import { pathAliases } from "../workspace/path-aliases.ts";
 import { entriesOf, type Folder, type FolderEntry, folderAt } from "../workspace/walk.ts";
 import { rootOfCall } from "../workspace/writable-path.ts";
 
@@ -19,6 +20,7 @@ export const listFiles = defineTool({
     "Lists a folder as an indented tree: folders end with /, links with @ and are not followed. " +
     `Files that git ignores are left out. Shows at most ${MOST_ENTRIES} entries, upper levels first.`,
   input,
+  aliases: pathAliases,
   effect: "read",
   does: "read",
   subjects: ({ path = "." }) => [{ kind: "path", path, change: false }],

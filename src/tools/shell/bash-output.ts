@@ -12,6 +12,7 @@ export const bashOutput = defineTool({
   description:
     "Shows the new output of a background command and whether it is still running. Without an id, lists the commands.",
   input,
+  aliases: { bash_id: "id", shell_id: "id", task_id: "id" },
   effect: "read",
   does: "none",
   timeoutMs: 5_000,

@@ -24,6 +24,13 @@ export const bash = defineTool({
     "unless the user allowed it. Processes that a command leaves running are killed; use background for those, which end with the task. " +
     "To read, search and change files use the file tools.",
   input,
+  aliases: {
+    command: (given) => ({ command: Array.isArray(given) ? commandLine(given.map(String)) : given }),
+    cmd: "command",
+    timeout: (given) => ({ timeoutMs: typeof given === "number" && given < 1_000 ? given * 1_000 : given }),
+    run_in_background: "background",
+    is_background: "background",
+  },
   effect: "write",
   does: "exec",
   subjects: ({ command }) => [{ kind: "command", command }],
@@ -45,6 +52,13 @@ export const bash = defineTool({
     return told(result, timeoutMs);
   },
 });
+
+/** A command that is given as a list of words, as one line; `["bash", "-lc", "ls"]` is the line `ls`. */
+function commandLine(words: readonly string[]): string {
+  const [shell = "", option = "", line] = words;
+  if (/(?:^|\/)(?:ba|z)?sh$/.test(shell) && /^-l?c$/.test(option) && words.length === 3) return line!;
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
+}
 
 /** The commands of a task; if the task cannot run any, the model gets an error. */
 export async function commandsOf({ access }: ToolContext): Promise<ShellCommands> {

@@ -9,6 +9,7 @@ export const killShell = defineTool({
   name: "kill_shell",
   description: "Stops a background command and everything it started.",
   input,
+  aliases: { bash_id: "id", shell_id: "id", task_id: "id" },
   effect: "write",
   does: "none",
   timeoutMs: 10_000,
