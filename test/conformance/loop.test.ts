@@ -311,7 +311,9 @@ describe("completion of system 000", () => {
       const [, ...reminded] = model.requests;
       return {
         reminders_max: reminded.length,
-        tools_during: [...new Set(reminded.flatMap(({ tools }) => tools.map(({ name }) => name)))],
+        tools_during: [
+          ...new Set(reminded.flatMap(({ toolChoice }) => (typeof toolChoice === "object" ? [toolChoice.tool] : []))),
+        ],
       };
     },
     "never submitted but text matches schema": async ({ raw = "", schema = {} }) => {

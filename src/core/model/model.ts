@@ -16,9 +16,10 @@ export type ModelRequest = Readonly<{
   messages: readonly Message[];
   tools: readonly ToolSpec[];
   /**
-   * Whether the model must call a tool. `required`: it must call some tool; a name: it must call the tool of that name.
+   * Whether the model may or must call a tool. `none`: it must not; `required`: it must call some tool; a name: it must
+   * call the tool of that name. Where a provider or thinking does not allow the choice, `auto` is sent.
    */
-  toolChoice: "auto" | "required" | Readonly<{ tool: string }>;
+  toolChoice: "auto" | "none" | "required" | Readonly<{ tool: string }>;
   thinking?: Thinking;
   temperature?: number;
   topP?: number;

@@ -109,7 +109,7 @@ export function usageOf(
 }
 
 /** Matches providers such as `anthropic.messages`, `vertex.anthropic.messages`, `amazon-bedrock`. */
-const CLAUDE_PROVIDER = /\b(?:anthropic|bedrock)\b/;
+export const CLAUDE_PROVIDER = /\b(?:anthropic|bedrock)\b/;
 
 /** Tokens written to the cache, as the version 2 providers of Claude models report them in their metadata. */
 function cacheWriteIn(metadata: unknown): number {

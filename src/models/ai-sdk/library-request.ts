@@ -8,8 +8,9 @@ import type {
 import type { Message, ModelRequest, ToolAnswer } from "../../core/model/model.ts";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
+import { CLAUDE_PROVIDER } from "./library-answer.ts";
 import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
-import { thinkingOptions } from "../wires/thinking-options.ts";
+import { forbidsForcing, thinkingOptions } from "../wires/thinking-options.ts";
 
 /** The model and provider of a request; `options` are sent with each request. */
 export type RequestTarget = Readonly<{
@@ -25,7 +26,7 @@ export function optionsFor(
   request: ModelRequest,
   { model, family, options, signal }: RequestTarget,
 ): LanguageModelV3CallOptions {
-  const { system, messages, tools, toolChoice, thinking, temperature, topP, maxOutputTokens } = request;
+  const { system, messages, tools, thinking, temperature, topP, maxOutputTokens } = request;
   const { modelId, provider, specificationVersion } = model;
   const cached = family === "anthropic" ? CACHED : {};
   const prompt: LanguageModelV3Message[] = system === "" ? [] : [{ role: "system", content: system, ...cached }];
@@ -38,9 +39,8 @@ export function optionsFor(
   if (last && last.role !== "system") prompt[prompt.length - 1] = { ...last, ...cached };
   const told =
     thinking === undefined ? {} : (thinkingOptions[styles[family] ?? "none"](thinking, modelId) as JSONObject);
-  const mayThink = toolChoice === "auto" || family !== "anthropic";
   const cacheKey = family === "openai" && request.prefix ? { promptCacheKey: request.prefix.key } : {};
-  const forProvider: JSONObject = { ...cacheKey, ...options, ...(mayThink && told) };
+  const forProvider: JSONObject = { ...cacheKey, ...options, ...told };
   return {
     prompt,
     abortSignal: signal,
@@ -49,13 +49,23 @@ export function optionsFor(
         const marked = at === tools.length - 1 ? cached : {};
         return { type: "function", name, description, inputSchema: input, ...marked };
       }),
-      toolChoice:
-        typeof toolChoice === "string" ? { type: toolChoice } : { type: "tool" as const, toolName: toolChoice.tool },
+      toolChoice: choiceFor(request, model),
     }),
     ...defined({ temperature, topP, maxOutputTokens }),
     ...(Object.keys(forProvider).length > 0 && { providerOptions: { [family]: forProvider } }),
     ...(specificationVersion === "v4" && thinking !== undefined && { reasoning: neutral(thinkingLevel(thinking)) }),
   };
+}
+
+/** The tool choice. Adapters for Claude leave all tools out for `none`, in some versions. */
+function choiceFor(
+  { toolChoice, thinking }: ModelRequest,
+  { modelId, provider }: RequestTarget["model"],
+): NonNullable<LanguageModelV3CallOptions["toolChoice"]> {
+  if (toolChoice === "auto") return { type: "auto" };
+  if (toolChoice === "none") return { type: CLAUDE_PROVIDER.test(provider) ? "auto" : "none" };
+  if (forbidsForcing(modelId, thinking)) return { type: "auto" };
+  return toolChoice === "required" ? { type: "required" } : { type: "tool", toolName: toolChoice.tool };
 }
 
 const CACHED = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } };

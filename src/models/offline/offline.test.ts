@@ -306,6 +306,16 @@ test("when only the finish tool is offered, the offline model returns its findin
   expect(handedIn).toEqual({ result: expect.stringContaining("src/auth/login.ts") });
 });
 
+test("the offline model answers in words when it may not call a tool", async () => {
+  const { handedIn, turns, calls } = await drive(offline, {
+    prompt: "Where is the login?",
+    cwd: shop(),
+    toolChoice: "none",
+    with: tools,
+  });
+  expect([handedIn, turns, calls]).toEqual([undefined, 1, []]);
+});
+
 test("the offline model uses the tool that it is told to use", async () => {
   const request = {
     model: "offline",

@@ -45,7 +45,9 @@ function turnFor(request: ModelRequest): Turn {
   const last = messages.at(-1);
   const finish = finishTool(request);
   const mustFinish =
-    (last?.role === "user" && messages.length - 1 > start && isDemand(last.text)) || evidence.rejected > 0;
+    toolChoice === "none" ||
+    (last?.role === "user" && messages.length - 1 > start && isDemand(last.text)) ||
+    evidence.rejected > 0;
   const forced = typeof toolChoice === "object" ? toolChoice.tool : undefined;
   const handed = relayed(tools, after);
   const calls =

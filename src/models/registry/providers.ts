@@ -129,6 +129,7 @@ export const providers: Readonly<Record<string, ProviderRow>> = {
     baseURL: "http://127.0.0.1:1234/v1",
     baseURLFrom: ["LMSTUDIO_BASE_URL"],
     keys: ["LMSTUDIO_API_KEY"],
+    quirks: { namedTool: "refused" },
   },
   vllm: {
     ...compatible,

@@ -1,11 +1,10 @@
 import type { ImageContent } from "../../core/model/images.ts";
 import type { Message, Model, ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { thinkingLevel } from "../../core/vocabulary/thinking.ts";
 import { type Block, CARRIED, readAnthropicAnswer } from "./anthropic-answer.ts";
 import { claudeFeatures } from "./claude.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { thinkingOptions } from "./thinking-options.ts";
+import { forbidsForcing, thinkingOptions } from "./thinking-options.ts";
 import { type WireParts, speak, type Wire } from "./wire.ts";
 
 /** The Messages API of Anthropic and of compatible providers. */
@@ -43,7 +42,7 @@ function wireFor(endpoint: Endpoint): Wire {
         (keyName?.endsWith("_AUTH_TOKEN") ? { authorization: `Bearer ${key}` } : { "x-api-key": key })),
     }),
     body: (request) => {
-      const { system, tools, toolChoice } = request;
+      const { system, tools } = request;
       const messages = request.messages.filter((message) => !isEmpty(message));
       const last = messages.length - 1;
       const forked = messages.some(isMarked);
@@ -59,7 +58,7 @@ function wireFor(endpoint: Endpoint): Wire {
         stream: true,
         ...limitsFor(request),
         ...(system !== "" && { system: [{ type: "text", text: system, ...CACHED }] }),
-        ...(tools.length > 0 && { tool_choice: choiceFor(toolChoice, request.model) }),
+        ...(tools.length > 0 && { tool_choice: choiceFor(request) }),
       };
       const toolTexts = tools.map((tool, at) => toolText(tool, at === tools.length - 1)).join(",");
       const tooling = tools.length > 0 ? `"tools":[${toolTexts}],` : "";
@@ -73,13 +72,12 @@ function wireFor(endpoint: Endpoint): Wire {
 const CACHED = { cache_control: { type: "ephemeral" } } as const;
 
 /** The parameters for length, thinking and sampling, as far as the model supports them. */
-function limitsFor({ model, thinking, toolChoice, maxOutputTokens, temperature, topP }: ModelRequest): object {
+function limitsFor({ model, thinking, maxOutputTokens, temperature, topP }: ModelRequest): object {
   const { maxOutput, sampling } = claudeFeatures(model);
-  const mayThink = toolChoice === "auto" || (thinking !== undefined && thinkingLevel(thinking) === "off");
-  const options = thinking === undefined || !mayThink ? {} : thinkingOptions.anthropic(thinking, model);
+  const options = thinking === undefined ? {} : thinkingOptions.anthropic(thinking, model);
   const budget = options.thinking?.budget_tokens ?? 0;
   const answer = maxOutputTokens ?? Math.min(USUAL_OUTPUT, maxOutput);
-  const thinks = options.thinking !== undefined && options.thinking.type !== "disabled";
+  const thinks = isThinking(options);
   return {
     max_tokens: Math.min(maxOutput, answer + budget),
     ...options,
@@ -89,9 +87,15 @@ function limitsFor({ model, thinking, toolChoice, maxOutputTokens, temperature, 
   };
 }
 
-function choiceFor(choice: ModelRequest["toolChoice"], model: string): object {
-  if (choice === "auto" || !claudeFeatures(model).forced) return { type: "auto" };
-  return choice === "required" ? { type: "any" } : { type: "tool", name: choice.tool };
+const isThinking = ({ thinking }: ReturnType<typeof thinkingOptions.anthropic>): boolean =>
+  thinking !== undefined && thinking.type !== "disabled";
+
+/** The tool choice; a model that thinks cannot be forced to call a tool. */
+function choiceFor({ toolChoice, thinking, model }: ModelRequest): object {
+  if (toolChoice === "auto" || toolChoice === "none") return { type: toolChoice };
+  const thinks = thinking !== undefined && isThinking(thinkingOptions.anthropic(thinking, model));
+  if (thinks || forbidsForcing(model, thinking)) return { type: "auto" };
+  return toolChoice === "required" ? { type: "any" } : { type: "tool", name: toolChoice.tool };
 }
 
 /** True for the message at which a request of another task ended: the provider has cached everything up to it. */

@@ -33,6 +33,8 @@ export type Quirks = Readonly<{
   maxTokens?: "max_tokens" | "max_completion_tokens";
   /** The value of tool_choice that forces a tool call. */
   anyTool?: "required" | "any";
+  /** The provider refuses a tool_choice that names a tool. */
+  namedTool?: "refused";
   /** True: usage is always sent, and requesting it is an error. */
   usageUnasked?: true;
   /** True: the provider accepts `prompt_cache_key`, which routes requests with the same key to the same cache. */

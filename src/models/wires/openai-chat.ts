@@ -5,7 +5,7 @@ import { isRecord } from "../../core/text/json.ts";
 import type { Endpoint, Quirks } from "./endpoint.ts";
 import { createFixedTexts } from "./fixed-texts.ts";
 import { readChatAnswer } from "./openai-chat-answer.ts";
-import { thinkingOptions } from "./thinking-options.ts";
+import { forbidsForcing, thinkingOptions } from "./thinking-options.ts";
 import { type WireParts, speak, type Wire } from "./wire.ts";
 
 /** Chat completions, as OpenAI and compatible providers implement it. */
@@ -60,7 +60,7 @@ function wireFor(endpoint: Endpoint): Wire {
         ...(quirks.usageUnasked !== true && { stream_options: { include_usage: true } }),
         ...samplingFor(request, quirks),
         ...(thinking !== undefined && thinkingOptions[style](thinking, model)),
-        ...(tools.length > 0 && { tool_choice: choiceFor(request.toolChoice, quirks) }),
+        ...(tools.length > 0 && { tool_choice: choiceFor(request, quirks) }),
       };
       return `${JSON.stringify(head).slice(0, -1)},"messages":[${spoken}]${tooling}}`;
     },
@@ -91,9 +91,11 @@ function samplingFor(
   };
 }
 
-function choiceFor(choice: ModelRequest["toolChoice"], { anyTool = "required" }: Quirks): unknown {
-  if (choice === "auto") return "auto";
-  return choice === "required" ? anyTool : { type: "function", function: { name: choice.tool } };
+function choiceFor({ toolChoice, model, thinking }: ModelRequest, quirks: Quirks): unknown {
+  if (toolChoice === "auto" || toolChoice === "none") return toolChoice;
+  if (forbidsForcing(model, thinking)) return "auto";
+  if (toolChoice === "required") return quirks.anyTool ?? "required";
+  return quirks.namedTool === "refused" ? "auto" : { type: "function", function: { name: toolChoice.tool } };
 }
 
 /** Converts one of subcrew's messages to zero, one or several messages of OpenAI's chat API. */

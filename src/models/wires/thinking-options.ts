@@ -42,6 +42,19 @@ export const thinkingOptions = {
   none: () => ({}),
 } as const satisfies Record<string, (wish: Thinking, id: string) => object>;
 
+/**
+ * True for a model that cannot be forced to call a tool, because it thinks: Claude when thinking is requested, DeepSeek
+ * unless thinking is switched off, and models that always think.
+ */
+export function forbidsForcing(id: string, wish: Thinking | undefined): boolean {
+  const level = wish === undefined ? undefined : thinkingLevel(wish);
+  if (/claude/.test(id)) {
+    const { forced, thinking } = claudeFeatures(id);
+    return !forced || (thinking !== "none" && level !== undefined && level !== "off");
+  }
+  return /deepseek/.test(id) && (level === undefined ? !/deepseek-(?:chat|v[123])/.test(id) : level !== "off");
+}
+
 const plainEffort: Readonly<Record<ThinkingLevel, string>> = {
   off: "none",
   minimal: "low",

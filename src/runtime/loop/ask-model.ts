@@ -21,10 +21,12 @@ const RESTARTS = 3;
 const FIRST_RESTART_MS = 500;
 /** The share by which a wait is extended at random, so that many tasks do not retry at once. */
 const JITTER = 0.25;
+/** Matches the error of a provider or model that does not allow the tool choice of a request. */
+const TOOL_CHOICE = /tool[_ ]?choice/i;
 const URGENT = "an urgent message arrived";
 const REVOKED = "the budget is used up";
 
-/** A model turn to request. `last`: only the finish tool is offered. `begin` is called whenever the request is sent. */
+/** A model turn to request. `last`: only returning the result is possible. `begin` is called whenever the request is sent. */
 export type AskedTurn = Readonly<{
   turn: number;
   last: boolean;
@@ -67,7 +69,8 @@ export function createModelCalls(
   };
 
   const restarts = call.task.retry?.maxAttempts === 1 ? 0 : RESTARTS; // a task that may be attempted only once sends each request only once
-  const ask: ModelCalls["ask"] = async (request, signal, asked) => {
+  const ask: ModelCalls["ask"] = async (wanted, signal, asked) => {
+    let request = wanted;
     let { room } = asked;
     for (let n = 1; ; n += 1) {
       const turn = await askOnce(request, signal, asked, room);
@@ -75,6 +78,10 @@ export function createModelCalls(
       if ("revoked" in turn) {
         context.emit({ type: "turn.restarted", turn: asked.turn, reason: REVOKED, delayMs: 0, ...turn.revoked });
         continue; // the loop checks the remaining budget before it retries the request
+      }
+      if ("fault" in turn && !turn.begun && request.toolChoice !== "auto" && TOOL_CHOICE.test(turn.fault.message)) {
+        request = { ...request, toolChoice: "auto" };
+        continue;
       }
       if ("fault" in turn && !turn.begun && !asked.last && !signal.aborted) {
         const parked = await park(turn.fault);

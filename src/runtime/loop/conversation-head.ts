@@ -3,6 +3,7 @@ import type { ModelRequest, ToolSpec } from "../../core/model/model.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { toolSpecs } from "../../core/task/tool-specs.ts";
 import { defined } from "../../core/text/defined.ts";
+import { isFinishTool } from "../../core/policy/permit.ts";
 import { finishSpec } from "./finish-tool.ts";
 
 /**
@@ -11,8 +12,8 @@ import { finishSpec } from "./finish-tool.ts";
  */
 export type ConversationHead = Readonly<{
   tools: readonly ToolSpec[];
-  /** The tools of the last turn, in which the agent can only return its result. */
-  finishTools: readonly ToolSpec[];
+  /** The name of the finish tool, if one is among the tools. */
+  finishTool?: string;
   /** Number of characters of the system prompt and the tools. */
   chars: number;
   prefix: NonNullable<ModelRequest["prefix"]>;
@@ -29,15 +30,15 @@ type HeadParts = Pick<
  */
 export function conversationHead(assignment: HeadParts, fork?: Assignment["call"]["fork"]): ConversationHead {
   const { completion, prompt, sharedChars = 0, system } = assignment;
-  const finishTools = completion === "text" ? [] : [finishSpec(assignment)];
   const { tools, text: toolText } = fork
     ? written(fork.tools)
-    : finishTools.length === 0
+    : completion === "text"
       ? shownTools(assignment)
-      : written([...shownTools(assignment).tools, ...finishTools]);
+      : written([...shownTools(assignment).tools, finishSpec(assignment)]);
+  const finishTool = completion === "text" ? undefined : tools.find(({ name }) => isFinishTool(name))?.name;
   const chars = system.length + toolText.length;
   const key = prefixKey(assignment.rights, { system, toolText, shared: prompt.slice(0, sharedChars) });
-  return { tools, finishTools, chars, prefix: fork?.prefix ?? { key, chars: chars + sharedChars } };
+  return { tools, ...defined({ finishTool }), chars, prefix: fork?.prefix ?? { key, chars: chars + sharedChars } };
 }
 
 /** The tools that are offered to a model: as a list, and as the JSON text that is sent. */

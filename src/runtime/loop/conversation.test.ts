@@ -71,11 +71,10 @@ test("each request contains the whole conversation, and costs add up", async () 
   });
 });
 
-test("in the last turn only the finish tool is offered, and calls of other tools are refused", async () => {
+test("the last turn forces the finish tool, and calls of other tools are refused", async () => {
   const opened = await open([look("a"), ""], { output });
   expect(await take(opened, { last: true })).toEqual({ is: "more" });
-  expect(opened.model.requests[0]).toMatchObject({ toolChoice: "required", tools: [{ name: "complete_task" }] });
-  expect(opened.model.requests[0]?.tools).toHaveLength(1);
+  expect(opened.model.requests[0]?.toolChoice).toEqual({ tool: "complete_task" });
   expect(opened.ran).toEqual([]);
   expect(opened.facts.at(-1)).toMatchObject({
     type: "tool.denied",

@@ -63,7 +63,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   const said = recorded.flatMap((event) => (event.type === "turn.ended" ? [event.text] : []));
   const used: Record<string, number> = { ...past.used };
   const repeated = createRepeats();
-  const { tools, finishTools, chars: fixedChars, prefix } = conversationHead(assignment, assignment.call.fork);
+  const { tools, finishTool, chars: fixedChars, prefix } = conversationHead(assignment, assignment.call.fork);
   const sampling = defined({ thinking: agent.thinking, temperature: agent.temperature, topP: agent.topP });
   let { turns } = past;
   const modelCalls = createModelCalls(assignment, context, past);
@@ -72,7 +72,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   /** The model that answers, which after a fallback is not the first model of the task. */
   let answering = model.name;
   let denials = 0;
-  /** True when the last turn offers only the finish tool. */
+  /** True when only a call of the finish tool is carried out in this turn. */
   let closing = past.unfinished?.limit !== undefined;
   const unread = [...past.mail];
 
@@ -88,7 +88,10 @@ export function openConversation(assignment: Assignment, context: PerformContext
     return mail.length > 0;
   };
 
-  /** Requests one model turn within the budget. `last`: only the finish tool is offered. */
+  /**
+   * Requests one model turn within the budget. `last`: only returning the result is possible. System prompt and tools
+   * stay the same, because a provider caches them and refuses tool calls in messages without tools.
+   */
   const next = async (
     signal: AbortSignal,
     { last = false }: { last?: boolean } = {},
@@ -106,8 +109,8 @@ export function openConversation(assignment: Assignment, context: PerformContext
       model: model.id,
       system: assignment.system,
       messages: [...messages],
-      tools: last ? finishTools : tools,
-      toolChoice: last && finishTools.length > 0 ? "required" : "auto",
+      tools,
+      toolChoice: last ? (finishTool === undefined ? "none" : { tool: finishTool }) : "auto",
       prefix,
       ...sampling,
     };
@@ -293,9 +296,9 @@ const NOTHING: ReadonlyMap<string, ToolAnswer> = new Map();
 /** The message to the model about a call of the finish tool without a result. */
 const NO_RESULT = 'Missing required "result" argument. You must provide your findings when calling complete_task.';
 
-/** Refuses a tool call in the last turn of a task, in which that tool was not offered. */
+/** Refuses a tool call in a turn in which only the result can be returned. */
 function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
-  const text = `DENIED: ${name} was not offered in this turn; only returning the result was possible.`;
+  const text = `DENIED: ${name} was not carried out; in this turn only returning the result was possible.`;
   emit({
     type: "tool.denied",
     call: id,

@@ -15,6 +15,12 @@ const look = (at: string, text = ""): Script => ({ text, calls: [{ name: "look",
 const finish = (result: unknown): Script => ({ calls: [{ name: "complete_task", input: { result } }] });
 const output = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
 
+/** All requests have the same system prompt and tools, which a provider caches. */
+function expectSameHead({ requests: [first, ...more] }: ScriptedModel): void {
+  for (const { system, tools } of more)
+    expect({ system, tools }).toEqual({ system: first?.system, tools: first?.tools });
+}
+
 type Played = Readonly<{ outcome: Outcome; model: ScriptedModel; facts: readonly Fact[] }>;
 
 /** The function of the tool, and whether the task is a review. */
@@ -58,10 +64,11 @@ test("the model and its tools take turns until the model answers without a call"
 describe("a limit of turns", () => {
   const agent = { limits: { maxTurns: 1 } };
 
-  test("gives one last turn without tools, whose result is accepted", async () => {
+  test("gives one last turn with the same system prompt and tools, in which no tool may be called", async () => {
     const { outcome, model, facts } = await play([look("a"), "Half of it."], agent);
     expect(outcome).toMatchObject({ status: "ok", output: "Half of it." });
-    expect(model.requests.map(({ tools }) => tools.length)).toEqual([1, 0]);
+    expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual(["auto", "none"]);
+    expectSameHead(model);
     expect(model.requests[1]?.messages.at(-1)).toMatchObject({
       role: "user",
       text: expect.stringContaining("limit of this task (1 turn)"),
@@ -95,17 +102,19 @@ describe("a limit of turns", () => {
 });
 
 describe("a result that is missing or not valid", () => {
-  test("is requested once more, with only the finish tool if it was not called", async () => {
+  test("is requested once more, with a forced call of the finish tool if it was not called", async () => {
     const { outcome, model } = await play(["I am done.", finish({ n: 1 })], { output });
     expect(outcome).toMatchObject({ status: "ok", data: { n: 1 } });
-    expect(model.requests[1]).toMatchObject({ toolChoice: "required", tools: [{ name: "complete_task" }] });
+    expect(model.requests[1]?.toolChoice).toEqual({ tool: "complete_task" });
+    expectSameHead(model);
   });
 
-  test("is requested as often as the limits say, after a rejected result with all tools and its reason", async () => {
+  test("is requested as often as the limits say, after a rejected result with its reason", async () => {
     const turns = ["I am done.", finish({ n: "x" }), finish({ n: 1 })];
     const { outcome, model } = await play(turns, { output, limits: { reminders: 2 } });
     expect(outcome).toMatchObject({ status: "ok", data: { n: 1 } });
-    expect(model.requests.map(({ tools }) => tools.length)).toEqual([2, 1, 2]);
+    expect(model.requests.map(({ toolChoice }) => toolChoice)).toEqual(["auto", { tool: "complete_task" }, "auto"]);
+    expectSameHead(model);
     expect(model.requests[2]?.messages.at(-1)).toMatchObject({
       role: "tool",
       results: [{ text: expect.stringMatching(/^Not accepted: n must be number/) }],
@@ -186,6 +195,8 @@ test("a long conversation is summarised before the next turn when the provider r
   const [refused, summary, last] = model.requests.slice(-3).map(({ messages }) => messages.length);
   expect([refused, summary]).toEqual([17, 1]);
   expect(last).toBeLessThan(17);
+  const [first] = model.requests;
+  expect(model.requests.at(-1)).toMatchObject({ system: first!.system, tools: first!.tools });
 });
 
 test("an agent that repeats a call, and an agent whose calls are all denied, are stopped; their text is kept", async () => {

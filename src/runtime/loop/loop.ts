@@ -13,6 +13,7 @@ import { statedVerdict } from "../../core/plan/review.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { formatDuration } from "../../core/text/duration.ts";
+import { withFullStop } from "../../core/text/sentence.ts";
 import { fill } from "../../core/text/template.ts";
 import { type Limits, NEAR_MIN_TURNS, NEAR_SHARE } from "../../core/vocabulary/limits.ts";
 import { prompts } from "../../embedded.ts";
@@ -242,7 +243,7 @@ function notBegun({ code, limit }: Reached): Outcome {
 type Closing = Readonly<{ assignment: Assignment; context: PerformContext; taken?: UnfinishedTurn }>;
 
 /**
- * The one turn that a task gets after it reached a limit, with only the finish tool. `taken`: the turn was already used
+ * The one turn that a task gets after it reached a limit, to return its result. `taken`: the turn was already used
  * before a resume.
  */
 async function grace(
@@ -258,7 +259,8 @@ async function grace(
   const reply = "calls" in turn ? await talk.answer(turn, context.signal, taken?.known) : undefined;
   if (reply?.is === "over" && "output" in reply.finish) return { status: "ok", ...reply.finish, limit };
   const hint = `Raise the limit with ${limitFlag(limit)}.`;
-  const fault = failed(code, `The task reached its limit of ${limitText(limit)} without a result.`, {
+  const why = "fault" in turn ? ` The last turn failed: ${withFullStop(turn.fault.message)}` : "";
+  const fault = failed(code, `The task reached its limit of ${limitText(limit)} without a result.${why}`, {
     hint,
     retryable: code === "TIMEOUT",
   });

@@ -62,6 +62,24 @@ test.each([
 });
 
 test.each([
+  ["house.chat", "big", "high", ["none", "tool"]],
+  ["vertex.anthropic.messages", "claude-haiku-4-5", "high", ["auto", "auto"]],
+  ["vertex.anthropic.messages", "claude-haiku-4-5", undefined, ["auto", "tool"]],
+  ["amazon-bedrock", "claude-haiku-4-5", "off", ["auto", "tool"]],
+] as const)(
+  "the tool choices none and look of %s, %s with the thinking level %s",
+  async (name, modelId, thinking, sent) => {
+    const asked: { toolChoice?: { type: string } }[] = [];
+    const x: LanguageModel = { ...object("v3", [...said, finishes.v3], asked), provider: name, modelId };
+    const found = await createModelRegistry({ models: { x } }).choose([{ by: "call", names: "x" }]);
+    if ("misses" in found) throw new Error("not found");
+    for (const toolChoice of ["none", { tool: "look" }] as const)
+      await turn(found.model, { tools: [look], toolChoice, ...(thinking && { thinking }) });
+    expect(asked.map(({ toolChoice }) => toolChoice?.type)).toEqual(sent);
+  },
+);
+
+test.each([
   ["anthropic.messages", { anthropic: { cacheCreationInputTokens: 3_000, usage: { input_tokens: 100 } } }],
   ["vertex.anthropic.messages", { anthropic: { usage: { cache_creation_input_tokens: 3_000 } } }],
   ["amazon-bedrock", { bedrock: { usage: { cacheWriteInputTokens: 3_000 } } }],

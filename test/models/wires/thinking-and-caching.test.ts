@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Message, ModelEvent } from "../../../src/core/model/model.ts";
+import type { Message, ModelEvent, ModelRequest } from "../../../src/core/model/model.ts";
 import type { Thinking } from "../../../src/core/vocabulary/thinking.ts";
 import { look, modelAt, provider, turn } from "../../support/talk.ts";
 
@@ -75,15 +75,54 @@ test("without a thinking level the request has no thinking field", async () => {
   }
 });
 
-test("a required tool and thinking exclude each other at Anthropic", async () => {
-  const server = await provider(() => ({ calls: [{ name: "look", input: {} }] }));
-  const asked = { tools: [look], toolChoice: "required", thinking: "high" } as const;
-  await turn(await modelAt(server, "anthropic/claude-haiku-4-5"), asked);
-  expect(server.requests[0]!.body).toMatchObject({ tool_choice: { type: "any" } });
-  expect(server.requests[0]!.body).not.toHaveProperty("thinking");
-  // Claude Opus 5.5 cannot be forced to call a tool, so the tool is only offered
-  await turn(await modelAt(server, "anthropic/claude-opus-5-5"), asked);
-  expect(server.requests[1]!.body).toMatchObject({ tool_choice: { type: "auto" } });
+describe("the tool choice of a request", () => {
+  const forced = { tool: "look" } as const;
+  const named = { type: "function", function: { name: "look" } };
+
+  test.each<[name: string, toolChoice: ModelRequest["toolChoice"], thinking: Thinking | undefined, sent: unknown]>([
+    ["anthropic/claude-haiku-4-5", "none", undefined, { type: "none" }],
+    ["anthropic/claude-haiku-4-5", "none", "high", { type: "none" }],
+    ["anthropic/claude-haiku-4-5", forced, undefined, { type: "tool", name: "look" }],
+    ["anthropic/claude-haiku-4-5", forced, "off", { type: "tool", name: "look" }],
+    ["anthropic/claude-haiku-4-5", forced, "high", { type: "auto" }],
+    ["anthropic/claude-sonnet-5", forced, "low", { type: "auto" }],
+    ["anthropic/claude-sonnet-5", "required", "off", { type: "any" }],
+    ["anthropic/claude-opus-5-5", forced, undefined, { type: "auto" }],
+    ["anthropic/claude-3-5-haiku-latest", forced, "high", { type: "tool", name: "look" }],
+    ["openai-chat/gpt-5", "none", "high", "none"],
+    ["openai-chat/gpt-5", forced, "high", named],
+    ["openrouter/anthropic/claude-sonnet-5", forced, "high", "auto"],
+    ["openrouter/anthropic/claude-sonnet-5", forced, undefined, named],
+    ["openrouter/x/y", forced, "high", named],
+    ["deepseek/deepseek-v4-pro", forced, undefined, "auto"],
+    ["deepseek/deepseek-v4-pro", forced, "off", named],
+    ["deepseek/deepseek-v4-pro", "none", "high", "none"],
+    ["deepseek/deepseek-chat", forced, undefined, named],
+    ["mistral/mistral-large-latest", "required", undefined, "any"],
+    ["mistral/mistral-large-latest", forced, undefined, named],
+    ["lmstudio/qwen3", forced, undefined, "auto"],
+    ["lmstudio/qwen3", "none", undefined, "none"],
+    ["ollama/qwen3", "none", undefined, "none"],
+    ["openai/gpt-5.2", "none", "high", "none"],
+    ["openai/gpt-5.2", forced, "high", { type: "function", name: "look" }],
+    ["google/gemini-2.5-flash", "none", "high", { mode: "NONE" }],
+    ["google/gemini-2.5-flash", forced, "high", { mode: "ANY", allowedFunctionNames: ["look"] }],
+  ])("%s with %j and the thinking level %s", async (name, toolChoice, thinking, sent) => {
+    const server = await provider(["x"]);
+    const own = name.split("/")[0]!;
+    const isKnown = ["anthropic", "google", "openai", "ollama"].includes(own);
+    const at = isKnown ? {} : { providers: { [own]: { apiKey: "k", baseURL: `${server.url}/v1` } } };
+    await turn(await modelAt(server, name, at), {
+      tools: [look],
+      toolChoice,
+      ...(thinking !== undefined && { thinking }),
+    });
+    const { body } = server.requests[0]!;
+    expect(body["tool_choice"] ?? (body["toolConfig"] as Record<string, unknown>)["functionCallingConfig"]).toEqual(
+      sent,
+    );
+    expect(JSON.stringify(body["tools"])).toContain("looks at a file");
+  });
 });
 
 describe("reasoning that a provider needs in the next request", () => {

@@ -84,6 +84,30 @@ test("LIM-01: an agent that never stops calling tools is stopped after its seven
   expect(server.requests).toHaveLength(8);
 });
 
+test("the last turn is requested again without a forced tool if the provider refuses one, and a failed last turn is named", async () => {
+  const works = { calls: [{ name: "look", input: {} }] };
+  const refused = { fault: "bad-request", message: "Thinking mode does not support this tool_choice" } as const;
+  const atLimit = async (last: ProviderTurn) => {
+    const server = await provider([works, refused, last]);
+    const options = { env: server.env, model: "ollama/m", agents: [agent({ completion: "tool" })] };
+    const { result } = await play(options, single({ resourceLimits: { maxTurns: 1 } }));
+    return { result, bodies: server.requests.map(({ body }) => body) };
+  };
+  const { result, bodies } = await atLimit({ calls: [{ name: "complete_task", input: { result: "half" } }] });
+  expect(result).toMatchObject({ status: "ok", output: "half" });
+  const forced = { type: "function", function: { name: "complete_task" } };
+  expect(bodies.map((body) => body["tool_choice"])).toEqual(["auto", forced, "auto"]);
+  for (const { tools, messages } of bodies)
+    expect([tools, (messages as object[])[0]]).toEqual([bodies[0]!["tools"], (bodies[0]!["messages"] as object[])[0]]);
+  const failed = await atLimit({ fault: "bad-request", message: "It is malformed" });
+  expect(failed.result.fault).toMatchObject({
+    code: "MAX_TURNS",
+    message: expect.stringMatching(
+      / of 1 turn without a result\. The last turn failed: .*It is malformed\.$/,
+    ) as string,
+  });
+});
+
 test("the limits of a task are 100 turns and 30 minutes; the first turn states the limits, and a later turn warns when they are near", async () => {
   const calls = { calls: [{ name: "look", input: {} }] };
   const turns: Script[] = Array.from({ length: 9 }, (_, n) => ({ calls: [{ name: "look", input: { n } }] }));

@@ -86,10 +86,10 @@ test.each([
   expect(last?.role === "user" && last.text.startsWith(reminder.trim())).toBe(true);
 });
 
-test("an agent that stops without the finish tool is reminded with that tool alone", async () => {
+test("an agent that stops without the finish tool is reminded, and forced to call it", async () => {
   const { result, requests } = await play(["I think I am done.", finish({ n: 1 })], { more: { output: schema } });
   expect(result.status).toBe("ok");
-  expect(requests[1]).toMatchObject({ toolChoice: "required", tools: [{ name: "complete_task" }] });
+  expect(requests[1]).toMatchObject({ toolChoice: { tool: "complete_task" }, tools: requests[0]!.tools });
 });
 
 test("a second finish call of one turn is ignored, and the first one counts", async () => {
@@ -102,12 +102,12 @@ test("a second finish call of one turn is ignored, and the first one counts", as
   expect((await play([both], { more: { completion: "tool" } })).result).toMatchObject({ status: "ok", output: "one" });
 });
 
-test("reaching the turn limit gives one grace turn in which only the finish tool is offered", async () => {
+test("reaching the turn limit gives one grace turn in which only returning the result is possible", async () => {
   const { result, requests, types } = await play([calls("a"), calls("b"), "what I have"], {
     task: { resourceLimits: { maxTurns: 2 } },
   });
   expect(result).toMatchObject({ status: "ok", output: "what I have" });
-  expect(requests[2]?.tools).toEqual([]);
+  expect(requests[2]).toMatchObject({ toolChoice: "none", tools: requests[0]!.tools });
   expect(types).toContain("limit.reached");
 });
 

@@ -78,7 +78,7 @@ test.each([
   },
 );
 
-test("a call of a tool that the last turn did not offer is refused", async () => {
+test("a call of another tool in the last turn is refused", async () => {
   let used = 0;
   const touch = defineTool({
     name: "touch",
@@ -101,7 +101,7 @@ test("a call of a tool that the last turn did not offer is refused", async () =>
     );
     expect(result).toMatchObject(wanted);
     expect(used).toBe(1);
-    expect(lead.requests[1]?.tools.map(({ name }) => name)).toEqual(["complete_task"]);
+    expect(lead.requests[1]?.toolChoice).toEqual({ tool: "complete_task" });
     expect(events.filter(({ type }) => type === "tool.denied")).toMatchObject([
       { tool: "touch", rule: expect.stringContaining("last turn") as string },
     ]);
