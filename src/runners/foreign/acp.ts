@@ -7,6 +7,7 @@ import { passedEnv } from "../../core/secrets/pass-env.ts";
 import type { Runner } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { following, reasonOf, stopped } from "../../runtime/async/cancel.ts";
+import { deadlineOf } from "../../runtime/async/deadline.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { type Child, startChild } from "../../runtime/commands/child.ts";
 import { acpHost } from "./acp-host.ts";
@@ -83,6 +84,7 @@ async function talkWith(
       ),
     limits.enforce ? Math.min(limits.maxTimeMs, LONGEST_TIMER_MS) : LONGEST_TIMER_MS,
   );
+  const clock = limits.enforce ? undefined : deadlineOf(limits, context);
   const reader = readerOf(tally);
   let talk: AcpSession | undefined;
   const converse = async (): Promise<Outcome | undefined> => {
@@ -109,6 +111,7 @@ async function talkWith(
   );
   const end = await Promise.race([talked, gone, abortOf(controller.signal)]);
   clearTimeout(timer);
+  clock?.stop();
   release();
   if (controller.signal.aborted) talk?.cancel();
   talk?.close();

@@ -8,6 +8,7 @@ import { RUN_ABOVE_VARIABLE } from "../../core/delegation/run-above.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import type { Assignment, Runner } from "../../core/task/runner.ts";
 import { following, stopped } from "../../runtime/async/cancel.ts";
+import { deadlineOf } from "../../runtime/async/deadline.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { type Exit, startChild, within } from "../../runtime/commands/child.ts";
 import { createMeter } from "../../runtime/commands/process-meter.ts";
@@ -84,6 +85,7 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
       emit: context.emit,
       passed: stop,
     });
+    const clock = limits.enforce ? undefined : deadlineOf(limits, context);
     const gone = within(child, { timeoutMs: timeOf(limits), signal: controller.signal, graceMs: GRACE_MS });
     let used: ReturnType<NonNullable<ForeignTool["usageIn"]>> | undefined;
     const over = gone.then(async (ended) => {
@@ -95,6 +97,7 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
     });
     parts.linger(over);
     const { exit, cut } = await Promise.race([over, aborted(controller.signal)]);
+    clock?.stop();
     lines.end();
     tally.close(used);
     if (passed) return outcomeOf(assignment, tally, passed);

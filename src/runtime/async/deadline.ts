@@ -1,4 +1,6 @@
 import { startTimer } from "./long-timer.ts";
+import { codeOfLimit, limitText, type ReachedLimit } from "../../core/outcome/reached-limit.ts";
+import type { Fact } from "../../core/run/event.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { type Limits, NEAR_MIN_MS, NEAR_SHARE } from "../../core/vocabulary/limits.ts";
 import { following, reasonOf, stopped } from "./cancel.ts";
@@ -15,12 +17,12 @@ export type Deadline = Readonly<{
 }>;
 
 /**
- * Aborts when the task's time is up. If limits are not enforced, the end of the time is only recorded. Calls `near`
+ * Aborts when the task's time is up. If limits are not enforced, the end of the time is only reported. Calls `near`
  * once when most of a long time is used.
  */
 export function deadlineOf(
   { maxTimeMs, enforce }: Limits,
-  { signal }: Pick<PerformContext, "signal">,
+  { signal, emit }: Pick<PerformContext, "signal" | "emit">,
   near: () => void = () => {},
 ): Deadline {
   const { controller, release } = following(signal);
@@ -34,6 +36,7 @@ export function deadlineOf(
   const end = (): void => {
     passed = true;
     if (enforce) controller.abort(stopped("the task's time is up"));
+    else emit(timeReached({ maxTimeMs, enforce }));
   };
   const warn = (): void => {
     stand();
@@ -66,9 +69,21 @@ export function deadlineOf(
     passed: () => passed,
     reason: () => reasonOf(signal),
     stop: () => {
+      // A task that never waited for a timer passes its limit here at the latest.
+      if (!enforce && !passed && waits === 0 && performance.now() - since >= left) end();
       over = true;
       clear();
       release();
     },
   };
+}
+
+/** The event of a task whose time is up. */
+export function timeReached({
+  maxTimeMs,
+  enforce,
+}: Pick<Limits, "maxTimeMs" | "enforce">): Extract<Fact, { type: "limit.reached" }> {
+  const reached: ReachedLimit = { kind: "time", value: maxTimeMs };
+  const text = `The limit of ${limitText(reached)} was reached.`;
+  return { type: "limit.reached", limit: codeOfLimit(reached), text, enforced: enforce, reached };
 }

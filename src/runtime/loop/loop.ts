@@ -189,11 +189,12 @@ function createWatch(
       reported.add("near");
       emit(nearLimit(`The task has taken ${talk.turns()} turns`, "turns", limits.maxTurns));
     }
-    const reached = clock.passed()
-      ? timeLimit(limits)
-      : talk.turns() >= limits.maxTurns
-        ? turnLimit(limits)
-        : undefined;
+    const reached =
+      clock.passed() && limits.enforce // the clock reports a time limit that is not enforced
+        ? timeLimit(limits)
+        : talk.turns() >= limits.maxTurns
+          ? turnLimit(limits)
+          : undefined;
     if (reached === undefined) return undefined;
     if (!reported.has(reached.code))
       emit({

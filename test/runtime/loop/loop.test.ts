@@ -126,6 +126,18 @@ test("a limit that is not enforced is reported once and the work continues", asy
   expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([{ enforced: false }]);
 });
 
+test("a time limit that is not enforced is reported once, also when it passes in the last turn", async () => {
+  const limits = { resourceLimits: { maxDurationMs: 20, enforceLimits: false } };
+  const look = [{ name: "look", input: { at: "a" } }];
+  for (const turns of [[{ delayMs: 60, text: "done" }], [{ delayMs: 60, calls: look }, "done"]]) {
+    const { result, events } = await play(turns, { task: limits });
+    expect(result.status).toBe("ok");
+    expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([
+      { limit: "TIMEOUT", enforced: false, text: "The limit of 20ms of time was reached." },
+    ]);
+  }
+});
+
 test("a task that takes too long gets its grace turn", async () => {
   const slow: Model = async function* (request, signal) {
     if (request.messages.length === 1) yield* never(request, signal);

@@ -111,6 +111,15 @@ describe("a task that is given to an ACP agent", () => {
     expect([plan.result.status, said(plan.events)]).toEqual(["ok", "Hello[edit: no]"]);
   });
 
+  test("is reported, and goes on, when it passes a time limit that is not enforced", async () => {
+    const task = { resourceLimits: { maxDurationMs: 1, enforceLimits: false } };
+    const { result, events } = await does(() => ["say Hello"], { task });
+    expect(result.output).toBe("Hello");
+    expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([
+      { limit: "TIMEOUT", enforced: false },
+    ]);
+  });
+
   test("fails with the reason: a crash, a refusal, a missing program, a timeout", async () => {
     const faults = [
       await does(() => ["say Hello", "crash"]),

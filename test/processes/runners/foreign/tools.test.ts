@@ -327,6 +327,16 @@ describe("a tool that misbehaves", () => {
     if (process.platform === "linux") await expect.poll(alive, { timeout: 60_000 }).toEqual([]);
   });
 
+  test("is reported, and goes on, when it passes a time limit that is not enforced", async () => {
+    const { bin } = fake("claude", transcripts["claude"]!);
+    const task = { resourceLimits: { maxDurationMs: 1, enforceLimits: false } };
+    const { result, events } = await handTo("claude", bin, { agent, task });
+    expect(result.status).toBe("ok");
+    expect(events.filter(({ type }) => type === "limit.reached")).toMatchObject([
+      { limit: "TIMEOUT", enforced: false },
+    ]);
+  });
+
   test("is stopped when it exceeds its maximum of turns", async () => {
     const { bin } = fake("opencode", [...transcripts["opencode"]!, ...transcripts["opencode"]!, { hang: true }]);
     const { result } = await handTo("opencode", bin, { agent, task: { resourceLimits: { maxTurns: 2 } } });
