@@ -1,24 +1,31 @@
 import { explain, type Outcome, type ReadOutcome } from "../core/outcome/outcome.ts";
-import type { Node, Plan } from "../core/plan/plan.ts";
+import type { Node, Plan, TaskNode } from "../core/plan/plan.ts";
 import { taskId } from "../core/plan/task-id.ts";
 import { cutHead, cutSummary, INLINE_CHARS } from "../core/text/cut.ts";
 import { defined } from "../core/text/defined.ts";
+import { asId } from "../modes/names.ts";
+import type { TeamInput } from "../modes/team.ts";
 import { noUsageStats, type ParallelToolDetails, type TaskResult, type UsageStats } from "./parallel/task-result.ts";
 
 export type ParallelMode = ParallelToolDetails["mode"];
 
+/** What was started by a call of `parallel`, and how it ended. */
+type Delegated = Readonly<{
+  nodes: Readonly<Record<string, ReadOutcome>>;
+  plan: Plan;
+  whole: Outcome;
+  team?: TeamInput["team"] | undefined;
+}>;
+
 /** The details that a call of `parallel` adds to its result, so that they are part of the conversation. */
-export function detailsOf(
-  mode: ParallelMode,
-  nodes: Readonly<Record<string, ReadOutcome>> | readonly [],
-  plan?: Plan,
-  whole?: Outcome,
-): ParallelToolDetails {
-  const known = nodes as Readonly<Record<string, ReadOutcome>>;
+export function detailsOf(mode: ParallelMode, delegated?: Delegated): ParallelToolDetails {
+  const { nodes: known = {}, plan, whole, team } = delegated ?? {};
   const tasks = Object.entries(plan?.nodes ?? {}).filter(([, { kind }]) => kind === "task" || kind === "loop");
   const results = tasks.flatMap(([id, node], at) => {
     const outcome = known[id];
-    return outcome && outcome.status !== "skipped" ? [resultFor({ mode, id, at, node, outcome })] : [];
+    return outcome && (outcome.status !== "skipped" || mode === "parallel")
+      ? [resultFor({ mode, id, at, node, outcome })]
+      : [];
   });
   const won = whole?.status === "ok" && "from" in whole ? whole.from?.[0] : undefined;
   const winner = mode === "race" && won !== undefined ? { winner: won } : {};
@@ -28,7 +35,7 @@ export function detailsOf(
     totalDurationMs: results.reduce((most, { durationMs }) => Math.max(most, durationMs), 0),
     usage: results.reduce((sum, { usage }) => added(sum, usage), noUsageStats()),
     ...winner,
-    ...(mode === "team" && plan && { dagInfo: dagInfo(tasks, known) }),
+    ...(mode === "team" && plan && { dagInfo: dagInfo(tasks, known, team) }),
   };
 }
 
@@ -49,14 +56,14 @@ function resultFor({ mode, id, at, node, outcome }: Part): TaskResult {
     outcome.summaryChars,
     outcome.summaryCut,
   );
-  const work = node.kind === "loop" ? (node.body.nodes["plan"] ?? node.body.nodes["work"]) : node;
-  const task = work?.kind === "task" ? work.task : undefined;
+  const task = workOf(node)?.task;
+  const planned = node.kind === "loop" ? node.body.nodes["plan"] : undefined;
   const good = outcome.status === "ok";
   const name = task?.label ?? (mode === "parallel" ? task?.agent : id);
   return {
     id: ids[mode](id, at, name),
     ...defined({ name }),
-    task: task?.prompt ?? "",
+    task: (planned?.kind === "task" ? planned.task : task)?.prompt ?? "",
     exitCode: good ? 0 : 1,
     output: text,
     stderr: "",
@@ -68,6 +75,12 @@ function resultFor({ mode, id, at, node, outcome }: Part): TaskResult {
     ...(outcome.status === "cancelled" && { aborted: true }),
     ...(mode === "chain" && { step: at + 1 }),
   };
+}
+
+/** The task that does the work of a node, which may be inside loops. */
+function workOf(node: Node | undefined): TaskNode | undefined {
+  if (node?.kind === "loop") return workOf(node.body.nodes["work"]);
+  return node?.kind === "task" ? node : undefined;
 }
 
 function statsOf({ usage, cost }: Outcome): UsageStats {
@@ -84,12 +97,21 @@ function added(a: UsageStats, b: UsageStats): UsageStats {
 function dagInfo(
   tasks: readonly (readonly [string, Node])[],
   known: Readonly<Record<string, Outcome>>,
+  team: TeamInput["team"] | undefined,
 ): NonNullable<ParallelToolDetails["dagInfo"]> {
+  const assigned = team?.tasks?.length
+    ? team.tasks
+    : (team?.members ?? []).map(({ role }) => ({ id: role, assignee: role }));
+  const assignees = new Map(assigned.map(({ id, assignee }) => [asId(id), assignee]));
   return {
-    objective: "",
-    members: [],
+    objective: team?.objective ?? "",
+    members: (team?.members ?? []).map(({ role, model }) => ({
+      role,
+      ...defined({ model: typeof model === "object" ? model.join(", ") : model }),
+    })),
     tasks: tasks.map(([id, node]) => ({
       id,
+      ...defined({ assignee: assignees.get(id) }),
       depends: "needs" in node ? (node.needs ?? []) : [],
       status: known[id]?.status ?? "pending",
       ...reviewOf(node, known[id]),
@@ -100,6 +122,9 @@ function dagInfo(
 /** The review rounds of a task. */
 function reviewOf(node: Node, outcome: Outcome | undefined): object {
   if (node.kind !== "loop") return {};
+  const inner = node.body.nodes["work"];
+  if (inner?.kind === "loop") return reviewOf(inner, outcome);
+  if (node.body.nodes[node.until]?.kind !== "task") return {}; // only a person decides
   const reviews = outcome?.reviews ?? [];
   return {
     maxIterations: node.max,
@@ -151,12 +176,16 @@ const texts: Readonly<Record<ParallelMode, (details: ParallelToolDetails, around
       objective === undefined ? "" : `**Objective:** ${objective}`,
       blocked.length === 0 ? "" : `**Blocked tasks:** ${blocked.join(", ")} (dependencies failed)`,
       unapproved.length === 0 ? "" : `**Not approved:** ${unapproved.join(", ")} (the last version was kept)`,
-      partsOf(details.results, ({ name = "", id }) => teamName(name, id)),
+      partsOf(details.results, ({ name = "", id }) => teamName(name, id), roundsIn(details)),
     ]
       .filter((part) => part !== "")
       .join("\n\n");
   },
 };
+
+/** The number of review rounds of each reviewed task. */
+const roundsIn = ({ dagInfo: dag }: ParallelToolDetails): ReadonlyMap<string, number> =>
+  new Map(dag?.tasks.flatMap(({ id, iteration }) => (iteration === undefined ? [] : [[id, iteration] as const])));
 
 /** The displayed name of a team task: `[dev] dev:a` for the task `a` of the member `dev`. */
 function teamName(label: string, id: string): string {
@@ -175,11 +204,17 @@ function headOf(
   return `## ${title}: ${good}/${all}${what} succeeded${cost}`;
 }
 
-function partsOf(results: readonly TaskResult[], nameOf: (result: TaskResult) => string): string {
+function partsOf(
+  results: readonly TaskResult[],
+  nameOf: (result: TaskResult) => string,
+  rounds: ReadonlyMap<string, number> = new Map(),
+): string {
   return results
     .map((result) => {
       const { exitCode, usage, toolUsage = {} } = result;
+      const reviewed = rounds.get(result.id) ?? 0;
       const used = [
+        reviewed > 0 ? `${reviewed} review round${reviewed === 1 ? "" : "s"}` : "",
         usage.turns > 0 ? `${usage.turns} turn${usage.turns === 1 ? "" : "s"}` : "",
         usage.cost > 0 ? `$${usage.cost.toFixed(4)}` : "",
       ].filter((part) => part !== "");

@@ -37,7 +37,7 @@ function parallelTool(caller: Caller, name: string): Tool {
         return {
           text: `Invalid parameters. ${problemsIn(parsed.error)}${news}`,
           error: true,
-          details: detailsOf("single", []),
+          details: detailsOf("single"),
         };
       const given = parsed.data;
       const there = given.agentScope === undefined ? now : { ...now, agents: inScope(now, given.agentScope) };
@@ -47,7 +47,7 @@ function parallelTool(caller: Caller, name: string): Tool {
       const said = (text: string, error: boolean, of: ParallelMode = mode ?? "single"): ToolResult => ({
         text: text + news,
         error,
-        details: detailsOf(of, []),
+        details: detailsOf(of),
       });
       if (mode === undefined || modes.length > 1)
         return said(`${INVALID}\n\n${availableText(cards, given)}`, false, "single");
@@ -62,7 +62,8 @@ function parallelTool(caller: Caller, name: string): Tool {
       if (refused !== undefined) return said(`Cannot spawn '${refused}'. Allowed: ${allowedText(caller.spawns)}`, true);
       const full = await withContext(plan, given, { mode, context });
       const delegated = await context.delegate({ ...full, nodes: withCalledAgents(full.nodes, there) });
-      const details = detailsOf(mode, delegated.nodes ?? {}, plan, delegated);
+      const { nodes = {} } = delegated;
+      const details = detailsOf(mode, { nodes, plan, whole: delegated, team: given.team });
       return {
         text: parallelText(details, { objective: given.team?.objective, outcome: delegated }) + news,
         error: failedWhole(mode, delegated.status),

@@ -37,16 +37,22 @@ test("the details of a team contain its review rounds", async () => {
     { role: "rev", agent: "rev" },
   ];
   const tasks = [{ id: "build", task: "Build.", assignee: "dev", review: { reviewer: "rev" } }];
-  const { details } = await opened.call(
+  const { text, details } = await opened.call(
     "parallel",
     { team: { objective: "o", members, tasks } },
     { signal: new AbortController().signal },
   );
+  expect(text).toMatch(/^### ✓ \[dev\] dev:build \(2 review rounds, 4 turns/m);
   expect(details).toMatchObject({
+    results: [{ id: "build", usage: { turns: 4 } }],
+    usage: { turns: 4 },
     dagInfo: {
+      objective: "o",
+      members: [{ role: "dev" }, { role: "rev" }],
       tasks: [
         {
           id: "build",
+          assignee: "dev",
           iteration: 2,
           maxIterations: 3,
           approved: true,

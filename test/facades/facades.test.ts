@@ -171,6 +171,37 @@ test("parallel also runs a chain, a race and a team", async () => {
   ]);
 });
 
+test("parallel reports a task that was skipped because of a failed one", async () => {
+  const { read, events } = await stage({
+    lead: {
+      ...as("parallel"),
+      says: [
+        call("parallel", {
+          tasks: [
+            { agent: "scout", task: "one", name: "first" },
+            { agent: "scout", task: "two after {task:first}", name: "second" },
+            { agent: "sage", task: "three", name: "third" },
+          ],
+          gitContext: false,
+        }),
+        "done",
+      ],
+    },
+    scout: { says: [{ error: { code: "MODEL_AUTH", message: "no key", retryable: false } }] },
+    sage: { says: ["third result"] },
+  });
+  expect(read("lead")[0]).toMatch(/^## Parallel: 1\/3 succeeded/);
+  expect(read("lead")[0]).toMatch(/### ✗ second\n\nskipped because \S+ did not succeed/);
+  const ended = events.find((event) => event.type === "tool.ended" && event.tool === "parallel");
+  expect(ended).toMatchObject({
+    details: {
+      results: [{ exitCode: 1 }, { exitCode: 1, error: /skipped/ }, { exitCode: 0 }].map(({ error, ...one }) =>
+        error ? { ...one, error: expect.stringMatching(error) } : one,
+      ),
+    },
+  });
+});
+
 test("parallel says which tools each agent used, and how often", async () => {
   const use = (...names: string[]) => calls(...names.map((name): [string, object] => [name, {}]));
   const { read } = await stage({

@@ -1,8 +1,10 @@
 import type { SummaryCut } from "../text/cut.ts";
+import { defined } from "../text/defined.ts";
+import { addCount } from "../text/json.ts";
 import { showsNothing } from "../text/sanitize.ts";
 import type { Artifact } from "./artifact.ts";
 import type { ReachedLimit } from "./reached-limit.ts";
-import type { Cost, Usage } from "./usage.ts";
+import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "./usage.ts";
 import type { Changes } from "./worktree-changes.ts";
 
 /** Failure codes of nodes, with the exit code of a run that fails with them. */
@@ -114,6 +116,22 @@ export type Outcome = Spending &
       }>
     | Readonly<{ status: "skipped"; because: string }>
   );
+
+/** The sum of what nodes spent; the model is that of the first node with one. */
+export function sumSpent(outcomes: readonly Outcome[]): Spending {
+  const used = outcomes.flatMap(({ usage, cost }) => (usage ? [{ usage, cost }] : []));
+  if (used.length === 0) return {};
+  const tools: Record<string, number> = {};
+  for (const outcome of outcomes)
+    for (const [tool, count] of Object.entries(outcome.tools ?? {})) addCount(tools, tool, count);
+  return {
+    usage: used.reduce((sum, { usage }) => addUsage(sum, usage), noUsage()),
+    cost: used.reduce((sum, { cost }) => (cost ? addCost(sum, cost) : sum), noCost()),
+    ms: outcomes.reduce((sum, { ms = 0 }) => sum + ms, 0),
+    ...(Object.keys(tools).length > 0 && { tools }),
+    ...defined({ model: outcomes.find(({ model }) => model !== undefined)?.model }),
+  };
+}
 
 /** An outcome for a reader on this machine: `file` is a local file with the full output. */
 export type ReadOutcome = Outcome & Readonly<{ file?: string }>;

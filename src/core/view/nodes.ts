@@ -1,3 +1,4 @@
+import { isBelow } from "../plan/graph.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { NodeView, State } from "../run/state.ts";
 import { movesOf } from "../schedule/moves.ts";
@@ -71,9 +72,10 @@ function countProgress(state: State): Progress {
   };
 }
 
-/** Nodes whose reviewed output was accepted without approval. */
+/** Nodes whose reviewed output was accepted without approval; of nested loops the outermost. */
 export function unapprovedNodes(state: State): NodeView[] {
-  return [...state.nodes.values()].filter(({ kind, outcome }) => kind === "loop" && outcome?.approved === false);
+  const found = [...state.nodes.values()].filter(({ kind, outcome }) => kind === "loop" && outcome?.approved === false);
+  return found.filter(({ path }) => !found.some((other) => isBelow(path, other.path)));
 }
 
 /** The display name of a node: its name, its agent and its round. */

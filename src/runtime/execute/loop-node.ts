@@ -1,4 +1,4 @@
-import { failed, type Outcome, type ReviewRound } from "../../core/outcome/outcome.ts";
+import { failed, type Outcome, type ReviewRound, sumSpent } from "../../core/outcome/outcome.ts";
 import { endingOf } from "../../core/outcome/outcome-of-plan.ts";
 import type { LoopNode, Node } from "../../core/plan/plan.ts";
 import { parseReview, statedVerdict } from "../../core/plan/review.ts";
@@ -19,13 +19,16 @@ const FEEDBACK_CHARS = 2_000;
  */
 export async function runLoop(node: LoopNode, context: NodeContext): Promise<Outcome> {
   context.scope.run.emit(context.path, { type: "node.started", attempt: 1, kind: "loop" });
-  return repeat(node, context);
+  const done: Outcome[] = [];
+  const outcome = await repeat(node, context, done);
+  return { ...outcome, ...sumSpent(done) };
 }
 
-/** Runs rounds until a round is approved or no round is left. */
+/** Runs rounds until a round is approved or no round is left, and adds the outcome of each node to `all`. */
 async function repeat(
   node: LoopNode,
   { path, scope, signal, outcomeOf, promptOf, pathOf }: NodeContext,
+  all: Outcome[],
 ): Promise<Outcome> {
   const { run } = scope;
   const judge = node.body.nodes[node.until]?.kind;
@@ -43,6 +46,7 @@ async function repeat(
       round,
       signal,
     });
+    all.push(...Object.keys(node.body.nodes).flatMap((id) => done.outcomeOf(id) ?? []));
     const verdict = verdictOf(done.outcomeOf(node.until), judge);
     // When the plan was rejected, the work itself has not started, so the plan is what is revised.
     const judged = done.outcome.status === "skipped" && verdict.is !== "unknown" ? draftOf(node) : undefined;
@@ -56,9 +60,9 @@ async function repeat(
       status: "ok",
       output: work.output,
       from: [`${path}.${n}/${node.body.output}`],
-      approved,
-      reviews,
-      ...defined({ data: work.data }),
+      approved: approved && (judge === "task" || work.approved !== false),
+      reviews: judge === "task" ? reviews : (work.reviews ?? reviews), // an approval of a person leaves the reviews of the work
+      ...defined({ data: work.data, artifact: done.outcomeOf(node.body.output)?.artifact }),
     };
     if (approved) return taken;
     if (verdict.is === "again" && n < node.max) {

@@ -228,3 +228,12 @@ test("after a crash during the second review, the revision is not done again", a
   const asked = lastText(reviewer, 0);
   for (const part of ["a.txt (created)", "more", "Second."]) expect(asked).toContain(part);
 });
+
+test("an approved plan whose work no review approved is not approved, and its usage is that of all its tasks", async () => {
+  const { result } = await approve(["Plan.", "First.", "Second."], [{ approve: true }], {
+    task: { review: { reviewer: "rev", maxIterations: 2 } },
+    reviewer: ["more\nREVISION_NEEDED", "more\nREVISION_NEEDED"],
+  });
+  expect(result.nodes["build"]).toMatchObject({ approved: false, reviews: [{}, {}], usage: { turns: 5 } });
+  expect(result.approved).toBe(false);
+});
