@@ -32,6 +32,26 @@ test("a count that is too large is refused with the largest one", () => {
     );
 });
 
+test.each([
+  ["--max-time", "300", "300s or --max-time 300m"],
+  ["--max-run-time", "1.5", "1.5s or --max-run-time 1.5h"],
+  ["--answer-timeout", " 5 ", "5s or --answer-timeout 5m"],
+  ["--max-memory", "512", "512MB or --max-memory 512GB"],
+  ["--retry", "3x500", "3x500ms or --retry 3x500s"],
+])("%s %j is refused, because it has no unit", (flag, text, readings) => {
+  const option = runOptions().find(({ long }) => long === flag);
+  expect(() => option?.parseArg?.(text, undefined)).toThrow(
+    expect.objectContaining({ code: "BAD_INPUT", hint: `Write ${flag} ${readings}.` }),
+  );
+});
+
+test("--max-memory takes a size", () => {
+  const option = runOptions().find(({ long }) => long === "--max-memory");
+  expect(["512MB", "1.5 GB", "900kb"].map((text) => option?.parseArg?.(text, undefined))).toEqual([512, 1_500, 0.9]);
+  for (const text of ["0MB", "12XB", "MB", "", "9999999TB"])
+    expect(() => option?.parseArg?.(text, undefined)).toThrow(expect.objectContaining({ code: "BAD_INPUT" }));
+});
+
 describe("--max-usd", () => {
   test.each([
     ["5", 5],

@@ -6,6 +6,7 @@ import type { RunParameters } from "../../core/run/run-parameters.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { decimalIn } from "../../core/schema/decimal.ts";
 import { parseDuration } from "../../core/text/duration.ts";
+import { parseSize } from "../../core/schema/size.ts";
 import { parseRunnerName, type RunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
 import { type PermissionFlags, permissionOptions } from "./permission-flags.ts";
 
@@ -257,9 +258,9 @@ function taskOptions(): Option[] {
       spanOf("--max-time", "90s, 5m or 1h30m"),
     ),
     new Option(
-      "--max-memory <MB>",
-      "memory limit of the task and its programs; the task runs in a separate process",
-    ).argParser(count("--max-memory")),
+      "--max-memory <size>",
+      "memory limit of the task and its programs, e.g. 512MB; the task runs in a separate process",
+    ).argParser(megabytes),
     new Option("--runner <who>", `where the task runs: ${runnerWords}`).argParser(runner),
     new Option(
       "--isolation <kind>",
@@ -370,6 +371,8 @@ function collect(value: string, before: readonly string[] = []): string[] {
 }
 
 function retry(text: string): RetryConfig {
+  const [, before = "", wait = ""] = /^(\d+[x,])(.*)$/.exec(text.trim()) ?? [];
+  requireUnit("--retry", wait, ["ms", "s"], before);
   const parsed = parseRetryFlag(text);
   if (parsed) return parsed;
   throw new CrewError(
@@ -387,11 +390,41 @@ function runner(text: string): RunnerName {
 
 /** Parses a duration that is longer than zero. */
 export function spanOf(flag: string, example: string): (text: string) => number {
+  const unit = /[a-z]+$/.exec(example)?.[0] ?? "s";
   return (text) => {
+    requireUnit(flag, text, ["s", unit === "s" ? "m" : unit]);
     const ms = parseDuration(text);
     if (ms !== undefined && ms > 0) return ms;
     throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a duration, as in ${flag} ${example}.`);
   };
+}
+
+/** Parses a size such as `500MB` into bytes. */
+export function sizeFlag(flag: string, example: string): (text: string) => number {
+  return (text) => {
+    requireUnit(flag, text, ["MB", "GB"]);
+    const bytes = parseSize(text);
+    if (bytes !== undefined) return bytes;
+    throw new CrewError("BAD_INPUT", `${flag} cannot be "${text}".`, `Give a size, as in ${flag} ${example}.`);
+  };
+}
+
+/** Refuses a number without a unit, except zero, with its two likely readings. `before`: the part of the value before the number. */
+function requireUnit(flag: string, text: string, [one, other]: readonly [string, string], before = ""): void {
+  const number = text.trim();
+  if (!/^\d+(?:\.\d+)?$/.test(number) || number === "0") return;
+  throw new CrewError(
+    "BAD_INPUT",
+    `${flag} ${before}${number} has no unit.`,
+    `Write ${flag} ${before}${number}${one} or ${flag} ${before}${number}${other}.`,
+  );
+}
+
+/** Parses a memory limit into megabytes. */
+function megabytes(text: string): number {
+  const size = sizeFlag("--max-memory", "512MB")(text) / 1e6;
+  if (size > 0 && size <= LARGEST_COUNT) return size;
+  throw new CrewError("BAD_INPUT", `--max-memory cannot be "${text}".`, "Give a size, as in --max-memory 512MB.");
 }
 
 export function dollars(text: string): number {

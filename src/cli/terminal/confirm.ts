@@ -6,7 +6,9 @@ import { askPerson } from "./gates.ts";
 export async function confirm(question: string, flags: Flags): Promise<boolean> {
   if (flags.yes) return true;
   if (!terminal(flags).attended) {
-    process.stderr.write("Nothing was changed: the confirmation needs a terminal. Add --yes to confirm without one.\n");
+    process.stderr.write(
+      `${question}\nNothing was changed: the confirmation needs a terminal. Add --yes to confirm without one.\n`,
+    );
     return false;
   }
   if (await askYes(question)) return true;

@@ -53,13 +53,16 @@ describe("parseRetryFlag", () => {
     ["3", { maxAttempts: 3, backoffMs: 1_000 }],
     ["3x500ms", { maxAttempts: 3, backoffMs: 500 }],
     ["3,1s", { maxAttempts: 3, backoffMs: 1_000 }],
-    ["5x2", { maxAttempts: 5, backoffMs: 2_000 }],
+    ["5x2s", { maxAttempts: 5, backoffMs: 2_000 }],
     ["100x0", { maxAttempts: 100, backoffMs: 0 }],
   ])("reads %s", (text, config) => {
     expect(parseRetryFlag(text)).toEqual(config);
   });
 
-  test.each(["", "0", "-1", "101", "x500ms", "3x", "3xsoon", "3.5", "3 times", "1e2"])("does not read %j", (text) => {
-    expect(parseRetryFlag(text)).toBeUndefined();
-  });
+  test.each(["", "0", "-1", "101", "x500ms", "3x", "3xsoon", "3x500", "3.5", "3 times", "1e2"])(
+    "does not read %j",
+    (text) => {
+      expect(parseRetryFlag(text)).toBeUndefined();
+    },
+  );
 });

@@ -6,11 +6,11 @@ export function formatDuration(ms: number, style: DurationStyle = "tight"): stri
   return styles[style](ms > 0 ? Math.floor(ms) : 0);
 }
 
-/** Reads `500ms`, `90s`, `5m`, `1h30m` or `2d` as milliseconds; a bare number means seconds. */
+/** Reads `500ms`, `90s`, `5m`, `1h30m` or `2d` as milliseconds. Only zero needs no unit. */
 export function parseDuration(text: string): number | undefined {
   const trimmed = text.trim();
   if (trimmed.length > LONGEST) return undefined;
-  const parts = SPAN.exec(/^\d+(?:\.\d+)?$/.test(trimmed) ? `${trimmed}s` : trimmed);
+  const parts = SPAN.exec(trimmed === "0" ? "0s" : trimmed);
   if (parts === null || trimmed === "") return undefined;
   const ms = Math.round(UNITS.reduce((sum, unit, i) => sum + Number(parts[i + 1] ?? 0) * unit, 0));
   return Number.isSafeInteger(ms) ? ms : undefined;

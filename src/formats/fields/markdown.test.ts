@@ -304,6 +304,12 @@ test.each([
   expect(problems).toEqual([expect.objectContaining({ field: line.split(":")[0], code: "bad-value" })]);
 });
 
+test("a cache time without a unit is not used, and the problem has both readings", () => {
+  const { agents, problems } = ownDialect.read("---\ndescription: d\ncache: 5\n---\nBody", place);
+  expect(agents[0]?.agent).not.toHaveProperty("cacheMs");
+  expect(problems).toMatchObject([{ field: "cache", message: '"cache" has to be a number with a unit: 5s or 5m.' }]);
+});
+
 test("one wrong limit does not loosen the others, and each wrong one is named", () => {
   const { agents, problems } = ownDialect.read(
     '---\ndescription: d\nlimits: { maxTurns: 3, graceMs: "5m", maxDurationMs: -1, maxMemoryMB: 200, maxTurn: 9 }\n---\nBody',

@@ -41,12 +41,14 @@ export const number =
     else put(draft, field, read, key);
   };
 
-/** Reads a duration such as `10m`; a bare number means seconds. */
+/** Reads a duration such as `10m`. A number needs its unit. */
 export const span =
   (field: "cacheMs"): KeyReader =>
   (draft, value, key) => {
     const ms = typeof value === "string" || typeof value === "number" ? parseDuration(String(value)) : undefined;
-    if (ms === undefined) bad(draft, key, "a span of time, as in 10m");
+    const bare = ms === undefined ? numberOf(value) : undefined;
+    if (bare !== undefined) bad(draft, key, `a number with a unit: ${bare}s or ${bare}m`);
+    else if (ms === undefined) bad(draft, key, "a span of time, as in 10m");
     else put(draft, field, ms, key);
   };
 

@@ -82,8 +82,11 @@ export type KeptRuns = Readonly<{
   origins(): Promise<ReadonlyMap<string, Origin>>;
   /** Deletes a run that no process owns. */
   remove(id: string): Promise<void>;
-  /** Deletes old runs, and the oldest runs above the size limit; never running or resumable runs. */
-  collect(limits: CollectLimits): Promise<readonly CollectedRun[]>;
+  /**
+   * Deletes old runs, and the oldest runs above the size limit; never running or resumable runs. `undefined`: `agree`
+   * refused, and nothing was deleted.
+   */
+  collect(limits: CollectLimits): Promise<readonly CollectedRun[] | undefined>;
   /**
    * Deletes runs that ended before this time, the oldest first. Each call deletes only some of them, and reads only
    * their last records.
@@ -98,8 +101,11 @@ export type CollectLimits = Readonly<{
   /** True: also deletes runs that were interrupted, paused or parked. */
   unfinished?: boolean;
   now: number;
+  /** Is called with the runs before they are deleted. */
+  agree?: (runs: readonly CollectedRun[]) => Promise<boolean>;
 }>;
-export type CollectedRun = Readonly<{ id: string; bytes: number; why: string }>;
+/** `at`: when the run ended, or when it last changed. */
+export type CollectedRun = Readonly<{ id: string; bytes: number; why: string; life: KeptRun["life"]; at: number }>;
 
 /** How many runs one command deletes because they are old, so that the command does not take long. */
 const MOST_EXPIRED = 100;
@@ -234,7 +240,7 @@ export function keptRuns(store: RunStore): KeptRuns {
       if (gone.length > 0) await store.sweep();
       return gone;
     },
-    collect: async ({ olderThanMs, maxBytes, dryRun = false, unfinished = false, now }) => {
+    collect: async ({ olderThanMs, maxBytes, dryRun = false, unfinished = false, now, agree }) => {
       const all = await Promise.all(
         (await store.list()).map(async (id) => {
           const run = await look(id);
@@ -243,25 +249,28 @@ export function keptRuns(store: RunStore): KeptRuns {
         }),
       );
       let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
-      const collected: CollectedRun[] = [];
+      const chosen: CollectedRun[] = [];
       for (const { id, life, bytes, at, owner } of all.toSorted((a, b) => a.at - b.at)) {
         // Interrupted, paused and parked runs can be resumed, so they are deleted only if the caller asks for that.
         if (owner !== undefined || (!isEnded(life) && !unfinished)) continue;
         const old = now - at > olderThanMs;
         const much = maxBytes !== undefined && total > maxBytes && isEnded(life);
         if (!old && !much) continue;
-        if (!dryRun) {
-          const kept = await remove(id).then(
-            () => false,
-            (error: unknown) => isCrewError(error) || Promise.reject(error as Error),
-          );
-          if (kept) continue; // the run was just resumed
-        }
         total -= bytes;
-        collected.push({ id, bytes, why: old ? "too old" : "too much space used" });
+        chosen.push({ id, bytes, why: old ? "too old" : "too much space used", life, at });
       }
-      if (!dryRun) await store.sweep();
-      return collected;
+      if (dryRun) return chosen;
+      if (agree && chosen.length > 0 && !(await agree(chosen))) return undefined;
+      const gone: CollectedRun[] = [];
+      for (const run of chosen) {
+        const isDeleted = await remove(run.id).then(
+          () => true,
+          (error: unknown) => (isCrewError(error) ? false : Promise.reject(error as Error)),
+        );
+        if (isDeleted) gone.push(run); // otherwise it was just resumed
+      }
+      await store.sweep();
+      return gone;
     },
   };
 }

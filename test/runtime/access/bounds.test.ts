@@ -135,7 +135,7 @@ test("gc: an unfinished run is kept, however old it seems by the clock, until a 
   utimesSync(join(home, "runs", again.id), 1, 1);
   const now = Date.now() + 400 * 86_400_000;
   const ids = async (unfinished: boolean): Promise<string[]> =>
-    (await crew.kept.collect({ olderThanMs: 86_400_000, maxBytes: 1, now, unfinished })).map(({ id }) => id);
+    (await crew.kept.collect({ olderThanMs: 86_400_000, maxBytes: 1, now, unfinished }))!.map(({ id }) => id);
   expect(await ids(false)).toEqual([ended.id]);
   expect(await ids(true)).toEqual([again.id]);
 });

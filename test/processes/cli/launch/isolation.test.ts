@@ -75,7 +75,7 @@ test("the worktree of a run that is never resumed is deleted with the run", asyn
   child.kill("SIGKILL");
   await ended;
   expect(worktrees(there.workspace)).toBe(2);
-  const { code, stdout } = await there.run(["gc", "--older-than", "1ms", "--unfinished"]);
+  const { code, stdout } = await there.run(["gc", "--older-than", "1ms", "--unfinished", "--yes"]);
   expect([code, /1 run deleted/.test(stdout)]).toEqual([0, true]);
   expect(worktrees(there.workspace)).toBe(1);
   expect(readdirSync(join(there.workspace, ".git"))).not.toContain("worktrees");

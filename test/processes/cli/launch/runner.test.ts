@@ -26,7 +26,7 @@ test("an unknown runner is refused", async () => {
 });
 
 test("the flags reach every task of a plan", async () => {
-  const args = ["plan", "parallel", "general=x", "explore=y", "--runner", "worker", "--max-memory", "300"];
+  const args = ["plan", "parallel", "general=x", "explore=y", "--runner", "worker", "--max-memory", "300MB"];
   const { stdout } = await place().run(args);
   const { nodes } = JSON.parse(stdout) as { nodes: Record<string, { task?: object }> };
   const said = { runner: "thread", resourceLimits: { maxMemoryMB: 300 } };
@@ -42,7 +42,7 @@ test("an agent file can choose the runner of its tasks", async () => {
 
 test.runIf(linux)("a memory limit ends the command with the exit code of limits", async () => {
   const there = place({ "slow.json": script({ text: "Slowly.", delayMs: 600_000 }) });
-  const args = ["run", "general", "Go.", "--model", "scripted:slow.json", "--max-memory", "30"];
+  const args = ["run", "general", "Go.", "--model", "scripted:slow.json", "--max-memory", "30MB"];
   const { code, stderr } = await there.run(args);
   expect({ code, told: stderr.includes("30 MB of memory") }, stderr).toEqual({ code: 4, told: true });
 });

@@ -531,10 +531,12 @@ describe.concurrent("deleting runs", () => {
       },
       { timeout: 200_000, interval: 100 },
     );
-    const much = json<{ runs: { id: string; why: string }[] }>(await there.run(["gc", "--max-size", "30KB", "--json"]));
+    const much = json<{ runs: { id: string; why: string }[] }>(
+      await there.run(["gc", "--max-size", "30KB", "--json", "--yes"]),
+    );
     expect(much.runs.map(({ id }) => id)).toEqual(ids.slice(0, much.runs.length));
     expect(much.runs.length).toBeGreaterThanOrEqual(1);
-    await there.run(["gc", "--older-than", "1ms"]);
+    await there.run(["gc", "--older-than", "1ms", "--yes"]);
     expect(readdirSync(runsOf(there))).toEqual([running]);
   });
 
