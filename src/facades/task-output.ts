@@ -41,6 +41,7 @@ export function taskOutput(desk: StartedTasks, parts: FacadeParts): Tool {
     input,
     effect: "read",
     does: "none",
+    order: () => "spawn",
     timeoutMs: AS_LONG_AS_IT_TAKES,
     async run(given, context) {
       if (given.action === "list") return list(given, { desk, parts, context });

@@ -7,6 +7,8 @@ export type Approval = Readonly<{
   /** The arguments with which the tool will be called. */
   input: unknown;
   verdict: Verdict;
+  /** The change that the call would make, if it is known. */
+  diff?: string;
   /** How commands are sandboxed, where relevant. */
   isolation?: string;
   /** True: the command needs the network, and the answer may grant it. */
@@ -17,7 +19,7 @@ export type Approval = Readonly<{
  * The question to the person, with the full tool call: nothing is shortened, and nothing can be hidden by control
  * characters, marks that reorder text, or thousands of spaces before the important part.
  */
-export function approvalText({ agent, tool, input, verdict, isolation, offersNetwork }: Approval): string {
+export function approvalText({ agent, tool, input, verdict, diff, isolation, offersNetwork }: Approval): string {
   const why = verdict.why === "" ? "" : ` (${verdict.why})`;
   const parts = Object.entries(typeof input === "object" && input !== null ? input : { input });
   const shown = parts.map(([name, value]) =>
@@ -26,6 +28,7 @@ export function approvalText({ agent, tool, input, verdict, isolation, offersNet
   return [
     `${visible(agent)} wants to use ${visible(tool)}${why}:`,
     ...shown,
+    ...(diff === undefined ? [] : ["This changes the file as follows:", indented(diff)]),
     ...(isolation === undefined ? [] : [isolation]),
     ...(offersNetwork ? ["The command needs the network. It fails unless you allow network access."] : []),
   ].join("\n");
@@ -63,5 +66,7 @@ function field(name: string, value: string): string {
   const shown = visible(value);
   const named = visible(name).replaceAll("\n", "\\n");
   const size = value.length > 2_000 ? ` (${value.length} characters)` : "";
-  return shown.includes("\n") ? `  ${named}${size}:\n${shown.replace(/^/gm, "    | ")}` : `  ${named}${size}: ${shown}`;
+  return shown.includes("\n") ? `  ${named}${size}:\n${indented(value)}` : `  ${named}${size}: ${shown}`;
 }
+
+const indented = (text: string): string => visible(text).replace(/^/gm, "    | ");

@@ -14,6 +14,7 @@ import type { Receipt } from "../run/run-command.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { ToolClass } from "../vocabulary/tool-class.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
+import type { CallOrder } from "./call-order.ts";
 import type { ChangeRecorder } from "./change-recorder.ts";
 import type { UnawaitedHelpers, ReadDelegation, StartedNode, HelperNotice } from "./engine.ts";
 import type { Scratchpad } from "./scratchpad.ts";
@@ -35,9 +36,16 @@ export type Tool<I = unknown> = Readonly<{
    * What the tool accesses, which decides whether it needs approval. Default: `exec`, or `read` for a read-only tool.
    */
   does?: ToolClass;
+  /** How a call counts in the order of the calls of its turn. Default: `spawn` for such a tool, otherwise its effect. */
+  order?(input: I): CallOrder;
   /** The subjects of a tool call (paths, command, address), against which permission rules are matched. */
   subjects?(input: I): readonly Subject[];
   timeoutMs?: number;
+  /**
+   * The change that a call would make to the files as they are now, as a diff for the person who is asked. `access` is
+   * that of reading: without an approval.
+   */
+  diff?(input: I, context: Pick<ToolContext, "cwd" | "access">): Promise<string | undefined>;
   run(input: I, context: ToolContext): Promise<ToolResult> | ToolResult;
 }>;
 

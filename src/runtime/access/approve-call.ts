@@ -8,6 +8,7 @@ import { NETWORK, parseRules, type Rule } from "../../core/rules/rule.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
+import { defined } from "../../core/text/defined.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
 import { isDenial, isOpenRefusal } from "../files/open-contained.ts";
 
@@ -17,12 +18,19 @@ export type ApprovedCall =
   | Readonly<{ rule: string; text: string }>
   | Readonly<{ problem: string }>;
 
+type Asking = Readonly<{
+  assignment: Assignment;
+  context: PerformContext;
+  /** The change that the call would make now, for the question. */
+  diff?(): Promise<string | undefined>;
+}>;
+
 /** Judges a tool call, and asks a person for approval where needed. If no person is available, the call is denied. */
 export async function approve(
   tool: Tool,
   input: unknown,
   call: string,
-  { assignment, context }: { assignment: Assignment; context: PerformContext },
+  { assignment, context, diff }: Asking,
 ): Promise<ApprovedCall> {
   const { access, agent } = assignment;
   const located = await locateAll(tool, input, assignment);
@@ -52,6 +60,7 @@ export async function approve(
     tool: tool.name,
     input,
     verdict,
+    ...defined({ diff: await diff?.() }),
     ...(commands && { isolation: commands.isolation }),
     ...(offersNetwork && { offersNetwork }),
   });

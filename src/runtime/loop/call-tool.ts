@@ -2,10 +2,11 @@ import { startTimer } from "../async/long-timer.ts";
 import { type ImageContent, takesImages } from "../../core/model/images.ts";
 import type { ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
-import type { LocatedSubject } from "../../core/rules/call-subject.ts";
+import type { LocatedSubject, Subject } from "../../core/rules/call-subject.ts";
 import type { ChangedFile } from "../../core/run/file-version.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { SeenChanges } from "../../core/task/change-recorder.ts";
+import { type CallReach, TOUCHES_NOTHING, type TouchedPath } from "../../core/task/call-order.ts";
 import type { Parent, PerformContext } from "../../core/task/engine.ts";
 import { redactedPreview } from "../../core/task/preview.ts";
 import type { Assignment } from "../../core/task/runner.ts";
@@ -48,8 +49,7 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     context.emit({ type: "tool.denied", call: call.id, tool: call.name, rule, text });
     return { ...answer(text, true), denied: true };
   };
-  const meant = canonicalName(call.name) ?? unstyledToolName(call.name);
-  const tool = tools.get(call.name) ?? tools.get(meant ?? "");
+  const tool = calledTool(call, assignment);
   const unavailable = (name: string, rule: string): ToolAnswer =>
     deny(
       rule,
@@ -80,7 +80,11 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
       parsed.problem,
       `The arguments of ${tool.name} are not valid: ${parsed.problem}. Correct them and call again.`,
     );
-  const approved = await approve(tool, parsed.value, call.id, { assignment, context });
+  const approved = await approve(tool, parsed.value, call.id, {
+    assignment,
+    context,
+    diff: () => diffOf(tool, parsed.value, assignment),
+  });
   if ("rule" in approved) return deny(approved.rule, approved.text);
   if ("problem" in approved) return reject(approved.problem, approved.problem);
 
@@ -116,6 +120,62 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   if (broken !== undefined) return { ...answer(text, true), denied: true };
   const seen = images && takesImages(assignment.model.id) ? { images } : {};
   return { ...answer(text, error), ...seen };
+}
+
+/** The change that a call would make now; `undefined` if the task may not read the file without being asked. */
+async function diffOf(tool: Tool, input: unknown, assignment: Assignment): Promise<string | undefined> {
+  const { access, toolContext } = assignment;
+  if (!access || !tool.diff) return undefined;
+  const reading = accessFor(access, { tool, judged: [], record: async () => {}, network: undefined }, assignment);
+  return tool.diff(input, { cwd: toolContext.cwd, access: reading }).catch(() => undefined);
+}
+
+function calledTool({ name }: ToolCall, { tools }: Assignment): Tool | undefined {
+  return tools.get(name) ?? tools.get(canonicalName(name) ?? unstyledToolName(name) ?? "");
+}
+
+/**
+ * Returns what each call of a turn touches, as the files are at that moment. Only file tools touch certain paths. If the
+ * calls need no order, nothing is resolved.
+ */
+export function reachesOf(
+  calls: readonly ToolCall[],
+  assignment: Assignment,
+): (call: ToolCall) => Promise<CallReach> | CallReach {
+  const { access, rights } = assignment;
+  const known = new Map(
+    calls.flatMap((call) => {
+      const tool = calledTool(call, assignment);
+      const parsed = tool && permit(rights, tool.name).allowed && parseArguments(tool, call.input);
+      if (!tool || !parsed || "problem" in parsed) return [];
+      const subjects = ["read", "write"].includes(classOf(tool)) ? (tool.subjects?.(parsed.value) ?? []) : [];
+      const order = tool.order?.(parsed.value) ?? (classOf(tool) === "spawn" ? "spawn" : tool.effect);
+      return [[call, { order, subjects }] as const];
+    }),
+  );
+  const orders = new Set(Array.from(known.values(), ({ order }) => order));
+  const needsOrder = known.size > 1 && (orders.size > 1 || orders.has("write"));
+  return (call) => {
+    const { order, subjects } = known.get(call) ?? { subjects: [] };
+    if (order === undefined) return TOUCHES_NOTHING; // the call is refused
+    if (!needsOrder || !access || subjects.length === 0) return { order };
+    return touchedPaths(subjects, access).then(
+      (paths) => ({ order, ...defined({ paths }) }),
+      () => ({ order }), // the call is refused, unless a call before it changes where its path leads
+    );
+  };
+}
+
+/** The real paths of the subjects; `undefined` if one of them is not a path. */
+async function touchedPaths(
+  subjects: readonly Subject[],
+  { locate }: Pick<TaskAccess, "locate">,
+): Promise<TouchedPath[] | undefined> {
+  const located = await Promise.all(subjects.map((subject) => locate(subject)));
+  const paths = located.flatMap((each) =>
+    each.kind === "path" ? [{ path: each.places.at(-1)!, change: each.change }] : [],
+  );
+  return paths.length === located.length ? paths : undefined;
 }
 
 /**

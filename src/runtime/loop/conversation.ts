@@ -16,13 +16,13 @@ import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { prompts } from "../../embedded.ts";
-import { mapLimited } from "../async/map-limited.ts";
 import { createModelCalls } from "./ask-model.ts";
-import { callTool } from "./call-tool.ts";
+import { callTool, reachesOf } from "./call-tool.ts";
 import { conversationHead } from "./conversation-head.ts";
 import { type FinishAttempt, finishText, finishWith, finishWithoutTool } from "./finish-tool.ts";
 import { type RebuiltConversation, rebuildConversation, summarised } from "./rebuild-conversation.ts";
 import { type AnsweredTurn, type Turn, takeTurn } from "./turn.ts";
+import { inOrder } from "./turn-order.ts";
 import { addCount } from "../../core/text/json.ts";
 
 /** Share of the context window at which the conversation is compacted. */
@@ -58,6 +58,8 @@ export function openConversation(assignment: Assignment, context: PerformContext
   ]);
   assignment.access?.allowReading(past.files);
   for (const { id: call, name: tool, text } of past.unknown) context.emit({ type: "tool.unknown", call, tool, text });
+  for (const { id: call, name: tool, text } of past.behind)
+    context.emit({ type: "tool.rejected", call, tool, reason: "the outcome of an earlier call is unknown", text });
   const messages: Message[] = [...past.messages];
   /** All texts of the agent, including texts of messages that a summary replaced. */
   const said = recorded.flatMap((event) => (event.type === "turn.ended" ? [event.text] : []));
@@ -169,7 +171,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   };
 
   /**
-   * Executes the tool calls of a turn in parallel. A call of the finish tool is accepted after the other calls ran; a
+   * Executes the tool calls of a turn in their order. A call of the finish tool is accepted after the other calls ran; a
    * second call of the finish tool is ignored.
    */
   const answer = async (
@@ -184,11 +186,13 @@ export function openConversation(assignment: Assignment, context: PerformContext
           : finishText(turn.text, assignment);
       return { is: "over", finish };
     }
-    const finishCall = completion === "text" ? undefined : turn.calls.find(({ name }) => isFinishTool(name));
+    const isSkipped = ({ id }: ToolCall): boolean => past.behind.some((each) => each === known.get(id));
+    const finishCall =
+      completion === "text" ? undefined : turn.calls.find((call) => isFinishTool(call.name) && !isSkipped(call));
     const finish = finishCall && finishWith(finishCall.input, assignment);
     const toolContext = insideTurn(signal);
     let reply: TurnReply = finish ? { is: "over", finish } : { is: "more" };
-    const results = await mapLimited(turn.calls, limits.maxConcurrentToolCalls, async (call): Promise<ToolAnswer> => {
+    const carryOut = async (call: ToolCall): Promise<ToolAnswer> => {
       if (call === finishCall) return receipt(call, finish, context.emit);
       if (finishCall && isFinishTool(call.name)) return alreadyComplete(call, context.emit);
       const before = known.get(call.id);
@@ -209,6 +213,11 @@ export function openConversation(assignment: Assignment, context: PerformContext
           text: `The agent called ${call.name} with the same arguments and the same result repeatedly.`,
         };
       return again === "tell" ? { ...result, text: `${result.text}\n${prompts.sameAgain}` } : result;
+    };
+    const results = await inOrder(turn.calls, {
+      limit: limits.maxConcurrentToolCalls,
+      reach: reachesOf(turn.calls, assignment),
+      run: carryOut,
     });
     say({ role: "tool", results });
     if (denials >= MAX_DENIALS && reply.is === "more")

@@ -2,6 +2,7 @@ import { dropOldResults } from "../../core/model/compact.ts";
 import type { Message, ToolAnswer } from "../../core/model/model.ts";
 import type { ReachedLimit } from "../../core/outcome/reached-limit.ts";
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
+import { isFinishTool } from "../../core/policy/permit.ts";
 import { cutTurn, type OpenTurn } from "../../core/run/cut-turn.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -25,6 +26,8 @@ export type RebuiltConversation = Readonly<{
   files: readonly string[];
   /** Calls of tools with effects that were running at the interruption and were not reported yet. */
   unknown: readonly ToolAnswer[];
+  /** Calls of the last turn that are not carried out, because they follow a call whose outcome is unknown. */
+  behind: readonly ToolAnswer[];
   /** The last turn, when some of its tool calls have no result yet, and the results that are known. */
   unfinished?: UnfinishedTurn;
 }>;
@@ -163,6 +166,8 @@ export function rebuildConversation(past: readonly KeptEvent[], begin: readonly 
     }
   }
   cutOff();
+  const behind = open ? behindUnknown(open, underWay) : [];
+  for (const answer of behind) open?.known.set(answer.id, answer);
   return {
     messages,
     shortened,
@@ -173,6 +178,7 @@ export function rebuildConversation(past: readonly KeptEvent[], begin: readonly 
     mail,
     files,
     unknown: [...underWay.values()].filter(({ id }) => !told.has(id)),
+    behind,
     ...defined({ unfinished: open }),
   };
 }
@@ -193,6 +199,23 @@ const notCarriedOut = ({ id, name }: { id: string; name: string }): ToolAnswer =
   text: "This call was not carried out.",
   error: true,
 });
+
+/**
+ * The calls of a turn without a result that follow a call whose outcome is unknown: they may depend on it. In the last
+ * turn of a task, its result is still accepted.
+ */
+function behindUnknown(
+  { turn: { calls }, known, limit }: Pick<UnfinishedTurn, "turn" | "known" | "limit">,
+  underWay: ReadonlyMap<string, ToolAnswer>,
+): ToolAnswer[] {
+  const first = calls.findIndex(({ id }) => underWay.has(id));
+  if (first < 0 || limit !== undefined) return [];
+  const text = `This call was not carried out: it follows a call of ${calls[first]!.name} whose outcome is unknown. Check that outcome, then repeat the call if it is still needed.`;
+  return calls
+    .slice(first + 1)
+    .filter(({ id, name }) => !known.has(id) || isFinishTool(name))
+    .map(({ id, name }) => ({ id, name, text, error: true }));
+}
 
 function unknownOutcome(id: string, name: string): ToolAnswer {
   return {

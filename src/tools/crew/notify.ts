@@ -11,6 +11,7 @@ export const notify = defineTool({
   input,
   effect: "read",
   does: "none",
+  order: () => "write",
   timeoutMs: 5_000,
   run({ message }, { notify: tell }) {
     tell(message);

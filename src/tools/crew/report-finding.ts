@@ -21,6 +21,7 @@ export const reportFinding = defineTool({
   input,
   effect: "read",
   does: "none",
+  order: () => "write",
   timeoutMs: 1_000,
   run({ title, body, priority, confidence, path, line, endLine }, { desk, notify }) {
     const lines = line === undefined ? "" : `:${line}${endLine !== undefined && endLine > line ? `-${endLine}` : ""}`;

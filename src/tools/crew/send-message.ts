@@ -17,6 +17,7 @@ export const sendMessage = defineTool({
   input,
   effect: "read",
   does: "none",
+  order: () => "write",
   timeoutMs: 30_000,
   async run({ to, message }, { send }) {
     const receipt = (await send?.(to, message)) ?? {

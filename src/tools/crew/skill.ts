@@ -24,6 +24,7 @@ export const skill = (parts: ToolParts = {}): Tool =>
     aliases: { skill: "name", command: "name", args: "arguments" },
     effect: "read",
     does: "read",
+    order: () => "spawn", // the skill may be run by an agent
     timeoutMs: 2 ** 31 - 1, // no time limit: the skill takes as long as its agent needs
     async run({ name, arguments: given = "" }, context) {
       const all = ((await parts.skills?.()) ?? []).filter(({ disableModelInvocation }) => !disableModelInvocation);

@@ -30,6 +30,7 @@ export const todo = defineTool({
   aliases: { todos: wholeList, plan: wholeList },
   effect: "read",
   does: "none",
+  order: () => "write",
   timeoutMs: 1_000,
   run(wanted, { desk }) {
     actions[wanted.action](desk.todos, wanted);

@@ -16,6 +16,7 @@ export const sleep = defineTool({
   input,
   effect: "read",
   does: "none",
+  order: () => "write",
   timeoutMs: (MOST_SECONDS + 10) * 1_000,
   async run({ seconds }, { signal }) {
     if (!(await pause(seconds * 1_000, signal))) throw new Error("the wait was interrupted");

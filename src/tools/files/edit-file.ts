@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defineTool } from "../../core/task/tool.ts";
+import { defineTool, type ToolContext } from "../../core/task/tool.ts";
 import { unifiedDiff } from "../../core/text/diff.ts";
 import { openInside, quoted } from "../../runtime/files/open-contained.ts";
 import { replace } from "../../runtime/files/write-contained.ts";
@@ -37,29 +37,19 @@ export const editFile = defineTool({
   does: "write",
   subjects: ({ path }) => [{ kind: "path", path, change: true }],
   timeoutMs: 30_000,
+  async diff(wanted, context) {
+    const { before } = await textOf(wanted.path, context);
+    return unifiedDiff(before, edited(before, wanted), wanted.path);
+  },
   async run(wanted, context) {
     const { path } = wanted;
-    const root = await rootOfCall(context, path);
-    const opened = await openInside(root, path).catch(withNearNames(root, path));
-    let before: string;
-    try {
-      if (opened.kind === "directory") throw new Error(`${quoted(path)} is a folder`);
-      if (opened.stats.size > MOST_BYTES)
-        throw new Error(
-          `${quoted(path)} has ${opened.stats.size} bytes: files larger than ${MOST_BYTES} are not edited`,
-        );
-      if (await isBinary(opened.handle))
-        throw new Error(`${quoted(path)} is a binary file: only text files can be edited`);
-      before = await opened.handle.readFile("utf8");
-    } finally {
-      await opened.handle.close();
-    }
+    const { before, stats } = await textOf(path, context);
     const spot = await writablePath(context, path);
     try {
-      checkUnchanged(context, spot, opened.stats);
+      checkUnchanged(context, spot, stats);
       const after = edited(before, wanted);
       const now = await spot.stats();
-      if (now === undefined || lookOf(now) !== lookOf(opened.stats))
+      if (now === undefined || lookOf(now) !== lookOf(stats))
         throw new Error(
           `${quoted(path)} was changed by another process just now: read it again, then repeat the change`,
         );
@@ -72,6 +62,21 @@ export const editFile = defineTool({
     }
   },
 });
+
+/** The text of a file as it is now, and the state of the file at that moment. */
+async function textOf(path: string, context: Pick<ToolContext, "cwd" | "access">) {
+  const root = await rootOfCall(context, path);
+  const { handle, kind, stats } = await openInside(root, path).catch(withNearNames(root, path));
+  try {
+    if (kind === "directory") throw new Error(`${quoted(path)} is a folder`);
+    if (stats.size > MOST_BYTES)
+      throw new Error(`${quoted(path)} has ${stats.size} bytes: files larger than ${MOST_BYTES} are not edited`);
+    if (await isBinary(handle)) throw new Error(`${quoted(path)} is a binary file: only text files can be edited`);
+    return { before: await handle.readFile("utf8"), stats };
+  } finally {
+    await handle.close();
+  }
+}
 
 function edited(text: string, { path, oldText, newText, replaceAll = false }: z.infer<typeof input>): string {
   if (oldText === newText) throw new Error("oldText and newText are the same: nothing would change");

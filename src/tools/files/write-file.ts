@@ -27,6 +27,10 @@ export const writeFile = defineTool({
   does: "write",
   subjects: ({ path }) => [{ kind: "path", path, change: true }],
   timeoutMs: 30_000,
+  async diff({ path, content }, context) {
+    const before = content.length > MOST_COMPARED ? undefined : await textOf({ path }, await rootOfCall(context, path));
+    return before === undefined ? undefined : unifiedDiff(before, content, path) || undefined;
+  },
   async run({ path, content }, context) {
     const spot = await writablePath(context, path, { make: true });
     try {
@@ -44,7 +48,7 @@ export const writeFile = defineTool({
 });
 
 async function textOf(
-  { path }: ContainedPath,
+  { path }: Pick<ContainedPath, "path">,
   root: Awaited<ReturnType<typeof rootOfCall>>,
 ): Promise<string | undefined> {
   const { handle, stats } = await openInside(root, path);

@@ -21,12 +21,12 @@ export type ToolRules = Readonly<{ isTrusted(tool: string): boolean; say(text: s
 
 /**
  * Wraps a tool of an MCP server as a tool for agents. It is treated as a tool that changes things and runs programs,
- * whatever the server says about it, until a rule of the user trusts it. Its description is the pinned description, not
- * the server's current description.
+ * whatever the server says about it, until a rule of the user trusts it; only in the order of a turn, what the server
+ * says counts. Its description is the pinned description, not the server's current description.
  */
 export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules): Tool {
   const name = pinnedToolName(server.name, offered.name);
-  const harmless = offered.annotations?.readOnlyHint === true && rules.isTrusted(name);
+  const claimsToRead = offered.annotations?.readOnlyHint === true;
   return {
     name,
     description: showHidden(offered.description ?? `A tool of the MCP server ${server.name}.`).slice(
@@ -34,7 +34,8 @@ export function serverTool(server: Lazy, offered: PinnedTool, rules: ToolRules):
       MOST_DESCRIPTION,
     ),
     input: visibleSchema(offered.inputSchema),
-    effect: harmless ? "read" : "write",
+    effect: claimsToRead && rules.isTrusted(name) ? "read" : "write",
+    order: () => (claimsToRead ? "read" : "write"),
     subjects: peerSubjects,
     timeoutMs: PEER_TOOL_MS,
     run: async (input, context) => {

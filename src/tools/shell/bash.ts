@@ -1,5 +1,6 @@
 import { asideText } from "../../runtime/files/quarantine.ts";
 import { z } from "zod";
+import { onlyReads } from "../../core/shell/only-reads.ts";
 import type { ShellCommandResult, ShellCommands } from "../../core/task/shell-commands.ts";
 import { defineTool, type ToolContext, type ToolResult } from "../../core/task/tool.ts";
 import { formatDuration } from "../../core/text/duration.ts";
@@ -33,6 +34,7 @@ export const bash = defineTool({
   },
   effect: "write",
   does: "exec",
+  order: ({ command, background = false }) => (!background && onlyReads(command) && !waits(command) ? "read" : "write"),
   subjects: ({ command }) => [{ kind: "command", command }],
   timeoutMs: MOST_MS + 10_000, // longer than the timeout of the command itself, which ends the command cleanly
   async run({ command, timeoutMs = DEFAULT_MS, background = false }, context) {
@@ -59,6 +61,9 @@ function commandLine(words: readonly string[]): string {
   if (/(?:^|\/)(?:ba|z)?sh$/.test(shell) && /^-l?c$/.test(option) && words.length === 3) return line!;
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
 }
+
+/** True for a command that changes no file but waits, so that the calls behind it find another state. */
+const waits = (command: string): boolean => /\bsleep\b/.test(command);
 
 /** The commands of a task; if the task cannot run any, the model gets an error. */
 export async function commandsOf({ access }: ToolContext): Promise<ShellCommands> {

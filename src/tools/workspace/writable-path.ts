@@ -56,7 +56,7 @@ async function isClosedLink({ isClosedFile }: Root, spot: ContainedPath): Promis
 }
 
 /** The folder to which a path in a tool call is relative. */
-export async function rootOfCall({ cwd, access }: ToolContext, path: string): Promise<Root> {
+export async function rootOfCall({ cwd, access }: Pick<ToolContext, "cwd" | "access">, path: string): Promise<Root> {
   const roots = await Promise.all([cwd, ...(access?.roots ?? [])].map((folder) => rootOf(folder)));
   const root = rootFor(roots, path);
   return access ? { ...root, ...access.closedIn(root.real) } : root;

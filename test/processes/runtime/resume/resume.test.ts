@@ -2,6 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSyn
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import type { Agent } from "../../../../src/core/agent/agent.ts";
 import type { KeptEvent } from "../../../../src/core/run/event.ts";
 import { defineTool } from "../../../../src/core/task/tool.ts";
 import { type Crew, createCrew } from "../../../../src/crew.ts";
@@ -14,7 +15,7 @@ import { tempFolder } from "../../../support/temp-folder.ts";
 const STEPS = ["one", "two", "three", "four", "five"];
 
 /** A crew whose only tools write a line when they run: one that changes something, and one that is read-only. */
-function crewAt(home: string, model: ScriptedModel): { crew: Crew; done: string[] } {
+function crewAt(home: string, model: ScriptedModel, worker: Partial<Agent> = {}): { crew: Crew; done: string[] } {
   const done: string[] = [];
   const leaves = (name: string, effect: "read" | "write") =>
     defineTool({
@@ -34,7 +35,7 @@ function crewAt(home: string, model: ScriptedModel): { crew: Crew; done: string[
     env: {},
     models: { m: model },
     tools: [leaves("leave", "write"), leaves("look", "read")],
-    agents: [{ name: "worker", description: "Works.", instructions: "Work.", tools: ["leave", "look"] }],
+    agents: [{ name: "worker", description: "Works.", instructions: "Work.", tools: ["leave", "look"], ...worker }],
     permissions: { mode: "bypass" },
   });
   return { crew, done };
@@ -92,6 +93,32 @@ test.for([
     expect(model.requests[0]?.messages.at(-1)).toMatchObject({ results: [{ text: expect.stringMatching(told) }] });
   },
 );
+
+test("calls of a turn that follow a call whose outcome is unknown are not carried out, and say so", async () => {
+  const home = tempFolder();
+  const [looks, leaves] = [(line: string) => uses("look", line), (line: string) => uses("leave", line)];
+  const calls = [looks("a"), leaves("x"), looks("b"), leaves("y")].flatMap((one) =>
+    typeof one === "string" ? [] : (one.calls ?? []),
+  );
+  const done = { name: "complete_task", input: { result: "all done" } };
+  const script = [{ text: "", calls: [...calls, done] }, uses("leave", "z"), "checked"];
+  const worker = { completion: "tool" } as const;
+  const { crew } = crewAt(home, scripted(...script), worker);
+  const run = crew.run({ mode: "single", agent: "worker", task: "Go." });
+  await run;
+  killedAfter(home, run.id, (event) => event.type === "tool.started" && event.tool === "leave");
+  const model = scripted(...script.slice(1, 2), { calls: [done] });
+  const after = crewAt(home, model, worker);
+  expect(await after.crew.resume(run.id)).toMatchObject({ status: "ok" });
+  expect(after.done).toEqual(["z"]);
+  const answers = model.requests[0]?.messages.at(-1);
+  const [look, left, ...behind] = answers?.role === "tool" ? answers.results : [];
+  expect(look?.text).toBe("done: a");
+  expect(left?.text).toMatch(/^OUTCOME UNKNOWN: leave/);
+  expect(behind).toHaveLength(3);
+  for (const { text } of behind)
+    expect(text).toMatch(/^This call was not carried out: it follows a call of leave whose outcome is unknown\./);
+});
 
 test("RES-12: a run that is cancelled at any point of a resume ends once, and nothing starts afterwards", async () => {
   const origin = tempFolder();

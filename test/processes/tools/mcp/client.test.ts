@@ -107,6 +107,27 @@ describe.concurrent("MCP servers", () => {
     expect(await bearersOf(`SUBCREW_RUN=${played.run}`)).toEqual([]);
   });
 
+  test("in the order of a turn, calls of tools that say that they only read run together, and others run alone", async () => {
+    const [look, echo] = [
+      { name: "mcp__fix__look", input: {} },
+      { name: "mcp__fix__echo", input: { text: "hi" } },
+    ];
+    const { events } = await play([{ calls: [look, look, echo, look] }, "done"], {
+      permissions: { mode: "bypass" },
+      mcpServers: { fix: fixture().server },
+    });
+    const steps = events.flatMap((event) =>
+      event.type === "tool.started" || event.type === "tool.ended"
+        ? [`${event.type} ${event.tool.slice("mcp__fix__".length)}`]
+        : [],
+    );
+    expect(steps).toEqual([
+      ...["tool.started look", "tool.started look", "tool.ended look", "tool.ended look"],
+      ...["tool.started echo", "tool.ended echo", "tool.started look", "tool.ended look"],
+    ]);
+    for (const event of events) if (event.type === "tool.started") expect(event.effect).toBe("write");
+  });
+
   test("a server is not started for an agent that may not use it, nor twice to list its tools", async () => {
     const { server, starts } = fixture();
     const home = tempFolder();
