@@ -29,6 +29,11 @@ export async function resumeInBackground(
   return announce(await crew.resumeInBackground(id, options, processOptions(crew, checked(flags))), flags);
 }
 
+/** Continues a paused run of the foreground in the background. Standard output stays empty: it is for the result. */
+export async function moveToBackground(crew: Crew, id: string, options: ResumeOptions, flags: Flags): Promise<number> {
+  return announce(await crew.resumeInBackground(id, options, processOptions(crew, flags)), flags, process.stderr);
+}
+
 function checked(flags: Flags): Flags {
   if (!flags.deltas) return flags;
   throw new CrewError(
@@ -53,9 +58,13 @@ function processOptions({ cwd }: Crew, flags: Flags): { crew: Record<string, unk
   return { crew: { ...Object.fromEntries(kept), cwd: resolve(cwd) }, ...(flags.yes && { yes: true }) };
 }
 
-function announce({ id, folder, outputFile }: BackgroundRun, { json, quiet }: Flags): number {
+function announce(
+  { id, folder, outputFile }: BackgroundRun,
+  { json, quiet }: Flags,
+  out: NodeJS.WritableStream = process.stdout,
+): number {
   if (quiet && !json) {
-    process.stdout.write(`${id}\n`);
+    out.write(`${id}\n`);
     return 0;
   }
   const commands = {
@@ -81,6 +90,6 @@ function announce({ id, folder, outputFile }: BackgroundRun, { json, quiet }: Fl
     ...Object.entries(commands).map(([key, line]) => `  ${line.padEnd(width)}  ${what[key as keyof typeof commands]}`),
     `  ${`/task-status ${id}`.padEnd(width)}  the same as status, in a chat`,
   ];
-  process.stdout.write(json ? `${jsonText({ id, outputFile, folder, commands })}\n` : `${lines.join("\n")}\n`);
+  out.write(json ? `${jsonText({ id, outputFile, folder, commands })}\n` : `${lines.join("\n")}\n`);
   return 0;
 }

@@ -59,7 +59,7 @@ export function intoBackground(
 ): (id: string) => Promise<number> {
   return async (id) => {
     const { name: _, ...options } = runOptionsOf(flags, place);
-    return (await import("./background.ts")).resumeInBackground(crew, id, options, { ...flags, bg: true });
+    return (await import("./background.ts")).moveToBackground(crew, id, options, { ...flags, bg: true });
   };
 }
 

@@ -49,9 +49,14 @@ export async function followOnScreen(run: Run, options: OnScreenOptions): Promis
   const { crew, look, since, out, attended, approves = false, interrupt, interruptText = "pauses", canMove } = options;
   const events: KeptEvent[] = [];
   let moving = false;
-  const keys = attended
+  // Keys that were meant for another program must not change where the result of this command goes.
+  const steers = attended && process.stdout.isTTY;
+  let confirming = false;
+  const keys = steers
     ? ["w screen", "o transcript", ...(canMove ? ["b background"] : []), `Ctrl-C ${interruptText}`].join(", ")
-    : "";
+    : attended
+      ? `Ctrl-C ${interruptText}`
+      : "";
   const screen = createRunScreen({ look, out, since, interrupt: `Ctrl-C ${interruptText}`, keys });
   options.hints?.(screen.hint);
   const give =
@@ -85,21 +90,34 @@ export async function followOnScreen(run: Run, options: OnScreenOptions): Promis
     moving = true;
     const busy = [...run.state.nodes.values()].some(({ calling, status }) => calling > 0 && status === "running");
     if (busy && !now)
-      return screen.hint("the run moves to the background when its current calls end; press b again to move it now");
+      return screen.hint(
+        "the run moves to the background when its current calls end; press b and y again to move it now",
+      );
     screen.hint("moving to the background");
     run.pause("sent to the background");
   };
   const key = (pressed: Key): void => {
     if (pressed.ctrl && pressed.name === "c") return interrupt();
     if (questions.open()) {
+      confirming = false;
       if (pressed.ctrl && pressed.name === "o") return void lend(transcript);
       questions.key(pressed);
       return screen.redraw();
     }
+    if (!steers) return;
+    if (confirming) {
+      confirming = false;
+      if (pressed.name === "y" && !pressed.ctrl && !pressed.alt) return move(moving);
+      return screen.hint(keys);
+    }
     if (pressed.name === "o") return void lend(transcript);
     if (pressed.ctrl || pressed.alt) return;
     if (pressed.name === "w") return void lend(watch);
-    if (pressed.name === "b" && canMove) move(moving);
+    if (pressed.name === "b" && canMove) setImmediate(confirm); // keys that were typed together with this one do not confirm it
+  };
+  const confirm = (): void => {
+    confirming = true;
+    screen.hint("Continue in the background? y: yes, any other key: no");
   };
   const transcript = async (): Promise<void> => {
     const { browseTranscripts } = await import("../screen/browse-transcripts.ts");

@@ -55,7 +55,7 @@ export async function watchRun(
         approves: flags.yes ?? false,
         interrupt,
         hints: (give) => (hint = give),
-        canMove: background !== undefined,
+        canMove: background !== undefined && printer.target === process.stdout,
       });
       signals.stop();
       if (moved && run.state.status === "paused" && background) return await background(run.id);

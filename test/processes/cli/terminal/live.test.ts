@@ -191,16 +191,48 @@ describe("in a terminal", () => {
     expect(open.history().match(/Found it\./g)).toHaveLength(1);
   });
 
-  test("the key b sends the run to the background, where it ends", async (ctx) => {
+  test("b and then y send the run to the background, where it ends", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     const there = place({ "turns.json": script({ delayMs: 3_000, text: "Found it." }) });
     open = terminal(tmux.path, there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
     await open.until("b background");
     open.keys("b");
+    await open.until("Continue in the background? y: yes");
+    open.keys("y");
     await open.until("[exit 0]");
     const [, id = ""] = /Task running in background: (run_\w{12})/.exec(open.history()) ?? [];
     expect((await there.run(["wait", id])).code).toBe(0);
     expect((await there.run(["result", id])).stdout).toBe("Found it.\n");
+  });
+
+  test.each([
+    ["typed ahead in one go", ["by"]],
+    ["with another key than y", ["b", "n"]],
+  ])("the key b %s leaves the run in the foreground", async (_, keys) => {
+    if (tmux.missing !== undefined) return;
+    const there = place({ "turns.json": script({ delayMs: 2_000, text: "Found it." }) });
+    open = terminal(tmux.path, there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
+    for (const key of keys) {
+      await open.until(/b background|in the background\?/);
+      open.keys(key);
+    }
+    await open.until("[exit 0]");
+    expect(open.history()).toContain("Found it.");
+    expect(open.history()).not.toContain("Task running");
+  });
+
+  test("keys have no effect while the result goes to a file", async (ctx) => {
+    if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+    const there = place({ "turns.json": script({ delayMs: 2_000, text: "Found it." }) });
+    open = terminal(tmux.path, there, ["run", "explore", "x", "--model", "scripted:turns.json", "-o", "json"], {
+      script: (line) => `${line} > result.json\necho "[exit $?]"`,
+    });
+    await open.until("Ctrl-C pauses");
+    open.keys("b", "y", "o", "w");
+    await open.until("[exit 0]");
+    expect(open.history()).not.toMatch(/Task running|w screen/);
+    const result = JSON.parse(readFileSync(join(there.workspace, "result.json"), "utf8")) as unknown;
+    expect(result).toMatchObject({ status: "ok", output: "Found it." });
   });
 
   test("the inbox lists one line per question, then asks them one by one and checks the answers", async (ctx) => {
