@@ -1,12 +1,14 @@
 import { join } from "node:path";
+import type { Agent } from "../core/agent/agent.ts";
 import type { Config } from "../core/config/config.ts";
 import { withRunSettings } from "../core/config/use.ts";
 import { isTooDeep, readRunAbove, RUN_ABOVE_VARIABLE, smallerDepth } from "../core/delegation/run-above.ts";
-import { agentOf, policyNameOf, type Roster } from "../core/delegation/roster.ts";
+import { agentNameOf, agentOf, policyNameOf, type Roster } from "../core/delegation/roster.ts";
 import { checkAgents, checkForks } from "../core/plan/check.ts";
 import type { ModelWish } from "../core/model/choose.ts";
 import type { HoldRules } from "../core/model/hold.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
+import type { Task } from "../core/plan/task.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
 import { chooseIsolation } from "../core/plan/isolation.ts";
 import type { Permissions } from "../core/policy/permissions.ts";
@@ -36,6 +38,8 @@ import { sharedWorkspace, workspaceSharer } from "../runtime/git/shared-workspac
 import { createIsolate } from "../runtime/git/worktree-task.ts";
 import { openPreviousRuns, type PreviousRuns } from "../runtime/resume/previous-runs.ts";
 import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
+import { carriedAgents, carryAgents, resumedRoster } from "../runtime/resume/carried-agents.ts";
+import { withAuthOf } from "../runtime/resume/recorded-agent.ts";
 import { createReuse } from "../runtime/resume/reuse-results.ts";
 import type { Engine } from "../core/task/engine.ts";
 import type { JobSettings, JobWorkspace } from "../core/task/job.ts";
@@ -114,27 +118,33 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const budget = over && !recorded ? over.left(own.budget ?? {}) : own.budget;
     const parameters: RunParameters = { ...own, ...defined({ maxDepth, budget }) };
     const parks = parkRulesOf(parameters, recorded?.state.parks, setup.env);
-    const { roster, discovery, skills, again } = await knowAgents(options.agents ?? [], parts.finds);
+    const { discovery, skills, again, ...known } = await knowAgents(options.agents ?? [], parts.finds);
+    const carried = await carriedAgents(past, { store, roster: known.roster, redactor });
+    const refresh = parameters.refreshAgent ?? false;
+    const earlier = openPreviousRuns(past, { store, refresh, continued, carried });
+    const resumed =
+      recorded && resumedRoster(known.roster, { carried, named: (name) => earlier.agents.named(name)?.definition });
+    const roster = resumed ?? known.roster;
     const plan = withNotes(asked, [
       ...shadowNotes(asked, discovery),
       ...skillNotes(asked, roster, skills),
       ...toolNotes(asked, options.agents ?? [], isOwnTool(options.tools)),
     ]);
-    const earlier = openPreviousRuns(past, { store, refresh: parameters.refreshAgent ?? false, continued });
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
     const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
-    check(plan);
+    if (!recorded) check(plan); // an agent that is missing later only parks its tasks
     if (!parent && !recorded) checkForks(plan);
-    const known = outfit.models;
-    const settings = settingsNow(known, options, parameters, config.permissions);
+    const settings = settingsNow(outfit.models, options, parameters, config.permissions);
     const holds = holdRulesOf(parks, recorded !== undefined, Date.now());
-    const served = known.forRun(holds, recorded?.state.settings?.providers);
+    const served = outfit.models.forRun(holds, recorded?.state.settings?.providers);
     const models = onRecordedModel(deck?.models(served) ?? served, recorded?.state.settings?.model);
     if (!outfit.connection) await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
     const { spending } = config;
     if (parameters.budget?.maxUsd !== undefined || (spending && capsMoney(spending))) await outfit.models.loadPrices();
     const allowed = recorded && (recorded.state.permissions ?? {}); // journals without this field were written with the default permissions
-    const carried = await carriers(parts, {
+    const carry = (body: Pick<Body, "nodes">): ReturnType<typeof carryAgents> =>
+      carryAgents(body, { store, run, roster, redactor });
+    const work = await carriers(parts, {
       run,
       workspace: await workspace(),
       models,
@@ -148,12 +158,14 @@ export function createPrepare(parts: PrepareParts): Prepare {
       claiming: defined({ sole: ownProcess, force }),
     });
     const kept = await keepImages(store, run, plan);
+    const { agents, stored } = recorded ? { agents: undefined, stored: undefined } : carry(plan);
+    await stored;
     if (over && !recorded) await countStart(over);
     return {
       plan: kept,
-      ...carried,
+      ...work,
       warnings: [
-        ...carried.warnings,
+        ...work.warnings,
         ...changedSettings(recorded?.state.settings, settings, modelsIn(plan, recorded?.state.settings?.model)),
         ...(limits ? changedLimits(limits, parameters) : []),
       ],
@@ -173,7 +185,13 @@ export function createPrepare(parts: PrepareParts): Prepare {
         check(added);
         checkForks(added); // a person adds these tasks, so there is no conversation to fork
       },
-      agents: again,
+      agents: resumed ? async () => resumed.completed(await again()) : again,
+      ...defined({ carried: agents, missingAgent: resumed?.missing }),
+      carry: (added) => {
+        const more = carry(added);
+        more.stored.catch(() => {}); // then the task parks after a takeover if its agent is missing there
+        return more.agents;
+      },
       spawning: { nameOf: (task) => policyNameOf(task, roster), ...blockedBy(setup.env) },
       ...(setup.home !== false &&
         spending && {
@@ -201,6 +219,13 @@ export function createPrepare(parts: PrepareParts): Prepare {
       parameters,
     };
   };
+}
+
+/** The recorded definition of the agent of a task that has not begun. */
+function recordedOf(task: Task, roster: Roster, { agents }: PreviousRuns): Agent | undefined {
+  const name = agentNameOf(task, roster);
+  const before = agents.named(name)?.definition;
+  return before && agentOf(task, { find: (one) => (one === name ? withAuthOf(before, roster.find(name)) : undefined) });
 }
 
 /** True if a task gets the offline model because no provider of the default models can be used. */
@@ -314,7 +339,8 @@ async function carriers(
             settings: { ...job, ...defined({ permissions: allowed ?? options.permissions, tape: deck?.tape.kind }) },
             isReplayed: deck?.tape.kind === "replays" && deck.tape.isWhole,
             roster,
-            recorded: ({ path }) => earlier.agents.at(path)?.definition,
+            recorded: ({ path, task }) =>
+              earlier.agents.at(path)?.definition ?? (earlier.refresh ? undefined : recordedOf(task, roster, earlier)),
             ownTools: new Set([...world.tools.keys()].filter((name) => !Object.hasOwn(toolSpellings, name))),
             servers: Object.keys(setup.mcpServers ?? {}),
             ...defined({ model: options.model }),

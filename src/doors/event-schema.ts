@@ -11,6 +11,7 @@ import type { Result } from "../core/run/result.ts";
 import { runParameters } from "../core/run/run-parameters.ts";
 
 const text = z.string();
+const carried = z.record(text, text).optional();
 const count = z.number().int().nonnegative();
 const limits = z.strictObject({ ...budgetLimits.shape, maxTimeMs: count.optional().describe("milliseconds") });
 const parks = z.strictObject({ onLimit: z.enum(["park", "end"]), onProviderFault: z.enum(["park", "fail"]) });
@@ -49,6 +50,7 @@ export const facts = {
       .optional()
       .describe("which tasks of the run park (wait) instead of failing: at a limit, or at a fault of a provider"),
     offline: z.literal(true).optional().describe("no key was found, so the offline model answers"),
+    agents: carried.describe("the agents of the plan and those that they may start: the hash of each definition"),
   }),
   "run.ended": fact("The run ended.", { outcome }),
   "run.paused": fact("The run was paused and can be resumed.", { reason: text }),
@@ -101,9 +103,9 @@ export const facts = {
     outcome,
     delayMs: z.number().describe("the wait before the next attempt"),
   }),
-  "node.parked": fact("A task waits for a provider, a budget or a person.", {
+  "node.parked": fact("A task waits for a provider, a budget, a person, a worker or its agent.", {
     why: text,
-    waitsFor: z.enum(["key", "credit", "quota", "provider", "budget", "person", "worker"]),
+    waitsFor: z.enum(["key", "credit", "quota", "provider", "budget", "person", "worker", "agent"]),
     until: z.number().optional().describe("when the task continues by itself"),
     nextTry: z.number().optional().describe("when the task tries again by itself"),
     helps: text.describe("what a person can do so that the task continues"),
@@ -219,7 +221,10 @@ export const facts = {
     },
   ),
   "message.sent": fact("A task got a message.", { from: text, text }),
-  "plan.changed": fact("The plan was changed while the run was running.", { change }),
+  "plan.changed": fact("The plan was changed while the run was running.", {
+    change,
+    agents: carried.describe("the agents of the new tasks: the hash of each definition"),
+  }),
   "limit.reached": fact("A limit was reached.", {
     limit: text,
     text,

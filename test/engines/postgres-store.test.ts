@@ -30,7 +30,7 @@ beforeEach(async () => {
 });
 
 const EMPTY =
-  "truncate subcrew.runs, subcrew.events, subcrew.commands, subcrew.outputs, subcrew.documents, subcrew.results, subcrew.artifacts, subcrew.processes, subcrew.leases, subcrew.quota, subcrew.model_requests, subcrew.holds, subcrew.probes";
+  "truncate subcrew.runs, subcrew.events, subcrew.commands, subcrew.outputs, subcrew.documents, subcrew.results, subcrew.artifacts, subcrew.run_agents, subcrew.processes, subcrew.leases, subcrew.quota, subcrew.model_requests, subcrew.holds, subcrew.probes";
 
 /** Opens a second connection, which looks like another process to the database. */
 function database(): Database {

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { expect } from "vitest";
 import type { KeptEvent } from "../../src/core/run/event.ts";
 import { connectEngine, type Connection } from "../../src/engines/connect.ts";
+import { ENGINE_ROLES, grantRoles } from "../../src/engines/roles.ts";
 import { migrateDbos } from "../../src/engines/dbos/listen.ts";
 import { createMemoryStore } from "../../src/runtime/store/memory-store.ts";
 import { type ProviderServer, startProviderServer } from "../../src/testing/provider-server.ts";
@@ -22,7 +25,10 @@ export type SiteProcess = Readonly<{
 
 export type Asked = Readonly<{ task: number; turn: number; at: number }>;
 
-/** Real workers, real coordinators and a model provider around one database; each task writes one line to a log. */
+/**
+ * Real workers, real coordinators and a model provider around one database; each task writes one line to a log. Each
+ * process has its own home folder and its own login of the database. Only coordinators have the file of the agent.
+ */
 export type EngineSite = Readonly<{
   connection: Connection;
   url: string;
@@ -47,6 +53,17 @@ export type SiteOptions = Readonly<{
   deadAfter?: string;
 }>;
 
+/** Creates a login for each process of a site. All have one password, whose digest is computed once. */
+const loginsNamed = (name: string): string => `do $$
+  declare digest text;
+  begin
+    create role ${name} password 'site';
+    select rolpassword into digest from pg_authid where rolname = '${name}';
+    for number in 1..1000 loop
+      execute format('create role %I login password %L in role ${ENGINE_ROLES.worker}, ${ENGINE_ROLES.coordinator}', '${name}_' || number, digest);
+    end loop;
+  end $$`;
+
 /** The prompt of a task, and the required answer. */
 export const promptOf = (task: number): string => `Do task number ${task}.`;
 export const resultOf = (task: number): string => `Task ${task} is done.`;
@@ -63,9 +80,8 @@ export async function openSite(
   { turnMs, deadAfter }: SiteOptions,
 ): Promise<EngineSite> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "subcrew-site-")));
-  const [workspace, home] = [join(folder, "work"), join(folder, "home")];
-  const state = join(home, ".subcrew");
-  for (const made of [workspace, state, join(home, ".claude", "agents")]) mkdirSync(made, { recursive: true });
+  const workspace = join(folder, "work");
+  mkdirSync(workspace);
   const asked: Asked[] = [];
   const provider: ProviderServer = await startProviderServer(
     ({ body }) => {
@@ -80,15 +96,11 @@ export async function openSite(
     },
     { record: false },
   );
-  writeFileSync(join(state, "config.yaml"), `providers:\n  lab:\n    baseURL: ${provider.url}/v1\n    apiKey: chaos\n`);
-  writeFileSync(
-    join(home, ".claude", "agents", "chaos-worker.md"),
-    `---\nname: chaos-worker\ndescription: works\ntools: Bash\nmodel: lab/m\n---\nWork.\n`,
-  );
   writeFileSync(join(workspace, "log"), "");
   const url = await postgres.fresh();
   await migrateDbos(url);
   const connection = connectEngine(url, { local: createMemoryStore() });
+  expect(await grantRoles(connection.database)).toHaveProperty("granted");
   if (deadAfter !== undefined)
     await connection.database.query(
       `do $$ begin execute format('alter database %I set subcrew.dead_after = %L', current_database(), '${deadAfter}'); end $$`,
@@ -98,8 +110,29 @@ export async function openSite(
     for (const child of started) child.kill("SIGKILL"); // the test runner was killed
     process.exit();
   });
-  const env = { PATH: process.env["PATH"] ?? "", HOME: home, SUBCREW_HOME: state, SUBCREW_ENGINE: url };
-  const begin = (args: readonly string[], through: readonly string[] = []): SiteProcess => {
+  const logins = `site_${randomBytes(6).toString("hex")}`;
+  await connection.database.query(loginsNamed(logins));
+  let begun = 0;
+  const begin = (
+    args: readonly string[],
+    { through = [], hasAgent = false }: Readonly<{ through?: readonly string[]; hasAgent?: boolean }> = {},
+  ): SiteProcess => {
+    begun += 1;
+    const home = join(folder, `home-${begun}`);
+    const state = join(home, ".subcrew");
+    for (const made of [state, join(home, ".claude", "agents")]) mkdirSync(made, { recursive: true });
+    writeFileSync(
+      join(state, "config.yaml"),
+      `providers:\n  lab:\n    baseURL: ${provider.url}/v1\n    apiKey: chaos\n`,
+    );
+    if (hasAgent)
+      writeFileSync(
+        join(home, ".claude", "agents", "chaos-worker.md"),
+        `---\nname: chaos-worker\ndescription: works\ntools: Bash\nmodel: lab/m\n---\nWork.\n`,
+      );
+    const address = new URL(url);
+    [address.username, address.password] = [`${logins}_${begun}`, "site"];
+    const env = { PATH: process.env["PATH"] ?? "", HOME: home, SUBCREW_HOME: state, SUBCREW_ENGINE: address.href };
     const [file = process.execPath, ...rest] = [...through, process.execPath, ...args];
     const child = spawn(file, rest, { cwd: workspace, env, stdio: ["ignore", "pipe", "pipe"] });
     started.add(child);
@@ -130,12 +163,12 @@ export async function openSite(
     provider: provider.url,
     asked,
     worker: (flags = [], through) =>
-      begin([dist, "worker", "--poll", "50ms", "--grace", "1s", ...permissions, ...flags], through),
+      begin([dist, "worker", "--poll", "50ms", "--grace", "1s", ...permissions, ...flags], through ? { through } : {}),
     coordinate: (run, plan, options = {}, through = []) => {
       plans += 1;
       const file = join(folder, `plan-${plans}.json`);
       writeFileSync(file, JSON.stringify(plan));
-      return begin([coordinator, run, file, JSON.stringify(options)], through);
+      return begin([coordinator, run, file, JSON.stringify(options)], { through, hasAgent: true });
     },
     lines: () => readFileSync(join(workspace, "log"), "utf8").split("\n").filter(Boolean),
     events: async (run) => (await connection.store.readWhole(run)).events,

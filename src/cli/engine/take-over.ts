@@ -1,7 +1,8 @@
 import type { Connection } from "../../engines/connect.ts";
 import { orphanedRuns, type ReaperQueue, reap, releaseStopped } from "../../engines/calls/reaper.ts";
-import { isCrewError } from "../../core/schema/error.ts";
+import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import { pause } from "../../runtime/async/cancel.ts";
+import type { Run } from "../../runtime/run/run.ts";
 import { readRequest } from "../../runtime/background/run-request.ts";
 import { foldWhole } from "../../runtime/store/fold-journal.ts";
 import { crewFor } from "../launch/start.ts";
@@ -20,7 +21,9 @@ export type TakingOver = Readonly<{
   signal: AbortSignal;
 }>;
 
-type ResumedRun = PromiseLike<unknown> & { kill(): boolean };
+type ResumedRun = Pick<Run, "then" | "kill" | "events">;
+/** `after`: the number of the last event before the takeover. */
+type Resumed = Readonly<{ run: ResumedRun; after: number }>;
 
 /**
  * Requeues the tasks of dead workers and resumes the runs of dead processes, until the signal aborts. Then it hands the
@@ -45,12 +48,13 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
       say(`takes over ${id}, whose process died`);
       taken.set(id, run);
       if (signal.aborted) handOver(id, run);
-      await run;
+      await Promise.all([run, sayMissing(found, say)]);
       failed.delete(id);
     } catch (error) {
       if (isCrewError(error) && error.code === "RUN_BUSY") return; // another process took the run over
       const tries = (failed.get(id)?.tries ?? 0) + 1;
       const wait = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** (tries - 1));
+      say(`cannot take over ${id}: ${messageOf(error)} Tries again in ${wait / 1_000} s.`);
       failed.set(id, { tries, again: performance.now() + wait });
     } finally {
       taken.delete(id);
@@ -75,14 +79,20 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
   await Promise.all(working);
 }
 
+/** Names the missing agents of the tasks that park after the takeover. */
+async function sayMissing({ run, after }: Resumed, say: TakingOver["say"]): Promise<void> {
+  for await (const { run: id, path, seq, waitsFor, why, helps } of run.events("node.parked"))
+    if (waitsFor === "agent" && seq > after) say(`${id}/${path} is parked: ${why} ${helps}`);
+}
+
 /**
  * Resumes a run with the options requested for it, or else with the recorded options. Returns `undefined` when the run
  * has ended or is paused.
  */
-async function resumed(connection: Connection, id: string): Promise<Readonly<{ run: ResumedRun }> | undefined> {
+async function resumed(connection: Connection, id: string): Promise<Resumed | undefined> {
   const { store, database } = connection;
   const asked = await readRequest(store, id).catch(() => undefined);
-  const { cwd, endedAt, status } = await foldWhole(store, id);
+  const { cwd, endedAt, status, seq } = await foldWhole(store, id);
   if (endedAt !== undefined || status === "paused") {
     await releaseStopped(database, id, status === "paused" ? "paused" : "ended");
     return undefined;
@@ -90,5 +100,5 @@ async function resumed(connection: Connection, id: string): Promise<Readonly<{ r
   const crew = await crewFor({ quiet: true, ...(asked?.crew ?? { cwd }) }, { connection });
   const { options = {} } = asked ?? {};
   store.takeOver(id);
-  return { run: crew.resume(id, { parkByDefault: true, ...options }) };
+  return { run: crew.resume(id, { parkByDefault: true, ...options }), after: seq };
 }

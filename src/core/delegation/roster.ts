@@ -11,6 +11,9 @@ export type Roster = Readonly<{
   catalog?(): Catalog;
 }>;
 
+/** Why the agent of a task is missing, and what a person can do. */
+export type MissingAgent = Readonly<{ why: string; helps: string }>;
+
 /** The agent of a task that does not name an agent. */
 export const DEFAULT_AGENT = "general";
 

@@ -44,7 +44,7 @@ export type RunLimits = BudgetLimits & Readonly<{ maxTimeMs?: number }>;
 export type Parking = Readonly<{
   why: string;
   /** What the task waits for. */
-  waitsFor: "key" | "credit" | "quota" | "provider" | "budget" | "person" | "worker";
+  waitsFor: "key" | "credit" | "quota" | "provider" | "budget" | "person" | "worker" | "agent";
   /** When the task continues automatically; absent: after a successful test request or an action of the user. */
   until?: number;
   /** When the task retries automatically; absent: only after an action of the user. */
@@ -94,6 +94,11 @@ export type Fact =
       parks?: ParkRules;
       /** True: no API key was found, so tasks that name no other model use the offline model. */
       offline?: true;
+      /**
+       * The agents of the plan and those that they may start, by name: the hash of the definition, whose text the store
+       * has once for all runs.
+       */
+      agents?: Readonly<Record<string, string>>;
     }
   | { type: "run.ended"; outcome: Outcome }
   /** The run was paused and can be resumed. */
@@ -268,7 +273,8 @@ export type Fact =
       spawns: number;
     }
   | { type: "message.sent"; from: string; text: string }
-  | { type: "plan.changed"; change: Change }
+  /** `agents`: the agents of the new tasks, as in `run.started`. */
+  | { type: "plan.changed"; change: Change; agents?: Readonly<Record<string, string>> }
   | {
       type: "limit.reached";
       limit: string;

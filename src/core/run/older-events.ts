@@ -218,6 +218,7 @@ const forms: Readonly<Partial<Record<Fact["type"], Form>>> = {
         { model: text, providers: mapOf(fields({ address: text }, { digest: text })), sandbox: text, permissions },
       ),
       parks,
+      agents: mapOf(text),
     },
   ),
   "run.ended": fields({ outcome }),

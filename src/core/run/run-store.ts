@@ -12,6 +12,7 @@ export type RunStore = RunRecords &
   RunCommands &
   RunOutputs &
   RunDocuments &
+  RunAgents &
   ReusableResults &
   WorkspaceLeases &
   Readonly<{
@@ -203,6 +204,14 @@ export type RunOutputs = Readonly<{
  * of a background run's process.
  */
 export type LocalPlace = "outputs" | "worktrees" | "versions" | "log";
+
+/** The definitions of agents that runs carry, by the hash of their text. Each text is stored once for all runs. */
+export type RunAgents = Readonly<{
+  /** Stores the texts that a run refers to, before the run records their hashes. */
+  keepAgents(run: string, texts: ReadonlyMap<string, string>): Promise<void>;
+  /** The texts of these hashes; a text that is missing or does not match its hash is left out. */
+  agentTexts(hashes: readonly string[]): Promise<ReadonlyMap<string, string>>;
+}>;
 
 /** Small named texts beside the records of a run, such as the request of a background run. */
 export type RunDocuments = Readonly<{

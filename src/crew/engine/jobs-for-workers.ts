@@ -10,7 +10,7 @@ import { withoutAuth } from "../../runtime/resume/recorded-agent.ts";
 export type WorkerJobParts = Readonly<{
   settings: JobSettings;
   roster: Roster;
-  /** The agent definition that an earlier process recorded for a task. */
+  /** The agent definition that the run recorded for a task, or carries. */
   recorded(call: Call): Agent | undefined;
   /**
    * Names of tools that are not built in, and of MCP servers. A worker must have the tools and servers that an agent

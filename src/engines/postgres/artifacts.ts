@@ -1,13 +1,15 @@
 import { createHash } from "node:crypto";
 import type { Artifact } from "../../core/outcome/artifact.ts";
 import { CrewError } from "../../core/schema/error.ts";
+import type { RunAgents } from "../../core/run/run-store.ts";
+import { artifactOf } from "../../runtime/disk/artifact-of.ts";
 import type { Database } from "./database.ts";
 
 /** A store of texts, addressed by the hash of their content. Equal contents are stored once. */
 export type Artifacts = Readonly<{
   put(artifact: Artifact, body: Buffer): Promise<void>;
   get(hash: string): Promise<Buffer | undefined>;
-  /** Deletes stored contents that no output refers to. */
+  /** Deletes stored contents that no output and no run refers to. */
   sweep(): Promise<void>;
 }>;
 
@@ -58,7 +60,8 @@ export function openArtifacts(database: Database, objects?: ObjectStore): Artifa
     sweep: async () => {
       const gone = await database.query<{ hash: string; place: string | null }>(
         `delete from subcrew.artifacts a where created < clock_timestamp() - ${YOUNG}
-         and not exists (select from subcrew.outputs o where o.hash = a.hash) returning hash, place`,
+         and not exists (select from subcrew.outputs o where o.hash = a.hash)
+         and not exists (select from subcrew.run_agents g where g.hash = a.hash) returning hash, place`,
       );
       for (const { hash, place } of gone) if (place !== null) await objects?.remove(hash).catch(() => {});
     },
@@ -71,3 +74,30 @@ const elsewhere = (place: string): CrewError =>
     `The result cannot be read: it is stored outside of the database, in ${place}.`,
     "Set SUBCREW_ARTIFACTS on this machine as on the workers.",
   );
+
+/** The definitions of agents that runs carry, as artifacts. A row for each run says which of them are needed. */
+export function runAgents(database: Database): RunAgents {
+  return {
+    keepAgents: async (run, texts) => {
+      await database.query(KEEP, [run, [...texts.keys()], [...texts.values()]]);
+    },
+    agentTexts: async (hashes) => {
+      const rows = await database.query<{ hash: string; body: Buffer }>(
+        "select hash, body from subcrew.artifacts where hash = any($1) and body is not null",
+        [hashes],
+      );
+      const texts = rows.map(({ hash, body }) => [hash, body.toString()] as const);
+      return new Map(texts.filter(([hash, text]) => artifactOf(text).hash === hash));
+    },
+  };
+}
+
+/** Most runs find the texts in the database: their rows are only changed before a sweep could delete them. */
+const KEEP = `
+  with texts as (select hash, convert_to(body, 'UTF8') as body from unnest($2::text[], $3::text[]) as t (hash, body)),
+  kept as (
+    insert into subcrew.artifacts (hash, bytes, body) select hash, length(body), body from texts
+    on conflict (hash) do update set created = clock_timestamp()
+    where artifacts.created < clock_timestamp() - interval '30 minutes'
+  )
+  insert into subcrew.run_agents (run, hash) select $1, hash from texts on conflict (run, hash) do nothing`;

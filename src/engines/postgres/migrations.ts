@@ -197,4 +197,16 @@ export const migrations: readonly Migration[] = [
     sql: `alter table artifacts add constraint artifacts_match
             check (body is null or hash = encode(sha256(body), 'hex')) not valid`,
   },
+  {
+    name: "the agents that runs carry",
+    sql: `
+      create table run_agents (
+        run text not null,
+        hash text not null references artifacts (hash),
+        created timestamptz not null default clock_timestamp(),
+        primary key (run, hash)
+      );
+      create index run_agents_hash on run_agents (hash);
+    `,
+  },
 ];

@@ -1,5 +1,5 @@
 import type { IndexedResult, RunStore } from "../../core/run/run-store.ts";
-import { type ObjectStore, openArtifacts } from "./artifacts.ts";
+import { type ObjectStore, openArtifacts, runAgents } from "./artifacts.ts";
 import { runCommands } from "./commands.ts";
 import type { Database } from "./database.ts";
 import { postgresLeases } from "./leases.ts";
@@ -35,6 +35,7 @@ export function createPostgresStore({ database: raw, presence, local, objects }:
     ...ownership,
     ...runCommands(database),
     ...runOutputs(database, artifacts, local),
+    ...runAgents(database),
     lease: postgresLeases(database, presence),
     place: (run) => `${raw.shown} (${run})`,
     reusable: async (key) => {
@@ -56,7 +57,7 @@ export function createPostgresStore({ database: raw, presence, local, objects }:
     },
     remove: async (run) => {
       await database.transaction(async (query) => {
-        for (const table of ["events", "outputs", "documents", "commands", "runs"])
+        for (const table of ["events", "outputs", "run_agents", "documents", "commands", "runs"])
           await query(`delete from subcrew.${table} where run = $1`, [run]);
       });
       await local.remove(run).catch(unlessMissing); // the files on other machines are not deleted
@@ -64,6 +65,10 @@ export function createPostgresStore({ database: raw, presence, local, objects }:
     sweep: async () => {
       await database.query(
         "delete from subcrew.results r where not exists (select from subcrew.runs where run = r.run)",
+      );
+      await database.query(
+        `delete from subcrew.run_agents a where created < clock_timestamp() - interval '1 hour'
+         and not exists (select from subcrew.runs where run = a.run)`,
       );
       await artifacts.sweep();
     },

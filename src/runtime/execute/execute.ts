@@ -210,7 +210,8 @@ export async function execute(
       change: (change) => {
         const step = applyChange(all, change);
         contests.changed();
-        scope.run.emit("", { type: "plan.changed", change });
+        const agents = change.newTasks && scope.run.carry?.({ nodes: change.newTasks });
+        scope.run.emit("", { type: "plan.changed", change, ...defined({ agents }) });
         advance(step);
       },
       cancelWaiting: (id, reason) => {

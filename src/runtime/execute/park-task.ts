@@ -1,23 +1,47 @@
+import type { Task } from "../../core/plan/task.ts";
 import type { Parks } from "../../core/task/engine.ts";
+import { pause } from "../async/cancel.ts";
 import type { DelegationSlot } from "./delegate.ts";
 import type { NodeContext } from "./scope.ts";
 
-/** Lets tasks park: records why a task waits, frees its slot meanwhile, and records what ended the wait. */
-export function createParks(
-  { path, scope: { run }, signal }: Pick<NodeContext, "path" | "scope" | "signal">,
-  { freeSlot }: Pick<DelegationSlot, "freeSlot">,
-): Parks | undefined {
-  const { parks } = run;
+type TaskPlace = Pick<NodeContext, "path" | "scope" | "signal">;
+
+/** Lets tasks park where the options of the run say so; see `parkTask`. */
+export function createParks(place: TaskPlace, slot: Pick<DelegationSlot, "freeSlot">): Parks | undefined {
+  const { parks } = place.scope.run;
   if (parks === undefined || (parks.onLimit === "end" && parks.onProviderFault === "fail")) return undefined;
-  return {
-    ...parks,
-    park: async (parking, wait) => {
-      if (signal.aborted) return false;
-      run.emit(path, { type: "node.parked", ...parking });
-      const why = await freeSlot(() => wait(signal));
-      if (signal.aborted) return false;
-      run.emit(path, { type: "node.unparked", why });
-      return true;
-    },
+  return { ...parks, park: parkTask(place, slot) };
+}
+
+/** Parks a task: records why it waits, frees its slot meanwhile, and records what ended the wait. */
+const parkTask =
+  ({ path, scope: { run }, signal }: TaskPlace, { freeSlot }: Pick<DelegationSlot, "freeSlot">): Parks["park"] =>
+  async (parking, wait) => {
+    if (signal.aborted) return false;
+    run.emit(path, { type: "node.parked", ...parking });
+    const why = await freeSlot(() => wait(signal));
+    if (signal.aborted) return false;
+    run.emit(path, { type: "node.unparked", why });
+    return true;
   };
+
+/** How often the missing agent of a task is searched again. */
+const SEARCH_MS = 2_000;
+
+/** Parks a task of a resumed run while its agent is missing, whatever the options say. False: the task was stopped. */
+export async function untilAgentFound(
+  task: Task,
+  place: TaskPlace,
+  slot: Pick<DelegationSlot, "freeSlot">,
+): Promise<boolean> {
+  const { run } = place.scope;
+  const missing = run.missingAgent?.(task);
+  if (!missing) return true;
+  return parkTask(place, slot)({ ...missing, waitsFor: "agent" }, async (signal) => {
+    while (await pause(SEARCH_MS, signal)) {
+      await run.agents?.().catch(() => {}); // an unreadable folder may become readable
+      if (!run.missingAgent?.(task)) break;
+    }
+    return "the agent was found";
+  });
 }

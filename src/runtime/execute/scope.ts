@@ -1,4 +1,5 @@
 import type { Catalog } from "../../core/delegation/catalog.ts";
+import type { MissingAgent } from "../../core/delegation/roster.ts";
 import type { Outcome } from "../../core/outcome/outcome.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Isolation, Worktree } from "../../core/plan/isolation.ts";
@@ -33,6 +34,10 @@ export type RunParts = Readonly<{
   outputFile?(path: string): Promise<string | undefined>;
   /** Starts subagents that continue after the run; absent: subagents end with the task that started them. */
   background?: UnawaitedHelpers;
+  /** Stores the agents of tasks that are added to the plan; returns their hashes, to be recorded. */
+  carry?(body: Pick<Body, "nodes">): Readonly<Record<string, string>>;
+  /** Why the agent of a task is missing; absent for a new run, whose agents were found. */
+  missingAgent?(task: Task): MissingAgent | undefined;
   /** The currently available agents; absent where agents cannot be searched. */
   agents?(): Promise<Catalog>;
   /**

@@ -11,7 +11,7 @@ import { DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
 import { reasonOf } from "../async/cancel.ts";
 import { createAskPerson } from "./ask-person.ts";
 import { createDelegation, type DelegationSlot } from "./delegate.ts";
-import { createParks } from "./park-task.ts";
+import { createParks, untilAgentFound } from "./park-task.ts";
 import { withRetry } from "./retry.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
 import { postMessage, sendTo } from "./send-message.ts";
@@ -89,6 +89,8 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
   const parks = createParks(context, delegation);
   let tellsLost = isResumed;
   try {
+    if (!(await untilAgentFound(call.task, context, delegation)))
+      return { status: "cancelled", reason: reasonOf(signal) };
     return await run.engine.perform(call, {
       signal,
       emit: (fact) => run.emit(path, fact),

@@ -72,10 +72,18 @@ export type ConversationBeginning = Omit<FirstMessageParts, "fork" | "run">;
 /** Maximum length of a chain of continued conversations. */
 const LONGEST_CHAIN = 1_000;
 
+export type PreviousRunsParts = Readonly<{
+  store: RunStore;
+  refresh?: boolean;
+  continued?: RecordedRun | undefined;
+  /** The agents that this run carries. */
+  carried?: ReadonlyMap<string, Agent>;
+}>;
+
 /** Opens the records of earlier runs in a store. */
 export function openPreviousRuns(
   past: readonly KeptEvent[],
-  { store, refresh = false, continued }: { store: RunStore; refresh?: boolean; continued?: RecordedRun | undefined },
+  { store, refresh = false, continued, carried }: PreviousRunsParts,
 ): PreviousRuns {
   const imagesOf: PreviousRuns["imagesOf"] = async (run, images) => {
     const found = await readImages(store, run, images);
@@ -148,7 +156,7 @@ export function openPreviousRuns(
     };
   };
   return {
-    agents: recordedAgents(past),
+    agents: recordedAgents(past, carried),
     talkOf: (task, turn) => talkOf(task, turn),
     imagesOf,
     refresh,
@@ -249,7 +257,11 @@ export async function withPreviousRun(
 
 function chosen(
   name: string,
-  { recorded, found, earlier }: { recorded: RecordedAgent; found: Agent | undefined; earlier: PreviousRuns },
+  {
+    recorded,
+    found,
+    earlier,
+  }: { recorded: Pick<RecordedAgent, "definition">; found: Agent | undefined; earlier: PreviousRuns },
   emit: PerformContext["emit"],
 ): Agent {
   if (!found || !isChanged(recorded.definition, found)) return found ?? recorded.definition;

@@ -17,12 +17,15 @@ export type RecordedAgent = Readonly<{
 export type RecordedAgents = Readonly<{
   /** The agent of the task at this path. */
   at(path: string): RecordedAgent | undefined;
-  /** The latest agent of this name. */
-  named(name: string): RecordedAgent | undefined;
+  /** The agent of this name that the run carries, or the latest that one of its tasks had. */
+  named(name: string): Pick<RecordedAgent, "definition"> | undefined;
 }>;
 
-/** Collects the recorded agents from the events of a run. */
-export function recordedAgents(events: readonly KeptEvent[]): RecordedAgents {
+/** Collects the recorded agents from the events of a run; `carried`: the agents that the run carries. */
+export function recordedAgents(
+  events: readonly KeptEvent[],
+  carried: ReadonlyMap<string, Agent> = new Map(),
+): RecordedAgents {
   const known = new Map<string, Omit<RecordedAgent, "model" | "reuse">>();
   const paths = new Map<string, RecordedAgent>();
   const names = new Map<string, RecordedAgent>();
@@ -35,7 +38,13 @@ export function recordedAgents(events: readonly KeptEvent[]): RecordedAgents {
     paths.set(event.path, { ...agent, model, reuse });
     names.set(event.agent, { ...agent, model });
   }
-  return { at: (path) => paths.get(path), named: (name) => names.get(name) };
+  return {
+    at: (path) => paths.get(path),
+    named: (name) => {
+      const definition = carried.get(name);
+      return definition ? { definition } : names.get(name);
+    },
+  };
 }
 
 /** Hash of an agent with its permissions, without its file path. */

@@ -69,6 +69,8 @@ export type Start = RunParts &
     settings?: RecordedSettings;
     /** True: no API key was found, so tasks that name no other model use the offline model. */
     offline?: true;
+    /** The agents that the run carries, by name: the hashes of their stored definitions. */
+    carried?: Readonly<Record<string, string>>;
     /** Reports the usage of this run to its parent run, if a program of one of that run's tasks started this run. */
     report?(spent: BelowSpent): Promise<void>;
     /** The budget of the parent run, whose task started this run. */
@@ -300,7 +302,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
         }),
         ...(start.context !== "" && { context: start.context }),
         limits,
-        ...defined({ settings: start.settings, parks: start.parks, offline: start.offline }),
+        ...defined({ settings: start.settings, parks: start.parks, offline: start.offline, agents: start.carried }),
       });
     for (const { code, text } of start.warnings ?? []) emit("", { type: "warning", code, text });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });

@@ -8,6 +8,7 @@ import { type Disk, machineDisk } from "../disk/disk.ts";
 import { fault } from "../disk/fault-points.ts";
 import { livingClaim, whoWeAre } from "../disk/process-claim.ts";
 import { readRegularText, WRITE_FLAGS } from "../disk/regular-file.ts";
+import { openHashedTexts } from "../disk/hashed-texts.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 import { post, serveCommands, serveRest, waiting } from "./command-queue.ts";
 import { follow } from "./follow-journal.ts";
@@ -17,6 +18,7 @@ import { readForResume } from "./read-journal.ts";
 import { firstEvent, lastEvent } from "./journal-ends.ts";
 import { journalPieces } from "./read-journal.ts";
 import {
+  agentsFolder,
   documentFile,
   leasesFile,
   localPlace,
@@ -55,6 +57,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     return dated.toSorted((a, b) => b.at - a.at || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
   };
   const starting = (run: string): string => join(folderOf(run), STARTING_FILE);
+  const agents = openHashedTexts(agentsFolder(home), disk);
   const outputs = createOutputFiles(folderOf, (run) => eventsOf(folderOf(run)), disk);
   return {
     list,
@@ -137,6 +140,8 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     local: (run, what) => localPlace(folderOf(run), what),
     document: async (run, name) => readRegularText(documentFile(folderOf(run), name)).catch(() => undefined),
     setDocument: async (run, name, text) => writeAtomic(documentFile(folderOf(run), name), text),
+    keepAgents: async (_run, texts) => agents.keep(texts),
+    agentTexts: agents.read,
     lease: createWorkspaceLeases(
       leaseFile(leasesFile(home), async (run) => (await ownerOf(folderOf(run)))?.host !== undefined),
     ),
@@ -149,7 +154,11 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
       await rename(folder, gone);
       await rm(gone, { recursive: true, force: true });
     },
-    sweep: async () => rm(oldResultsFile(home), { force: true }),
+    sweep: async () => {
+      await rm(oldResultsFile(home), { force: true });
+      const begins = await Promise.all((await list()).map(async (run) => (await firstEvent(folderOf(run)))?.at ?? 0));
+      await agents.sweep(Math.min(Date.now(), ...begins));
+    },
   };
 }
 

@@ -22,6 +22,9 @@ export const runFolder = (home: string, run: string): string => join(home, "runs
 /** The folder of all runs. */
 export const runsFolder = (home: string): string => join(home, "runs");
 
+/** The folder of the definitions of agents that runs carry, one file each, named by the hash of its text. */
+export const agentsFolder = (home: string): string => join(home, "run-agents");
+
 /** An index of reusable results that earlier versions wrote. */
 export const oldResultsFile = (home: string): string => join(home, "results.jsonl");
 

@@ -35,6 +35,7 @@ type MemoryRun = {
 /** Runs in the memory of this process, for crews without a home folder and for tests. They end with the process. */
 export function createMemoryStore(clock: () => number = Date.now): RunStore {
   const runs = new Map<string, MemoryRun>();
+  const agents = new Map<string, string>();
   let leases: readonly LeaseEntry[] = [];
   const made = (run: string): MemoryRun => {
     const known = runs.get(run);
@@ -186,6 +187,14 @@ export function createMemoryStore(clock: () => number = Date.now): RunStore {
       change: async (make) => void (leases = make(leases)),
       sign: async (entry) => entry,
     }),
+    keepAgents: async (_run, texts) => texts.forEach((text, hash) => void agents.set(hash, text)),
+    agentTexts: async (hashes) =>
+      new Map(
+        hashes.flatMap((hash) => {
+          const text = agents.get(hash);
+          return text === undefined ? [] : [[hash, text] as const];
+        }),
+      ),
     reusable: async (key) =>
       [...runs]
         .flatMap(([run, { events }]) => events.flatMap((event): IndexedResult[] => resultOf(event, run, key)))

@@ -3,6 +3,7 @@ import type { KeptEvent } from "../../../src/core/run/event.ts";
 import type { Outcome } from "../../../src/core/outcome/outcome.ts";
 import type { Receipt, RunCommand } from "../../../src/core/run/run-command.ts";
 import { deferred } from "../../../src/runtime/async/deferred.ts";
+import { artifactOf } from "../../../src/runtime/disk/artifact-of.ts";
 import type { LeaseOptions, RunStore, WorkspaceLease } from "../../../src/core/run/run-store.ts";
 
 const RUN = "run_store0000000";
@@ -321,6 +322,20 @@ export function storeSuite(name: string, make: () => RunStore): void {
         undefined,
         "done\n",
       ]);
+    });
+
+    test("the definitions of agents are stored by hash, once for all runs, and not deleted while a run carries them", async () => {
+      const store = make();
+      const texts = new Map(['{"name":"grün"}', "{}"].map((text) => [artifactOf(text).hash, text]));
+      const [hash = ""] = texts.keys();
+      const before = Date.now();
+      await store.keepAgents(RUN, texts);
+      await store.keepAgents(OTHER, texts);
+      for (const run of [RUN, OTHER]) await record(store, [{ ...fact(1, run), at: before }], run);
+      await store.remove(OTHER);
+      await store.sweep();
+      expect(await store.agentTexts([...texts.keys(), "0".repeat(64)])).toEqual(texts);
+      expect(await store.agentTexts([hash])).toEqual(new Map([[hash, texts.get(hash)]]));
     });
 
     test("a document is replaced by the next one with its name", async () => {
