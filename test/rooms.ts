@@ -45,7 +45,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "core/outcome": {
     holds: "how a task ended, sums of its usage and cost, what it changed",
-    sees: ["core/text", "core/rules", "core/policy"],
+    sees: ["core/text", "core/schema", "core/rules", "core/policy"],
   },
   "core/net": { holds: "A2A words, loopback addresses, proxies", sees: ["core/text", "core/outcome"] },
   "core/model": {
@@ -65,6 +65,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "events and their fold: state, status, result, budget, history; commands to a run",
     sees: [
       "core/text",
+      "core/schema",
       "core/vocabulary",
       "core/rules",
       "core/agent",

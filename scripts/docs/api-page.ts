@@ -70,6 +70,7 @@ function entry(inner: string, outer: string, source: string): string[] {
     ...(said === "" ? [] : [said, ""]),
     "<!-- declaration -->",
     "```ts",
+    ...schemasOf(source.slice(at.index), source),
     declaration(source.slice(at.index)),
     "```",
     "",
@@ -77,6 +78,22 @@ function entry(inner: string, outer: string, source: string): string[] {
 }
 
 const MOST_LINES = 60;
+
+/** The schema that a type is inferred from, as it stands in the same file. */
+function schemasOf(text: string, source: string): string[] {
+  const [, name] = /^export type [^;]*\bz\.infer<typeof (\w+)>/.exec(text) ?? [];
+  const at = name === undefined ? -1 : source.search(new RegExp(`^(?:export )?const ${name}\\b`, "m"));
+  if (at < 0) return [];
+  const lines = source.slice(at).split("\n");
+  const end = lines.findIndex((line) => /^\S.*;$/.test(line));
+  return [
+    lines
+      .slice(0, end + 1)
+      .join("\n")
+      .replace(/^export /, ""),
+    "",
+  ];
+}
 
 /** The declaration without the body of a function. */
 function declaration(text: string): string {

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { config } from "../core/config/config.ts";
 import { plan } from "../core/plan/plan.ts";
-import { eventSchema, resultSchema } from "./event-schema.ts";
+import { eventSchema } from "../core/run/event.ts";
+import { resultSchema } from "./result-schema.ts";
 import type { JsonSchema } from "../core/text/json.ts";
 import { inputOf } from "../modes/compile.ts";
 
@@ -35,6 +36,6 @@ const types: Readonly<Record<SchemaName, () => z.ZodType>> = {
   plan: () => plan,
   team: () => withoutMode("team"),
   input: () => z.union(modes.map(withoutMode)),
-  event: () => eventSchema,
+  event: eventSchema,
   result: () => resultSchema,
 };

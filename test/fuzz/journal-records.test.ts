@@ -57,7 +57,7 @@ const ok = {
   from: ["a"],
   approved: false,
   reviews: [{ approved: true, feedback: "good" }],
-  changes: { files: ["a.txt"], applied: true },
+  changes: { files: ["a.txt"], applied: true, patch: { hash: "h", bytes: 1 } },
 };
 const task = {
   agent: "worker",
@@ -101,7 +101,7 @@ const facts: readonly object[] = [
     cwd: "/w",
     version: "0",
     continues: "run_x/a",
-    origin: { via: "a2a", caller: "c", context: "x" },
+    origin: { by: "a2a", caller: "c", agent: "worker", context: "x" },
     context: "c",
     permissions: { mode: "default", allow: ["bash"], deny: ["bash(rm *)"], writableRoots: ["/w"] },
     limits: { maxTokens: 5, maxUsd: 1, maxTimeMs: 1000 },
@@ -157,7 +157,7 @@ const facts: readonly object[] = [
     ],
     usage,
     cost,
-    carry: { kind: "k" },
+    carry: { by: "anthropic", data: 1 },
     model: "m2",
   },
   { type: "gate.opened", path: "b", question: "bash: ls?", call: "c1", wants: "words", offersNetwork: true },

@@ -1,11 +1,12 @@
-import type { SummaryCut } from "../text/cut.ts";
+import { z } from "zod";
+import { list } from "../schema/recorded.ts";
 import { defined } from "../text/defined.ts";
 import { addCount } from "../text/json.ts";
 import { showsNothing } from "../text/sanitize.ts";
-import type { Artifact } from "./artifact.ts";
-import type { ReachedLimit } from "./reached-limit.ts";
-import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "./usage.ts";
-import type { Changes } from "./worktree-changes.ts";
+import { artifact } from "./artifact.ts";
+import { reachedLimit } from "./reached-limit.ts";
+import { addCost, addUsage, cost, noCost, noUsage, usage } from "./usage.ts";
+import { worktreeChanges } from "./worktree-changes.ts";
 
 /** Failure codes of nodes, with the exit code of a run that fails with them. */
 const faultExits = {
@@ -54,68 +55,85 @@ const faultExits = {
 export type FaultCode = keyof typeof faultExits;
 export const faultCodes: readonly FaultCode[] = Object.keys(faultExits) as FaultCode[];
 
-export type Fault = Readonly<{
-  code: FaultCode;
-  message: string;
-  /** What a person can do about the failure. */
-  hint?: string;
-  retryable: boolean;
-  /** How long the provider or server asked us to wait. */
-  retryAfterMs?: number;
-}>;
+const text = z.string();
 
-/** The cost of a node, and the artifact that contains its output. */
-export type Spending = Readonly<{
-  usage?: Usage;
-  cost?: Cost;
-  model?: string;
-  /** How often each tool was used. */
-  tools?: Readonly<Record<string, number>>;
-  ms?: number;
-  /** The full output in the run's store. A reader that needs a file creates it from the stored output. */
-  artifact?: Artifact;
-  /** How many characters of the output are given to the agent that started the task. */
-  summaryChars?: number;
-  /** Returns where the excerpt may end, such as after a line; by default it ends exactly at the maximum length. */
-  summaryCut?: SummaryCut;
-  /** The limit that cut the task short. */
-  limit?: ReachedLimit;
-  /** The changes that the task made in a worktree, and whether they were applied to the workspace. */
-  changes?: Changes;
-}>;
+export const outcomeFault = z.strictObject({
+  code: z.enum(faultCodes).describe("the stable code; see the list of error codes"),
+  message: text.describe("the failure in one sentence"),
+  hint: text.exactOptional().describe("what a person can do about it"),
+  retryable: z.boolean().describe("whether another attempt may succeed"),
+  retryAfterMs: z.number().exactOptional().describe("how long the provider or server asked to wait, in milliseconds"),
+});
+export type Fault = Readonly<z.infer<typeof outcomeFault>>;
 
 /** One round of a review: the verdict and the feedback of the reviewer. */
-export type ReviewRound = Readonly<{ approved: boolean; feedback: string }>;
+const reviewRound = z.strictObject({ approved: z.boolean(), feedback: text });
+export type ReviewRound = Readonly<z.infer<typeof reviewRound>>;
+
+const spending = {
+  usage: usage.exactOptional().describe("tokens that were used"),
+  cost: cost.exactOptional().describe("money that was spent"),
+  model: text.exactOptional().describe("the model that answered"),
+  tools: z.record(text, z.number().int().nonnegative()).exactOptional().describe("how often each tool was used"),
+  ms: z.number().exactOptional().describe("how long the task took, in milliseconds"),
+  artifact: artifact.exactOptional().describe("the full output, unshortened, as it is stored with the run"),
+  summaryChars: z
+    .number()
+    .exactOptional()
+    .describe("how many characters of the output the agent that started the task reads"),
+  summaryCut: z
+    .enum(["simple", "smart"])
+    .exactOptional()
+    .describe(
+      "how the excerpt for that agent is cut: after exactly that many characters (simple), or after a paragraph or sentence (smart)",
+    ),
+  limit: reachedLimit.exactOptional().describe("the limit that ended the task early"),
+  changes: worktreeChanges.exactOptional().describe("changes in a worktree"),
+};
 
 /** Reviews of a node's output; absent for a node without a review. */
-export type Reviewed = Readonly<{
-  /** False: the output was accepted without the reviewer's approval. */
-  approved?: boolean;
-  /** The reviewer's verdict and feedback for each round. */
-  reviews?: readonly ReviewRound[];
-}>;
+const reviewed = {
+  approved: z.boolean().exactOptional().describe("false: the work was accepted without approval"),
+  reviews: list(reviewRound).exactOptional().describe("the reviewer's verdict in each round"),
+};
 
+/** What a node used, and the artifact that contains its output. */
+export type Spending = Readonly<z.infer<z.ZodObject<typeof spending>>>;
+
+export const outcome = z.discriminatedUnion("status", [
+  z.strictObject({
+    ...spending,
+    ...reviewed,
+    status: z.literal("ok"),
+    output: text.describe("the answer as text"),
+    data: z.unknown().exactOptional().describe("the answer as a JSON value, if a schema was given"),
+    from: list(text).exactOptional().describe("nodes whose output is passed on"),
+  }),
+  z.strictObject({
+    ...spending,
+    ...reviewed,
+    status: z.literal("failed"),
+    fault: outcomeFault,
+    output: text.exactOptional().describe("the part of the answer that exists"),
+    data: z.unknown().exactOptional(),
+  }),
+  z.strictObject({
+    ...spending,
+    ...reviewed,
+    status: z.literal("cancelled"),
+    reason: text,
+    output: text.exactOptional().describe("the part of the answer that exists"),
+    final: z.literal(true).exactOptional().describe("cancelled by name: `resume` does not start the task again"),
+  }),
+  z.strictObject({
+    ...spending,
+    ...reviewed,
+    status: z.literal("skipped"),
+    because: text.describe("the node that did not succeed"),
+  }),
+]);
 /** How a node ended. Each node has exactly one outcome; a failure carries the partial work. */
-export type Outcome = Spending &
-  Reviewed &
-  (
-    | Readonly<{
-        status: "ok";
-        output: string;
-        data?: unknown;
-        /** The nodes whose outputs a join or loop passes on as its own output. */
-        from?: readonly string[];
-      }>
-    | Readonly<{ status: "failed"; fault: Fault; output?: string; data?: unknown }>
-    | Readonly<{
-        status: "cancelled";
-        reason: string;
-        output?: string;
-        /** True: this task was cancelled by name, so resuming the run does not start it again. */
-        final?: true;
-      }>
-    | Readonly<{ status: "skipped"; because: string }>
-  );
+export type Outcome = Readonly<z.infer<typeof outcome>>;
 
 /** The sum of what nodes spent; the model is that of the first node with one. */
 export function sumSpent(outcomes: readonly Outcome[]): Spending {

@@ -1,14 +1,17 @@
+import { z } from "zod";
+import { exact } from "../schema/recorded.ts";
 import { formatDuration } from "../text/duration.ts";
 
+export const reachedLimit = z.strictObject({
+  kind: exact(z.enum(["turns", "time", "usd", "tokens", "toolCalls", "spawns"])),
+  value: z.number().describe("the limit; time in milliseconds"),
+  run: z.literal(true).exactOptional().describe("true: a limit of the whole run"),
+  cap: exact(z.enum(["day", "project"]))
+    .exactOptional()
+    .describe("a spending cap for all runs of a day or of a project"),
+});
 /** A limit that cut a task short, and its value; time in milliseconds. */
-export type ReachedLimit = Readonly<{
-  kind: "turns" | "time" | "usd" | "tokens" | "toolCalls" | "spawns";
-  value: number;
-  /** True: the limit applies to the whole run, not to the task alone. */
-  run?: true;
-  /** The limit is a cap on all runs together, of one day or in a project. */
-  cap?: "day" | "project";
-}>;
+export type ReachedLimit = Readonly<z.infer<typeof reachedLimit>>;
 
 /** The codes of failures at a limit. */
 export type LimitCode = "TIMEOUT" | "MAX_TURNS" | "MAX_TOOL_CALLS" | "BUDGET";

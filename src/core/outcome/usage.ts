@@ -1,31 +1,29 @@
+import { z } from "zod";
 import { defined } from "../text/defined.ts";
 
-/**
- * Tokens and turns that were used; `reasoning` is part of `output`, and `contextTokens` is the size of the last turn.
- */
-export type Usage = Readonly<{
-  input: number;
-  output: number;
-  cacheRead: number;
-  cacheWrite: number;
-  reasoning: number;
-  contextTokens: number;
-  turns: number;
-  /** Tokens of turns that were cut off: an estimate, counted apart from the rest. */
-  estimated?: number;
-}>;
+const count = z.number().int().nonnegative();
 
-/**
- * Money that was spent; `unpriced` counts the turns whose price is unknown, which does not mean that they were free.
- */
-export type Cost = Readonly<{
-  usd: number;
-  unpriced: number;
-  /** Dollars for turns that were cut off: an estimate, counted apart from `usd`. */
-  estimated?: number;
-  /** The dollars that caches of providers saved; absent where nothing was cached. */
-  saved?: number;
-}>;
+export const usage = z.strictObject({
+  input: count.describe("input tokens, without those read from a cache"),
+  output: count.describe("output tokens"),
+  cacheRead: count.describe("input tokens read from a cache"),
+  cacheWrite: count.describe("input tokens written to a cache"),
+  reasoning: count.describe("output tokens used for thinking; part of output"),
+  contextTokens: count.describe("size of the conversation at the last turn"),
+  turns: count.describe("model turns"),
+  estimated: z.number().exactOptional().describe("estimated tokens of turns that were cut off, counted apart"),
+});
+/** Tokens and turns that were used. */
+export type Usage = Readonly<z.infer<typeof usage>>;
+
+export const cost = z.strictObject({
+  usd: z.number().describe("dollars"),
+  unpriced: count.describe("turns whose price is unknown; they do not count as free"),
+  estimated: z.number().exactOptional().describe("estimated dollars of turns that were cut off, counted apart"),
+  saved: z.number().exactOptional().describe("dollars that caches of providers saved"),
+});
+/** Money that was spent. */
+export type Cost = Readonly<z.infer<typeof cost>>;
 
 /** Usage of zero. */
 export function noUsage(): Usage {

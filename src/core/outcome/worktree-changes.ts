@@ -1,25 +1,29 @@
-import type { Artifact } from "./artifact.ts";
+import { z } from "zod";
+import { artifact } from "./artifact.ts";
 import { judge } from "../policy/judge.ts";
 import type { Policy } from "../policy/policy.ts";
 import { strictest, type Verdict } from "../policy/verdict.ts";
 import { placed } from "../rules/call-subject.ts";
+import { list } from "../schema/recorded.ts";
 
 /** One file that a task changed, and how: added, modified, deleted, or of another type now. */
 export type FileChange = Readonly<{ path: string; how: "A" | "M" | "D" | "T"; isRepository: boolean }>;
 
+export const worktreeChanges = z.strictObject({
+  files: list(z.string()),
+  applied: z.boolean().describe("whether the patch was applied to the workspace"),
+  patch: artifact.describe("the patch, as the store of the run has it"),
+  returned: z.literal(true).exactOptional().describe("made on another machine, and not applied on this one yet"),
+  conflicts: list(z.string())
+    .exactOptional()
+    .describe("files that conflicted, so that the patch was not applied to them"),
+  versions: z
+    .record(z.string(), artifact)
+    .exactOptional()
+    .describe("the task's version of each conflicting file, unless it deleted the file"),
+});
 /** The changes that a task made in a worktree, and whether they were applied. */
-export type Changes = Readonly<{
-  files: readonly string[];
-  applied: boolean;
-  /** The task's changes as a patch, which is in the run's store. */
-  patch: Artifact;
-  /** True: the changes were made on another machine and are not applied on this machine yet. */
-  returned?: true;
-  /** Conflicting files that prevented applying the patch. */
-  conflicts?: readonly string[];
-  /** The task's version of each conflicting file, unless it deleted the file. */
-  versions?: Readonly<Record<string, Artifact>>;
-}>;
+export type Changes = Readonly<z.infer<typeof worktreeChanges>>;
 
 /** The mode with which git marks a submodule or a nested repository (a gitlink). */
 const COMMIT = "160000";

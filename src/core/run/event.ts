@@ -1,324 +1,366 @@
+import { z } from "zod";
 import type { Agent } from "../agent/agent.ts";
 import type { ProviderData, ToolCall } from "../model/model.ts";
-import type { Outcome } from "../outcome/outcome.ts";
-import type { ReachedLimit } from "../outcome/reached-limit.ts";
-import type { Cost, Usage } from "../outcome/usage.ts";
-import type { Answer } from "../plan/gate.ts";
-import type { Plan } from "../plan/plan.ts";
-import type { Task } from "../plan/task.ts";
-import type { Permissions } from "../policy/permissions.ts";
-import type { Change } from "../schedule/change.ts";
-import type { ToolStatus } from "../vocabulary/tool-status.ts";
-import type { BudgetLimits } from "./budget.ts";
-import type { ChangedFile } from "./file-version.ts";
-import type { RunParameters } from "./run-parameters.ts";
+import { outcome as outcomeSchema } from "../outcome/outcome.ts";
+import { reachedLimit } from "../outcome/reached-limit.ts";
+import { cost, type Usage, usage } from "../outcome/usage.ts";
+import { type Answer, answer } from "../plan/gate.ts";
+import { type Plan, plan } from "../plan/plan.ts";
+import { type Task, task } from "../plan/task.ts";
+import { type Permissions, permissions } from "../policy/permissions.ts";
+import { type Change, change } from "../schedule/change.ts";
+import { asRecorded, exact, list, time, typed } from "../schema/recorded.ts";
+import type { Exact } from "../text/defined.ts";
+import { toolStatuses } from "../vocabulary/tool-status.ts";
+import { budgetLimits } from "./budget.ts";
+import { changedFile } from "./file-version.ts";
+import { runParameters, type RunParameters } from "./run-parameters.ts";
 
-/** The run and the task that an event belongs to, and its time. `path` is empty for the run itself. */
-export type Envelope = Readonly<{ run: string; path: string; at: number }>;
+const text = z.string();
+const count = z.number().int().nonnegative();
+const call = text.describe("the id of the call");
+const tool = text.describe("the name of the tool");
+const outcome = outcomeSchema.describe("how the run, node or call ended");
+
+/** The run and the task that an event belongs to, and its time. */
+export const envelope = z.strictObject({
+  run: text.describe("the id of the run"),
+  path: text.describe("the path of the task, such as `lead/scout`; empty for the run itself"),
+  at: time.describe("time of the event, in milliseconds since 1970"),
+});
+export type Envelope = Readonly<z.infer<typeof envelope>>;
+
+/** What every recorded event has in addition. */
+const record = z.strictObject({
+  seq: exact(z.number().int()).describe("the number of the event, without gaps"),
+  jumped: exact(z.number().nonnegative())
+    .exactOptional()
+    .describe(
+      "milliseconds since the previous event that did not pass: the clock was set forward, or the machine slept",
+    ),
+});
 
 /** Origin of a run that a remote caller started: protocol, caller and context id. */
 export type Origin = NonNullable<RunParameters["origin"]>;
 
-/**
- * The address of a model provider when the run began. The digest is computed from address and API key; older journals
- * have no digest.
- */
-export type RecordedProvider = Readonly<{ address: string; digest?: string }>;
+const provider = z.strictObject({
+  address: text.describe("the address of the provider when the run began"),
+  digest: text.exactOptional().describe("a digest of address and API key"),
+});
+export type RecordedProvider = Readonly<z.infer<typeof provider>>;
 
-/**
- * Settings at the start of a run: default model, providers by name, the sandbox, whether the project's settings and
- * instructions are used, and the permissions in the settings, without those that the call gave.
- */
-export type RecordedSettings = Readonly<{
-  model?: string;
-  providers?: Readonly<Record<string, RecordedProvider>>;
-  sandbox?: string;
-  projectInstructions?: false;
-  permissions?: Permissions;
-}>;
+const settings = z.strictObject({
+  model: text.exactOptional().describe("the default model"),
+  providers: z.record(text, provider).exactOptional(),
+  sandbox: text.exactOptional(),
+  projectInstructions: z.literal(false).exactOptional(),
+  permissions: typed<Permissions>(permissions)
+    .exactOptional()
+    .describe("the permissions in the settings, without those that the call gave"),
+});
+/** Settings at the start of a run. */
+export type RecordedSettings = Readonly<z.infer<typeof settings>>;
 
+const limits = z.strictObject({ ...budgetLimits.shape, maxTimeMs: count.optional().describe("milliseconds") });
 /** The limits of a run as a whole. */
-export type RunLimits = BudgetLimits & Readonly<{ maxTimeMs?: number }>;
+export type RunLimits = Readonly<Exact<z.infer<typeof limits>>>;
 
-/** Why a task is parked (waits before its next turn without failing), until when, and what a person can do. */
-export type Parking = Readonly<{
-  why: string;
-  /** What the task waits for. */
-  waitsFor: "key" | "credit" | "quota" | "provider" | "budget" | "person" | "worker" | "agent";
-  /** When the task continues automatically; absent: after a successful test request or an action of the user. */
-  until?: number;
-  /** When the task retries automatically; absent: only after an action of the user. */
-  nextTry?: number;
-  /** What a person can do to end the wait. */
-  helps: string;
-}>;
-
+const parks = z.strictObject({ onLimit: z.enum(["park", "end"]), onProviderFault: z.enum(["park", "fail"]) });
 /** Whether tasks wait (park) or end when they reach a limit of the run, and when their provider refuses requests. */
-export type ParkRules = Readonly<{ onLimit: "park" | "end"; onProviderFault: "park" | "fail" }>;
+export type ParkRules = Readonly<z.infer<typeof parks>>;
 
+/** Agents by name, each with the hash of its definition, whose text the store has once for all runs. */
+const definitions = typed<Readonly<Record<string, string>>>(z.record(text, text));
+
+const parking = z.strictObject({
+  why: text,
+  waitsFor: z.enum(["key", "credit", "quota", "provider", "budget", "person", "worker", "agent"]),
+  until: time.exactOptional().describe("when the task continues by itself"),
+  nextTry: time.exactOptional().describe("when the task tries again by itself"),
+  helps: text.describe("what a person can do so that the task continues"),
+});
+/** Why a task is parked (waits before its next turn without failing), until when, and what a person can do. */
+export type Parking = Readonly<z.infer<typeof parking>>;
+
+const reservedTurn = z.strictObject({
+  input: count,
+  usd: z.number().exactOptional().describe("the price of the input, in dollars"),
+  usdPerToken: z.number().exactOptional().describe("the price of each token of the answer"),
+});
 /** Cost estimate of a turn before its answer. */
-export type ReservedTurn = Readonly<{
-  input: number;
-  /** The price of the input, in dollars. */
-  usd?: number;
-  /** The price of each token of the answer. */
-  usdPerToken?: number;
-}>;
+export type ReservedTurn = Readonly<z.infer<typeof reservedTurn>>;
+
+/** Every recorded event: its description, and its own fields in addition to the fields that all events have. */
+export const facts = {
+  "run.started": fact("A run began.", {
+    plan: typed<Plan>(plan).describe("the plan that is carried out"),
+    name: text.exactOptional().describe("the name of the run"),
+    cwd: text.describe("the workspace"),
+    version: text.describe("the version of subcrew"),
+    continues: text.exactOptional().describe("the earlier task that the run continues, as run/path"),
+    origin: typed<Origin>(runParameters.shape.origin.unwrap())
+      .exactOptional()
+      .describe("the remote caller that requested the run"),
+    context: text.exactOptional().describe("context that every task gets before its prompt"),
+    permissions: typed<Permissions>(permissions).exactOptional().describe("permissions of its agents"),
+    limits: typed<RunLimits>(limits).exactOptional().describe("limits of the whole run"),
+    settings: settings.exactOptional().describe("settings that apply to the run"),
+    agents: definitions
+      .exactOptional()
+      .describe("the agents of the plan and those that they may start: the hash of each definition"),
+    parks: parks
+      .exactOptional()
+      .describe("which tasks of the run park (wait) instead of failing: at a limit, or at a fault of a provider"),
+    offline: z.literal(true).exactOptional().describe("no key was found, so the offline model answers"),
+  }),
+  "run.ended": fact("The run ended.", { outcome }),
+  "run.paused": fact("The run was paused and can be resumed.", { reason: text }),
+  "run.resumed": fact("The run continues.", {
+    after: count.describe("the number of the last event before the pause"),
+    retryFailed: z.literal(true).exactOptional().describe("failed tasks are tried again"),
+    task: text.exactOptional().describe("the only task that continues"),
+    limits: typed<RunLimits>(limits).exactOptional().describe("the new limits"),
+    parks: parks.exactOptional(),
+  }),
+  "node.started": fact("A task, gate, loop or join began.", {
+    attempt: count.describe("1 for the first attempt"),
+    kind: exact(z.enum(["task", "gate", "loop", "join"])).describe("a join only when it has changes to apply"),
+    label: text.exactOptional().describe("the name to show"),
+    agent: text.exactOptional(),
+    model: text.exactOptional(),
+    prompt: text.exactOptional(),
+    continues: text.exactOptional().describe("the task whose conversation it continues, as run/path"),
+    attached: list(z.strictObject({ title: text, path: text }))
+      .exactOptional()
+      .describe("the nodes whose outputs were attached to its prompt"),
+    review: z
+      .literal(true)
+      .exactOptional()
+      .describe("the result of the task is a verdict about the work of another task"),
+    resumes: text.exactOptional().describe("the task of this run whose conversation it continues"),
+    task: typed<Readonly<Partial<Task>>>(task.partial())
+      .exactOptional()
+      .describe("the options of a task that an agent started"),
+  }),
+  "node.reused": fact("The result of an earlier task is used.", {
+    from: text.describe("the earlier task, as run/path"),
+    endedAt: time.describe("when the earlier task ended"),
+    saved: z.strictObject({ usage, cost }).exactOptional().describe("usage and cost of the earlier task"),
+  }),
+  "agent.resolved": fact("The agent of a task was found, and its model, tools and permissions are decided.", {
+    agent: text,
+    hash: text.describe("a digest of the definition"),
+    model: text,
+    definition: typed<Agent>(
+      z.looseObject({ name: text, description: text.exactOptional(), instructions: text.exactOptional() }),
+    )
+      .exactOptional()
+      .describe("the definition, once per process"),
+    rights: list(text).exactOptional().describe("the tools of the agent"),
+    reuse: text
+      .exactOptional()
+      .describe("a digest of everything that the result depends on, except the files that the task reads"),
+  }),
+  "node.waiting": fact("A task waits for files that other tasks may change.", {
+    for: list(z.strictObject({ task: text, files: list(text), run: text.exactOptional() })),
+  }),
+  "node.retried": fact("A task failed and is tried again.", {
+    attempt: count,
+    outcome,
+    delayMs: z.number().describe("the wait before the next attempt"),
+  }),
+  "node.parked": fact("A task waits for a provider, a budget, a person, a worker or its agent.", parking.shape),
+  "node.unparked": fact("A parked task continues.", { why: text }),
+  "node.paused": fact("One task was paused while the rest of the run continues.", { reason: text }),
+  "node.resumed": fact("A paused task continues.", {}),
+  "node.won": fact("A task of a race is among the winners; its changes are applied next.", {}),
+  "node.ended": fact("A node ended.", { outcome }),
+  "turn.started": fact("A model is asked.", {
+    turn: count,
+    model: text,
+    why: text.exactOptional().describe("with the first turn: why this model was chosen"),
+    limits: z
+      .strictObject({ maxTurns: count, maxTimeMs: count })
+      .exactOptional()
+      .describe("with the first turn: the sampling settings of the model"),
+    reserved: reservedTurn.exactOptional().describe("the estimated usage that is counted if the turn is interrupted"),
+  }),
+  "turn.partial": fact("A part of an answer that is still being written, at most once a second.", {
+    turn: count,
+    text,
+  }),
+  "turn.restarted": fact("An answer broke off and is asked for again.", {
+    turn: count,
+    reason: text,
+    delayMs: z.number(),
+    usage: typed<Partial<Usage>>(usage.partial()).describe("estimated usage of the incomplete answer"),
+    cost,
+  }),
+  "turn.ended": fact("A model has answered.", {
+    turn: count,
+    thinking: text.exactOptional(),
+    text: text.describe("the text of the answer"),
+    calls: list(typed<ToolCall>(z.strictObject({ id: text, name: text, input: z.unknown() }))).describe(
+      "the tool calls of the model",
+    ),
+    usage,
+    cost,
+    carry: typed<ProviderData>(z.strictObject({ by: text, data: z.unknown() }))
+      .exactOptional()
+      .describe("data that has to be sent back to the provider with the next request"),
+    model: text.exactOptional().describe("the model that answered, if it differs from the requested model"),
+  }),
+  "tool.started": fact("A tool call began.", {
+    call,
+    tool,
+    preview: text.describe("the call in one line"),
+    effect: exact(z.enum(["read", "write"])),
+  }),
+  "tool.ended": fact("A tool call ended.", {
+    call,
+    tool,
+    error: z.boolean(),
+    text: text.describe("what the model reads"),
+    ms: z.number(),
+    status: z.enum(toolStatuses).exactOptional(),
+    details: z.unknown().exactOptional().describe("structured result for programs"),
+    files: list(text).exactOptional().describe("output files that the task may read from now on"),
+  }),
+  "files.changed": fact("A call changed files.", {
+    call: text.exactOptional(),
+    files: list(changedFile),
+    ahead: z.literal(true).exactOptional().describe("recorded before the change is made"),
+    unseen: text.exactOptional().describe("why changes could not be recorded"),
+  }),
+  "tool.denied": fact("A call was refused by a rule or a person.", { call, tool, rule: text, text }),
+  "tool.rejected": fact("A call had invalid arguments and was not run.", { call, tool, reason: text, text }),
+  "tool.unknown": fact(
+    "A call of a tool with effects was running at a crash. Its effect is unknown, and it was not repeated.",
+    {
+      call,
+      tool,
+      text,
+    },
+  ),
+  "conversation.forked": fact("A task begins with the conversation of another task.", {
+    from: text.describe("the other task, as run/path"),
+    turn: count,
+  }),
+  "rights.reduced": fact("An agent has fewer tools than its file lists.", {
+    agent: text,
+    lost: list(text),
+    reason: text,
+  }),
+  "gate.opened": fact("A question waits for an answer.", {
+    question: text,
+    call: text.exactOptional().describe("the tool call that the question is about; absent for a gate of the plan"),
+    wants: z.literal("words").exactOptional().describe("the question is answered in words; absent: with yes or no"),
+    offersNetwork: z
+      .literal(true)
+      .exactOptional()
+      .describe("the command needs the network, and the answer may grant network access"),
+  }),
+  "gate.answered": fact("A question was answered.", { answer: typed<Answer>(answer), call: text.exactOptional() }),
+  "remote.joined": fact("A remote agent took a task.", {
+    turn: count,
+    context: text.exactOptional(),
+    task: text.exactOptional(),
+  }),
+  "below.ended": fact(
+    "A nested run, started by a program of the task, has ended or was paused; its usage counts towards the limits of this run.",
+    {
+      below: text.describe("the id of the nested run"),
+      usage,
+      cost,
+      toolCalls: count,
+      spawns: count.describe("how many agents were started: the nested run itself, and the agents in it"),
+    },
+  ),
+  "message.sent": fact("A task got a message.", { from: text, text }),
+  "plan.changed": fact("The plan was changed while the run was running.", {
+    change: typed<Change>(change),
+    agents: definitions.exactOptional().describe("the agents of the new tasks: the hash of each definition"),
+  }),
+  "limit.reached": fact("A limit was reached.", {
+    limit: text,
+    text,
+    enforced: z.boolean().describe("false: the limit was only reported"),
+    reached: reachedLimit.exactOptional(),
+  }),
+  "context.compacted": fact("A conversation was shortened to fit the context window.", {
+    before: count.describe("tokens before"),
+    after: count.describe("tokens after"),
+    summary: text.exactOptional().describe("the summary that replaces earlier messages"),
+    replaced: count.exactOptional().describe("how many messages after the first one the summary replaces"),
+  }),
+  note: fact("A remark.", { text }),
+  warning: fact("A warning.", { code: text, text }),
+} as const;
+
+/** Every event that is only sent live. Live events have no `seq` and are not recorded. */
+export const deltas = {
+  "text.delta": fact("A piece of an answer.", { text }),
+  "thinking.delta": fact("A piece of the model's thinking.", { text }),
+  "tool.delta": fact("A piece of the output of a running tool.", { call, text }),
+} as const;
+
+function fact<S extends z.ZodRawShape>(says: string, shape: S): z.ZodObject<S, z.core.$strict> {
+  return z.strictObject(shape).describe(says);
+}
+
+type Typed<T extends Readonly<Record<string, z.ZodObject>>> = {
+  [K in keyof T & string]: z.infer<z.ZodObject<{ type: z.ZodLiteral<K> } & T[K]["shape"]>>;
+}[keyof T & string];
 
 /** A recorded event of a run; `seq` numbers have no gaps. */
-export type Fact =
-  | {
-      type: "run.started";
-      plan: Plan;
-      name?: string;
-      cwd: string;
-      version: string;
-      continues?: string;
-      /** The remote caller that started the run, and the conversation it belongs to. */
-      origin?: Origin;
-      /**
-       * The text that precedes the prompt of every task: given text, files and the git state as they were at the start
-       * of the run.
-       */
-      context?: string;
-      /** The permissions of the run's agents. They also apply after the run was resumed. */
-      permissions?: Permissions;
-      /** The limits of the run; absent in journals of version 0.1. */
-      limits?: RunLimits;
-      /** Other settings that decided how the run works. */
-      settings?: RecordedSettings;
-      /**
-       * Whether the run's tasks park (wait) instead of failing when they reach a limit or a provider refuses requests;
-       * absent in older journals.
-       */
-      parks?: ParkRules;
-      /** True: no API key was found, so tasks that name no other model use the offline model. */
-      offline?: true;
-      /**
-       * The agents of the plan and those that they may start, by name: the hash of the definition, whose text the store
-       * has once for all runs.
-       */
-      agents?: Readonly<Record<string, string>>;
-    }
-  | { type: "run.ended"; outcome: Outcome }
-  /** The run was paused and can be resumed. */
-  | { type: "run.paused"; reason: string }
-  | {
-      type: "run.resumed";
-      after: number;
-      retryFailed?: true;
-      /** The only task that is resumed, together with its dependents; absent: the whole run is resumed. */
-      task?: string;
-      /** The new limits of the run. */
-      limits?: RunLimits;
-      /**
-       * Whether the run's tasks park (wait) instead of failing from now on, at a limit or when a provider refuses
-       * requests.
-       */
-      parks?: ParkRules;
-    }
-  | {
-      type: "node.started";
-      attempt: number;
-      /**
-       * The kind of the node. A join (a node that collects outputs) is recorded as started only when it has changes to
-       * apply.
-       */
-      kind: "task" | "gate" | "loop" | "join";
-      label?: string;
-      agent?: string;
-      model?: string;
-      prompt?: string;
-      /** The task whose conversation this task continues, as `run/path`. */
-      continues?: string;
-      /**
-       * The nodes whose outputs were attached to the prompt: each with its title in the prompt and its path in the run.
-       */
-      attached?: readonly Readonly<{ title: string; path: string }>[];
-      /** True: the result of this task is a verdict about the output of another task. */
-      review?: true;
-      /** The task of the same run whose conversation this task continues. */
-      resumes?: string;
-      /** The options of a task that an agent started. The options of other tasks are in the plan. */
-      task?: Readonly<Partial<Task>>;
-    }
-  | {
-      type: "node.reused";
-      /** The earlier task whose result is reused, as `run/path`. */
-      from: string;
-      /** When the reused task ended. */
-      endedAt: number;
-      /** The cost of the reused task. */
-      saved?: Readonly<{ usage: Usage; cost: Cost }>;
-    }
-  | {
-      type: "agent.resolved";
-      agent: string;
-      hash: string;
-      model: string;
-      /** The agent that `hash` was computed from. A process records it with the first event that has this hash. */
-      definition?: Agent;
-      rights?: readonly string[];
-      /** The key under which a later run can find and reuse the result of this task. */
-      reuse?: string;
-    }
-  /** A task waits for files that other tasks are writing. */
-  | { type: "node.waiting"; for: readonly Readonly<{ task: string; files: readonly string[]; run?: string }>[] }
-  | { type: "node.retried"; attempt: number; outcome: Outcome; delayMs: number }
-  | ({ type: "node.parked" } & Parking)
-  | { type: "node.unparked"; why: string }
-  /** The task was paused, or is kept from starting, while the rest of the run continues. */
-  | { type: "node.paused"; reason: string }
-  | { type: "node.resumed" }
-  /** A task of a race is among the winners; its changes are applied next. */
-  | { type: "node.won" }
-  | { type: "node.ended"; outcome: Outcome }
-  | {
-      type: "turn.started";
-      turn: number;
-      model: string;
-      /** With the first turn: the reason why its model was chosen. */
-      why?: string;
-      /** With the first turn: how many turns the task may take, and how long it may work. */
-      limits?: Readonly<{ maxTurns: number; maxTimeMs: number }>;
-      /** The usage to count in case the turn is cut off: input tokens, and prices if known. */
-      reserved?: ReservedTurn;
-    }
-  | { type: "turn.partial"; turn: number; text: string }
-  | {
-      type: "turn.restarted";
-      turn: number;
-      reason: string;
-      delayMs: number;
-      /** Estimated usage of the incomplete answer. */
-      usage: Partial<Usage>;
-      cost: Cost;
-    }
-  | {
-      type: "turn.ended";
-      turn: number;
-      /** The part of its reasoning that the model showed. */
-      thinking?: string;
-      text: string;
-      calls: readonly ToolCall[];
-      usage: Usage;
-      cost: Cost;
-      carry?: ProviderData;
-      /** The model that answered, if it is not the requested model. */
-      model?: string;
-    }
-  | { type: "tool.started"; call: string; tool: string; preview: string; effect: "read" | "write" }
-  | {
-      type: "tool.ended";
-      call: string;
-      tool: string;
-      error: boolean;
-      text: string;
-      ms: number;
-      status?: ToolStatus;
-      details?: unknown;
-      /** Output files of the run that the task may read from now on. */
-      files?: readonly string[];
-    }
-  | {
-      type: "files.changed";
-      call?: string;
-      files: readonly ChangedFile[];
-      /** True: the event was recorded before the change is made, so that a crash in between loses nothing. */
-      ahead?: true;
-      /** Why files that the tool call changed could not be recorded. */
-      unseen?: string;
-    }
-  | { type: "tool.denied"; call: string; tool: string; rule: string; text: string }
-  /** A tool call with invalid arguments, which was not executed. */
-  | { type: "tool.rejected"; call: string; tool: string; reason: string; text: string }
-  /**
-   * A call of a tool with effects that was running when the process crashed: its effect is unknown, and it was not
-   * repeated.
-   */
-  | { type: "tool.unknown"; call: string; tool: string; text: string }
-  /** The task starts from the conversation of another task (`from`, as `run/path`) in its state after `turn` turns. */
-  | { type: "conversation.forked"; from: string; turn: number }
-  /** The agent got fewer tools than the agent's file names. */
-  | { type: "rights.reduced"; agent: string; lost: readonly string[]; reason: string }
-  | {
-      type: "gate.opened";
-      question: string;
-      /** The tool call that the question is about; absent for a gate of the plan. */
-      call?: string;
-      /** The question needs an answer in words; absent: yes or no. */
-      wants?: "words";
-      /** True: the command needs the network, which the sandbox does not have; the answer may grant it. */
-      offersNetwork?: true;
-    }
-  | { type: "gate.answered"; answer: Answer; call?: string }
-  | {
-      type: "remote.joined";
-      /** The ids by which the remote agent knows the task, needed to continue it after a resume. */
-      turn: number;
-      context?: string;
-      task?: string;
-    }
-  /**
-   * A nested run, started by a program of this task, has ended or was paused: its usage counts towards the limits of
-   * this run.
-   */
-  | {
-      type: "below.ended";
-      /** The id of the nested run. */
-      below: string;
-      usage: Usage;
-      cost: Cost;
-      toolCalls: number;
-      spawns: number;
-    }
-  | { type: "message.sent"; from: string; text: string }
-  /** `agents`: the agents of the new tasks, as in `run.started`. */
-  | { type: "plan.changed"; change: Change; agents?: Readonly<Record<string, string>> }
-  | {
-      type: "limit.reached";
-      limit: string;
-      text: string;
-      enforced: boolean;
-      /** The limit that was reached, in the form that outcomes contain. */
-      reached?: ReachedLimit;
-    }
-  | {
-      type: "context.compacted";
-      before: number;
-      after: number;
-      /**
-       * The summary that replaces earlier messages, and how many messages after the first message it replaces; absent:
-       * only old tool results were removed.
-       */
-      summary?: string;
-      replaced?: number;
-    }
-  | { type: "note"; text: string }
-  | { type: "warning"; code: string; text: string };
-
+export type Fact = Typed<typeof facts>;
 /** Events that are only shown live and not recorded; the event that ends the turn or tool call has the full content. */
-export type Delta =
-  | { type: "text.delta"; text: string }
-  | { type: "thinking.delta"; text: string }
-  | { type: "tool.delta"; call: string; text: string };
+export type Delta = Typed<typeof deltas>;
 
-export type KeptEvent = Envelope &
-  Readonly<{
-    seq: number;
-    /**
-     * How far the clock jumped ahead since the previous event, in milliseconds: it was set forward, or the machine
-     * slept.
-     */
-    jumped?: number;
-  }> &
-  Readonly<Fact>;
+export type KeptEvent = Envelope & Readonly<z.infer<typeof record>> & Readonly<Fact>;
 export type LiveEvent = Envelope & Readonly<Delta>;
 export type Event = KeptEvent | LiveEvent;
+
+/** One event, as `--json` prints it on a line and a run yields it. */
+export function eventSchema(): z.ZodType {
+  const variants = (events: Readonly<Record<string, z.ZodObject>>, more: z.ZodRawShape): z.ZodObject[] =>
+    Object.entries(events).map(([type, event]) =>
+      z
+        .strictObject({ type: z.literal(type), ...envelope.shape, ...more, ...event.shape })
+        .describe(event.description ?? ""),
+    );
+  const [first, ...others] = [...variants(facts, record.shape), ...variants(deltas, {})];
+  return z.discriminatedUnion("type", [first!, ...others]);
+}
 
 /** True for an event that is in the journal. */
 export function isKept(event: Event): event is KeptEvent {
   return "seq" in event;
+}
+
+/** False for an unknown event of a newer version, which stays in the journal and is not evaluated. */
+export function isKnown({ type }: Readonly<{ type: string }>): boolean {
+  return Object.hasOwn(facts, type);
+}
+
+/**
+ * Whether the fields of an event have the types that its readers expect. A correct checksum only proves that a record
+ * was not changed after it was written, not that subcrew wrote it.
+ */
+export function isWellFormed(event: KeptEvent): boolean {
+  return recordForm(isKnown(event) ? event.type : "").safeParse(event).success;
+}
+
+const recordForms = new Map<string, z.ZodType>();
+
+/** The check of a record of this type; of an unknown type, only the fields that every record has. */
+function recordForm(type: Fact["type"] | ""): z.ZodType {
+  const known = recordForms.get(type);
+  if (known) return known;
+  const own = type === "" ? {} : facts[type].shape;
+  const form = asRecorded(z.object({ ...envelope.shape, ...record.shape, ...own }));
+  recordForms.set(type, form);
+  return form;
 }
 
 /** `waiting for api (src/**)`: the task that is writing the files, and the files. */

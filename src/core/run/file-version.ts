@@ -1,19 +1,26 @@
-/**
- * The file, link or folder at a path at a certain moment. For a file whose content was too large to store, `kept` is
- * not set.
- */
-export type FileVersion =
-  | Readonly<{ kind: "absent" | "folder" | "other" }>
-  | Readonly<{ kind: "link"; target: string }>
-  | Readonly<{ kind: "file"; hash: string; bytes: number; mode?: number; kept: boolean }>;
+import { z } from "zod";
+
+const fileVersion = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.enum(["absent", "folder", "other"]) }),
+  z.strictObject({ kind: z.literal("link"), target: z.string() }),
+  z.strictObject({
+    kind: z.literal("file"),
+    hash: z.string(),
+    bytes: z.number().int().nonnegative(),
+    mode: z.number().int().nonnegative().exactOptional(),
+    kept: z.boolean().describe("false: the content was too large to store"),
+  }),
+]);
+/** The file, link or folder at a path at a certain moment. */
+export type FileVersion = Readonly<z.infer<typeof fileVersion>>;
 
 /** A file before and after a change. */
-export type ChangedFile = Readonly<{
-  /** The absolute path of the file. */
-  file: string;
-  before: FileVersion;
-  after: FileVersion;
-}>;
+export const changedFile = z.strictObject({
+  file: z.string().describe("the absolute path of the file"),
+  before: fileVersion,
+  after: fileVersion,
+});
+export type ChangedFile = Readonly<z.infer<typeof changedFile>>;
 
 export const ABSENT: FileVersion = { kind: "absent" };
 

@@ -3,7 +3,6 @@ import type { Answer } from "../plan/gate.ts";
 import { deepestFirst, isBelow } from "../plan/graph.ts";
 import type { Change } from "../schedule/change.ts";
 import type { KeptEvent } from "./event.ts";
-import { withoutOldStops } from "./older-events.ts";
 
 /** The contents of a run's journal before a resume, by task path. */
 export type History = Readonly<{
@@ -137,7 +136,7 @@ export function historyOf(
     else answers.delete(path);
   };
 
-  for (const event of withoutOldStops(events)) {
+  for (const event of events) {
     if (event.type === "node.started") begin(event);
     underWay.get(event.path)?.push(event);
     if (event.type === "node.retried") retried(event.path, event.attempt);
@@ -163,7 +162,7 @@ export function historyOf(
 
 /** True for a complete journal: its run has ended. With `retryFailed`, a failed run does not count as ended. */
 export function hasEnded(events: readonly KeptEvent[], { retryFailed }: { retryFailed: boolean }): boolean {
-  const last = withoutOldStops(events).at(-1);
+  const last = events.at(-1);
   return last?.type === "run.ended" && !(retryFailed && last.outcome.status === "failed");
 }
 

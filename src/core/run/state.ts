@@ -11,7 +11,6 @@ import { defined } from "../text/defined.ts";
 import { cutTurn, type OpenTurn } from "./cut-turn.ts";
 import type { Event, Origin, Parking, ParkRules, RunLimits, RecordedSettings } from "./event.ts";
 import { waitingText } from "./event.ts";
-import { isOldStop } from "./older-events.ts";
 import { ownEntry } from "../text/json.ts";
 
 /** The state of one node of a run, as far as its events tell. */
@@ -80,7 +79,7 @@ export type State = {
   outcome: Outcome | undefined;
   /** Why the run is paused. */
   pausedFor: string | undefined;
-  /** The limits of the run; absent in journals of version 0.1. */
+  /** The limits of the run. */
   limits: RunLimits | undefined;
   /** The settings that the run began with. */
   settings: RecordedSettings | undefined;
@@ -156,7 +155,6 @@ export function reduce(state: State, event: Event): State {
       break;
     case "run.ended":
       cutOffAll(state);
-      if (isOldStop(state.limits, event)) return pause(state, event.outcome.reason);
       state.outcome = event.outcome;
       state.status = event.outcome.status;
       state.endedAt = event.at;
@@ -250,9 +248,6 @@ export function cutOffAll(state: State): State {
 
 function pause(state: State, reason: string): State {
   cutOffAll(state);
-  for (const [path, { outcome }] of state.nodes) {
-    if (outcome?.status === "cancelled" && outcome.reason === reason) state.nodes.delete(path); // version 0.1 recorded a stop as a cancellation
-  }
   state.status = "paused";
   state.pausedFor = reason;
   return state;

@@ -17,16 +17,7 @@ import { cannotRecord, openJournal } from "./journal.ts";
 import { readForResume } from "./read-journal.ts";
 import { firstEvent, lastEvent } from "./journal-ends.ts";
 import { journalPieces } from "./read-journal.ts";
-import {
-  agentsFolder,
-  documentFile,
-  leasesFile,
-  localPlace,
-  oldResultsFile,
-  runFolder,
-  runsFolder,
-  STARTING_FILE,
-} from "./layout.ts";
+import { agentsFolder, documentFile, leasesFile, localPlace, runFolder, runsFolder, STARTING_FILE } from "./layout.ts";
 import { leaseFile } from "../leases/lease-file.ts";
 import { openResults } from "./recorded-results.ts";
 import { createOutputFiles } from "./output-files.ts";
@@ -155,7 +146,6 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
       await rm(gone, { recursive: true, force: true });
     },
     sweep: async () => {
-      await rm(oldResultsFile(home), { force: true });
       const begins = await Promise.all((await list()).map(async (run) => (await firstEvent(folderOf(run)))?.at ?? 0));
       await agents.sweep(Math.min(Date.now(), ...begins));
     },

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
-import type { KeptEvent } from "../../core/run/event.ts";
-import { completed, isWellFormed } from "../../core/run/older-events.ts";
+import { isWellFormed, type KeptEvent } from "../../core/run/event.ts";
+import { newerFormat } from "./record-format.ts";
 import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
 
 /**
@@ -60,8 +60,7 @@ function recordIn(line: string): DecodedLine | undefined {
   try {
     const { event, epoch } = parseJson(line, DEEPEST_RECORD) as Partial<DecodedLine>;
     if (typeof event?.seq !== "number" || typeof event.type !== "string" || typeof epoch !== "number") return undefined;
-    const whole = completed(event);
-    return isWellFormed(whole) ? { event: whole, epoch } : undefined;
+    return newerFormat(event) !== undefined || isWellFormed(event) ? { event, epoch } : undefined;
   } catch {
     return undefined;
   }

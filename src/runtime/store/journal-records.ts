@@ -1,5 +1,4 @@
-import type { KeptEvent } from "../../core/run/event.ts";
-import { isKnown } from "../../core/run/older-events.ts";
+import { isKnown, type KeptEvent } from "../../core/run/event.ts";
 import type { KeptRecords } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { type DecodedLine, decodeBytes, LINE_END } from "./journal-line.ts";

@@ -25,9 +25,6 @@ export const runsFolder = (home: string): string => join(home, "runs");
 /** The folder of the definitions of agents that runs carry, one file each, named by the hash of its text. */
 export const agentsFolder = (home: string): string => join(home, "run-agents");
 
-/** An index of reusable results that earlier versions wrote. */
-export const oldResultsFile = (home: string): string => join(home, "results.jsonl");
-
 /** The file with the leases (files to write) of all runs. */
 export const leasesFile = (home: string): string => join(home, "leases.json");
 

@@ -24,21 +24,6 @@ describe("records of other versions", () => {
     expect(readFileSync(join(folder, JOURNAL_FILE), "utf8")).toContain('"whither":"elsewhere"');
   });
 
-  test("fields that an older version did not write get their old meaning", async () => {
-    const folder = tempFolder();
-    const old = {
-      seq: 1,
-      run: "run_1",
-      path: "a",
-      at: 1,
-      type: "tool.started",
-      call: "c1",
-      tool: "bash",
-    } as unknown as KeptEvent;
-    writeFileSync(join(folder, JOURNAL_FILE), encodeLine(old, 1));
-    expect((await readJournal(folder)).events[0]).toMatchObject({ effect: "write", preview: "" });
-  });
-
   test("CLK-03: timestamps that run backwards do not change the order", async () => {
     const folder = tempFolder();
     await writtenJournal(folder, 4);

@@ -1,7 +1,7 @@
 import { CrewError } from "../../core/schema/error.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 
-/** The format of records that this version reads. Records of version 0.1 have no format and are read as format 1. */
+/** The format of records that this version reads. Records without a format have this one. */
 export const RECORD_FORMAT = 1;
 
 /** The sentence about a run whose first record names a newer format; `undefined`: it can be read. */

@@ -2,7 +2,7 @@ import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { Event, KeptEvent } from "../../../src/core/run/event.ts";
+import type { Event } from "../../../src/core/run/event.ts";
 import { defineTool } from "../../../src/core/task/tool.ts";
 import { type Crew, createCrew } from "../../../src/crew.ts";
 import { never, type Script, scripted } from "../../../src/models/scripted/scripted.ts";
@@ -104,24 +104,6 @@ test("resuming a cancelled run only returns its recorded result", async () => {
   const second = stage(home, "never asked");
   expect(await second.crew.resume(run.id)).toMatchObject({ status: "cancelled" });
   expect(second.model.requests).toHaveLength(0);
-});
-
-test("a run that version 0.1 stopped, with every task cancelled, can be resumed like a paused run", async () => {
-  const { historyOf, hasEnded } = await import("../../../src/core/run/history.ts");
-  const { emptyState, reduce } = await import("../../../src/core/run/state.ts");
-  const at = { run: "r", at: 1 };
-  const plan = { nodes: { a: { kind: "task", task: { prompt: "go", refs: {} } } }, output: "a" } as const;
-  const stopped = { status: "cancelled", reason: "stopped with Ctrl-C" } as const;
-  const old: KeptEvent[] = [
-    { seq: 1, path: "", ...at, type: "run.started", plan, cwd: "/", version: "0.1.0" },
-    { seq: 2, path: "a", ...at, type: "node.started", attempt: 1, kind: "task", prompt: "go" },
-    { seq: 3, path: "a", ...at, type: "turn.started", turn: 1, model: "m" },
-    { seq: 4, path: "a", ...at, type: "node.ended", outcome: stopped },
-    { seq: 5, path: "", ...at, type: "run.ended", outcome: stopped },
-  ];
-  expect(hasEnded(old, { retryFailed: false })).toBe(false);
-  expect(historyOf(old).attempts("a")).toEqual({ next: 1, used: 0, underWay: true });
-  expect(old.reduce(reduce, emptyState("r")).status).toBe("paused");
 });
 
 test("a run that was paused before anything ran, or after everything was done, can be resumed", async () => {

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { outcomeFault, outcome } from "../core/outcome/outcome.ts";
+import { reachedLimit } from "../core/outcome/reached-limit.ts";
+import { cost, usage } from "../core/outcome/usage.ts";
+import type { Result } from "../core/run/result.ts";
+
+const text = z.string();
+
+/** The result of a run, as `-o json` prints it and `await run` gives it. */
+export const resultSchema = z.strictObject({
+  id: text.describe("the id of the run"),
+  status: z.enum(["ok", "failed", "cancelled", "paused"]),
+  output: text.describe("the answer as text, or the part of it that exists"),
+  data: z.unknown().optional().describe("the answer as a JSON value, if a schema was given"),
+  from: z.array(text).optional().describe("the nodes whose output this is; for a race, the winner"),
+  approved: z.boolean().optional().describe("false: the output contains work that was accepted without approval"),
+  fault: outcomeFault.optional().describe("why the run failed"),
+  limit: reachedLimit.optional().describe("the limit that ended the run early"),
+  offline: z.literal(true).optional().describe("no key was found, so the offline model answered"),
+  usage: usage.describe("tokens that were used"),
+  cost: cost.describe("money that was spent"),
+  ms: z.number().describe("how long the run took, in milliseconds"),
+  nodes: z.record(text, outcome).describe("how each node ended, by path"),
+} satisfies Readonly<Record<keyof Result, z.ZodType>>);
