@@ -75,14 +75,43 @@ function converted(type: StandardSchema): JsonSchema {
 }
 
 /** The problems of a value in one line, at most five; `undefined`: the value is valid. */
-export function issuesText(issues: readonly Issue[] | undefined): string | undefined {
+export function issuesText(issues: readonly Issue[] | undefined, received?: Received): string | undefined {
   return issues
     ?.slice(0, 5)
     .map(({ path = [], message }) => {
       const keys = path.map((step) => String(typeof step === "object" ? step.key : step));
-      return `${keys.length === 0 ? "the value" : keys.join(".")}: ${message}`;
+      return `${keys.length === 0 ? "the value" : keys.join(".")}: ${message}${received ? gotText(valueAt(received.value, keys)) : ""}`;
     })
     .join("; ");
+}
+
+/** The value that a schema was applied to. */
+type Received = Readonly<{ value: unknown }>;
+
+/** What came in place of a valid value, in brackets. */
+export function gotText(value: unknown): string {
+  return ` (got ${shown(value)})`;
+}
+
+const MAX_SHOWN = 80;
+const MAX_KEYS = 10;
+
+function shown(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (isRecord(value)) {
+    const keys = Object.keys(value);
+    return keys.length === 0 ? "an empty object" : `an object with ${keys.slice(0, MAX_KEYS).join(", ")}`;
+  }
+  const text = JSON.stringify(value);
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text;
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>((at, key) => {
+    if (Array.isArray(at)) return at[Number(key)] as unknown;
+    return isRecord(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  }, value);
 }
 
 /**

@@ -78,8 +78,11 @@ export type Assignment = Readonly<{
   runner: TaskRunner;
   completion: Completion;
   schema?: JsonSchema;
-  /** Checks a result against the schema: returns the problem, or `undefined`. */
-  validate?(value: unknown): string | undefined;
+  /**
+   * Checks a result against the schema: returns the problem, or `undefined`. `with values`: the problem also says which
+   * values are wrong.
+   */
+  validate?(value: unknown, detail?: "with values"): string | undefined;
   /**
    * The policy for the task's tool calls, and its access to this machine; absent: a strict policy without any access.
    */

@@ -24,7 +24,7 @@ export const resourceLimits = z.strictObject({
     .int()
     .nonnegative()
     .optional()
-    .describe("how many times an agent is asked again after a missing or invalid result"),
+    .describe("how many times an agent is asked again when it returns no result; 0: nor when its result is not valid"),
   enforceLimits: z.boolean().optional().describe("false: exceeded limits are reported, not enforced"),
 });
 export type ResourceLimits = z.infer<typeof resourceLimits>;

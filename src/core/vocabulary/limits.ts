@@ -13,7 +13,7 @@ export const NEAR_MIN_TURNS = 10;
 export const NEAR_MIN_MS = 60_000;
 /** How long the last turn may take in which a task at a limit returns its result. */
 export const GRACE_MS = 60_000;
-/** How many times a task is reminded of a missing or invalid result. */
+/** How many times a task is reminded of a missing result. */
 export const DEFAULT_REMINDERS = 1;
 /** How long a model may send nothing at all before the request is given up. */
 export const DEFAULT_MAX_IDLE_MS = 3 * 60_000;
@@ -75,7 +75,7 @@ export type Limits = Readonly<{
   maxConcurrentToolCalls: number;
   maxIdleMs: number;
   graceMs: number;
-  /** How many times a task is asked again for a missing or invalid result. */
+  /** How many times a task is asked again for a missing result; 0: an invalid result is not corrected either. */
   reminders: number;
   /** The memory limit in megabytes; absent: not limited. */
   maxMemoryMB?: number;

@@ -13,13 +13,21 @@ import { type FinishAttempt, finishText, finishWith } from "../../runtime/loop/f
 export type AnswerVerdict =
   | Readonly<{ is: "over"; outcome: Outcome }>
   | Readonly<{ is: "asks"; question: string }>
-  | Readonly<{ is: "unusable"; outcome: FailedOutcome; remind: string }>;
+  | Readonly<{
+      is: "unusable";
+      finish: Extract<FinishAttempt, { problem: string }>;
+      outcome: FailedOutcome;
+      remind: string;
+    }>;
+
+/** How texts are made safe to show, and who is told what was corrected in a result. */
+type VerdictParts = Readonly<{ clean(text: string): string; report(slips: string): void }>;
 
 /** Interprets a remote agent's answer for the task. */
 export function verdictOf(
   answer: RemoteAnswer,
   assignment: Assignment,
-  clean: (text: string) => string,
+  { clean, report }: VerdictParts,
 ): AnswerVerdict {
   const { name } = assignment.agent;
   const over = (outcome: Outcome): AnswerVerdict => ({ is: "over", outcome });
@@ -40,30 +48,32 @@ export function verdictOf(
     case "canceled":
       return over(failed("AGENT_REPORTED", `${name} cancelled the task${because}`));
     default:
-      return finished(finishOf(answer, assignment, clean));
+      return finished(finishOf(answer, assignment, { clean, report }));
   }
 }
 
-function finishOf(answer: RemoteAnswer, assignment: Assignment, clean: (text: string) => string): FinishAttempt {
+function finishOf(answer: RemoteAnswer, assignment: Assignment, { clean, report }: VerdictParts): FinishAttempt {
   const { text, data } = remoteResult(answer);
-  if (data !== undefined && assignment.validate) return finishWith({ result: data }, assignment);
-  const finish = finishText(clean(text), assignment);
+  if (data !== undefined && assignment.validate) return finishWith({ result: data }, assignment, report);
+  const finish = finishText(clean(text), assignment, report);
   return data !== undefined && "output" in finish ? { ...finish, data } : finish;
 }
 
 function finished(finish: FinishAttempt): AnswerVerdict {
   if ("output" in finish) return { is: "over", outcome: { status: "ok", ...finish } };
   if ("gaveUp" in finish) return { is: "over", outcome: failed("AGENT_REPORTED", finish.gaveUp) };
-  const { problem, empty } = finish;
+  const { problem, empty, detail = problem } = finish;
   return empty
     ? {
         is: "unusable",
+        finish,
         outcome: failed("EMPTY", "The agent returned no result, even when it was asked again.", { retryable: true }),
         remind: prompts.remindEmpty,
       }
     : {
         is: "unusable",
+        finish,
         outcome: failed("INVALID_OUTPUT", `The result is not valid: ${problem}.`, { retryable: true }),
-        remind: fill(prompts.remindJson, new Map([["problem", problem]])),
+        remind: fill(prompts.remindJson, new Map([["problem", detail]])),
       };
 }

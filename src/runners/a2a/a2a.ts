@@ -22,6 +22,7 @@ import { formatDuration } from "../../core/text/duration.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import { pause } from "../../runtime/async/cancel.ts";
+import { createCorrections, reporterOf } from "../../runtime/loop/corrections.ts";
 import { type Deadline, deadlineOf } from "../../runtime/async/deadline.ts";
 import { asFetch } from "../../runtime/network/guarded-fetch-for-libraries.ts";
 import type { GuardedOpen } from "../../runtime/network/guarded-request.ts";
@@ -50,8 +51,6 @@ const LAST_LOOK_MS = 5_000;
 const MOST_MISSES = 5;
 /** Maximum size of a remote agent's answer. */
 const MAX_ANSWER_BYTES = 5_000_000;
-/** Number of retries for an unusable answer of a remote agent. */
-const REPAIRS = 1;
 
 /** Sends a task to a remote agent over the A2A protocol. A server that the policy does not allow is not contacted. */
 export function a2aRunner(parts: A2aParts): Runner {
@@ -246,7 +245,7 @@ function createTalk(
         },
       );
     client = await connected();
-    let repairs = 0;
+    const mayCorrect = createCorrections(limits);
     let next: string | undefined = standing.answered ?? promptFor(assignment);
     if (standing.underWay === "joined") next = undefined;
     else if (standing.last?.state === "input-required" && standing.answered === undefined) {
@@ -266,7 +265,7 @@ function createTalk(
           hint: "Raise the limit with --max-turns.",
         });
       const got = await exchange(client, next);
-      const verdict = verdictOf(got, assignment, clean);
+      const verdict = verdictOf(got, assignment, { clean, report: reporterOf(context) });
       if (verdict.is === "asks") {
         const reply = await asked(verdict.question);
         if (typeof reply !== "string") return reply;
@@ -279,8 +278,7 @@ function createTalk(
         continue;
       }
       if (verdict.is === "over") return verdict.outcome;
-      if (repairs >= REPAIRS) return withPartial(verdict.outcome, partial);
-      repairs += 1;
+      if (!mayCorrect(verdict.finish, verdict.finish.empty)) return withPartial(verdict.outcome, partial);
       next = verdict.remind;
     }
   };

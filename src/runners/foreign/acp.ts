@@ -117,7 +117,7 @@ async function talkWith(
   talk?.close();
   reader.end();
   tally.close();
-  return outcomeOf(assignment, tally, passed ?? end ?? tally.fault());
+  return outcomeOf({ assignment, context }, tally, passed ?? end ?? tally.fault());
 }
 
 const failedAfter = (ms: number, outcome: () => Outcome): Promise<Outcome> =>

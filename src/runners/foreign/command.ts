@@ -100,10 +100,11 @@ export function commandRunner(name: string, tool: ForeignTool, parts: ForeignPar
     clock?.stop();
     lines.end();
     tally.close(used);
-    if (passed) return outcomeOf(assignment, tally, passed);
-    if (cut?.by === "cancelled") return outcomeOf(assignment, tally, { status: "cancelled", reason: cut.reason });
-    if (cut?.by === "timeout") return outcomeOf(assignment, tally, outOfTime(name, limits));
-    return outcomeOf(assignment, tally, tally.fault() ?? crashed(name, exit, child.output.text()));
+    if (passed) return outcomeOf({ assignment, context }, tally, passed);
+    if (cut?.by === "cancelled")
+      return outcomeOf({ assignment, context }, tally, { status: "cancelled", reason: cut.reason });
+    if (cut?.by === "timeout") return outcomeOf({ assignment, context }, tally, outOfTime(name, limits));
+    return outcomeOf({ assignment, context }, tally, tally.fault() ?? crashed(name, exit, child.output.text()));
   });
 }
 

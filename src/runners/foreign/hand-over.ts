@@ -11,6 +11,7 @@ import { prompts } from "../../embedded.ts";
 import { reasonOf } from "../../runtime/async/cancel.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { topOf } from "../../runtime/git/git.ts";
+import { reporterOf } from "../../runtime/loop/corrections.ts";
 import { finishText } from "../../runtime/loop/finish-tool.ts";
 import { createProviderParking } from "../../runtime/loop/park.ts";
 import { type Bounds, boundsOf, lacking } from "./bounds.ts";
@@ -129,19 +130,26 @@ function askedOf({
 }
 
 /** The outcome of a task of another agent program: what stopped it, or its answer if that is valid. */
-export function outcomeOf(assignment: Assignment, tally: Pick<Tally, "output" | "spent">, stopped?: Outcome): Outcome {
+export function outcomeOf(
+  { assignment, context }: Pick<ForeignHandover, "assignment" | "context">,
+  tally: Pick<Tally, "output" | "spent">,
+  stopped?: Outcome,
+): Outcome {
   const text = tally.output();
   if (stopped) {
     const partial =
       stopped.status === "failed" || stopped.status === "cancelled" ? withPartial(stopped, text) : stopped;
     return { ...partial, ...tally.spent() };
   }
-  const finish = finishText(text, assignment);
+  const finish = finishText(text, assignment, reporterOf(context));
   if ("output" in finish) return { status: "ok", ...finish, ...tally.spent() };
   if ("gaveUp" in finish) return { ...failed("AGENT_REPORTED", finish.gaveUp), ...tally.spent() };
   const code = finish.empty ? "EMPTY" : "INVALID_OUTPUT";
   return {
-    ...withPartial(failed(code, `The result cannot be used: ${finish.problem}.`, { retryable: true }), text),
+    ...withPartial(
+      failed(code, `The result cannot be used: ${finish.detail ?? finish.problem}.`, { retryable: true }),
+      text,
+    ),
     ...tally.spent(),
   };
 }

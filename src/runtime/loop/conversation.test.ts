@@ -97,7 +97,7 @@ test("a finish call is accepted after the other calls of its turn ran; a second 
     ["Received.", false],
     ["saw a", false],
     ["Task already marked complete in this turn; this call was ignored.", true],
-    ["Not accepted: n must be number. Correct it and call complete_task again.", true],
+    ['Not accepted: n must be number (got "x"). Correct it and call complete_task again.', true],
   ]);
 });
 

@@ -18,6 +18,7 @@ import { defined } from "../../core/text/defined.ts";
 import { prompts } from "../../embedded.ts";
 import { createModelCalls } from "./ask-model.ts";
 import { callTool, reachesOf } from "./call-tool.ts";
+import { reporterOf } from "./corrections.ts";
 import { conversationHead } from "./conversation-head.ts";
 import { type FinishAttempt, finishText, finishWith, finishWithoutTool } from "./finish-tool.ts";
 import { type RebuiltConversation, rebuildConversation, summarised } from "./rebuild-conversation.ts";
@@ -163,6 +164,9 @@ export function openConversation(assignment: Assignment, context: PerformContext
     ...sampling,
   });
 
+  /** Records what was corrected in the result. */
+  const report = reporterOf(context);
+
   /** The context of tool calls. It is created again only when the signal of the calls changes. */
   let inner: PerformContext | undefined;
   const insideTurn = (signal: AbortSignal): PerformContext => {
@@ -182,14 +186,14 @@ export function openConversation(assignment: Assignment, context: PerformContext
     if (turn.calls.length === 0) {
       const finish: FinishAttempt =
         completion === "tool"
-          ? finishWithoutTool(turn.text, assignment, agent.completion === "tool")
-          : finishText(turn.text, assignment);
+          ? finishWithoutTool(turn.text, assignment, agent.completion === "tool", report)
+          : finishText(turn.text, assignment, report);
       return { is: "over", finish };
     }
     const isSkipped = ({ id }: ToolCall): boolean => past.behind.some((each) => each === known.get(id));
     const finishCall =
       completion === "text" ? undefined : turn.calls.find((call) => isFinishTool(call.name) && !isSkipped(call));
-    const finish = finishCall && finishWith(finishCall.input, assignment);
+    const finish = finishCall && finishWith(finishCall.input, assignment, report);
     const toolContext = insideTurn(signal);
     let reply: TurnReply = finish ? { is: "over", finish } : { is: "more" };
     const carryOut = async (call: ToolCall): Promise<ToolAnswer> => {
@@ -331,8 +335,8 @@ function alreadyComplete({ id, name }: ToolCall, emit: PerformContext["emit"]): 
  */
 function receipt({ id, name }: ToolCall, finish: FinishAttempt | undefined, emit: PerformContext["emit"]): ToolAnswer {
   if (!finish || !("problem" in finish)) return { id, name, text: "Received.", error: false };
-  const { problem, empty } = finish;
-  const text = empty ? NO_RESULT : `Not accepted: ${problem}. Correct it and call ${name} again.`;
+  const { problem, empty, detail = problem } = finish;
+  const text = empty ? NO_RESULT : `Not accepted: ${detail}. Correct it and call ${name} again.`;
   emit({ type: "tool.rejected", call: id, tool: name, reason: problem, text });
   return { id, name, text, error: true };
 }

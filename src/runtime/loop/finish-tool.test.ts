@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createValidator } from "../task/compile-schema.ts";
 import { type FinishAttempt, finishSpec, finishText, finishWith, finishWithoutTool } from "./finish-tool.ts";
 
 const schema = { type: "object", properties: { n: { type: "number" } } };
@@ -40,13 +41,99 @@ describe("a result with a schema", () => {
     ["are the result", { result: { n: 1 } }, data],
     ["in result and data", { result: { data: { n: 1 } } }, data],
     ["under another name", { answer: { n: 1 } }, { problem: 'the argument "result" is missing', empty: false }],
-    ["as the arguments themselves", { n: 1 }, { problem: 'the argument "result" is missing', empty: false }],
     ["the wrong type", { result: { n: "1" } }, { problem: "n must be a number", empty: false, value: { n: "1" } }],
     ["nothing", { result: null }, { problem: "the result is missing", empty: true }],
     ["an empty text", { result: " " }, { problem: "the result is missing", empty: true }],
     ["an error", { result: { error: "cannot" } }, { gaveUp: "cannot" }],
   ])("%s", (_what, input, wanted) => {
     expect(finishWith(input, checked)).toEqual(wanted);
+  });
+});
+
+describe("a slip that is read as it was meant, and reported", () => {
+  const levels = { type: "string", enum: ["low", "high"] };
+  const schema = {
+    type: "object",
+    properties: {
+      level: { $ref: "#/$defs/level" },
+      n: { type: "integer" },
+      list: { type: "array", items: { type: "object", properties: { level: levels } } },
+    },
+    required: ["level"],
+    additionalProperties: false,
+    $defs: { level: { anyOf: [levels, { type: "null" }] } },
+  };
+  const low = { level: "low" };
+  const read = async (input: unknown) => {
+    const slips: string[] = [];
+    const validate = await createValidator()(schema);
+    return [finishWith(input, { schema, validate }, (slip) => slips.push(slip)), slips] as const;
+  };
+
+  test.each<[string, unknown, unknown, string]>([
+    ["a JSON string", { result: JSON.stringify(low) }, low, "it was a JSON string"],
+    ["a JSON string in a code block", { result: '```json\n{"level": "low"}\n```' }, low, "it was a JSON string"],
+    ["arguments in a JSON string", JSON.stringify({ result: low }), low, "the arguments were a JSON string"],
+    ["fields without the argument", low, low, '"result" was missing around the fields'],
+    ["a wrapper of any name", { result: { answer: low } }, low, 'it was wrapped in "answer"'],
+    [
+      "two wrappers",
+      { result: { result: { data: low } } },
+      low,
+      'it was wrapped in "result"; it was wrapped in "data"',
+    ],
+    [
+      "a wrapper around a JSON string",
+      { result: { report: JSON.stringify(low) } },
+      low,
+      'it was wrapped in "report"; it was a JSON string',
+    ],
+    ["an enum value in other case", { result: { level: "LOW" } }, low, 'level was "LOW" in place of "low"'],
+    [
+      "a nested enum value in other case",
+      { result: { level: null, list: [{ level: "High" }] } },
+      { level: null, list: [{ level: "high" }] },
+      'list.0.level was "High" in place of "high"',
+    ],
+    [
+      "several slips",
+      { level: "Low" },
+      low,
+      '"result" was missing around the fields; level was "Low" in place of "low"',
+    ],
+  ])("%s", async (_what, input, data, slip) => {
+    expect(await read(input)).toEqual([{ output: JSON.stringify(data, null, 2), data }, [slip]]);
+  });
+
+  test.each<[string, unknown, string]>([
+    ["a number as text", { result: { level: "low", n: "1" } }, 'n must be integer (got "1")'],
+    [
+      "another word",
+      { result: { level: "medium" } },
+      'level must be one of "low", "high" (got "medium"); level must be null (got "medium"); level must match a schema in anyOf (got "medium")',
+    ],
+    [
+      "another field",
+      { result: { level: "low", m: 1 } },
+      "m is not allowed (no additional properties; allowed: level, n, list) (got an object with level, m)",
+    ],
+    ["no field", { result: {} }, "level is missing (got an empty object)"],
+    [
+      "a wrong place deep inside a JSON string",
+      { result: JSON.stringify({ level: "low", list: [1] }) },
+      "list.0 must be object (got 1)",
+    ],
+    [
+      "fields without the argument that are wrong",
+      { level: 3 },
+      'the argument "result" is missing; level must be string (got 3)',
+    ],
+    ["another argument", { answer: low }, 'the argument "result" is missing'],
+    ["arguments that are not JSON", '{"result": ', 'the arguments are not a JSON object (got "{\\"result\\": ")'],
+  ])("nothing else is corrected: %s", async (_what, input, problem) => {
+    const [attempt, slips] = await read(input);
+    if (!("problem" in attempt)) throw new Error("it was accepted");
+    expect([(attempt.detail ?? attempt.problem).slice(0, problem.length), slips]).toEqual([problem, []]);
   });
 });
 

@@ -1,6 +1,8 @@
 import type { ToolSpec } from "../../core/model/model.ts";
 import { FINISH_TOOL } from "../../core/policy/permit.ts";
 import type { Assignment } from "../../core/task/runner.ts";
+import { fieldsOf, parsedObject, readings } from "../../core/schema/read-slips.ts";
+import { gotText } from "../../core/schema/standard-schema.ts";
 import { isRecord, JsonDepthError, parseJson, TOO_DEEP_JSON } from "../../core/text/json.ts";
 import { showsNothing } from "../../core/text/sanitize.ts";
 
@@ -10,6 +12,8 @@ export type FinishAttempt =
   | Readonly<{
       problem: string;
       empty: boolean;
+      /** The problem with the wrong values, for the model. */
+      detail?: string;
       /** The result that was not valid. */
       value?: unknown;
     }>
@@ -32,55 +36,105 @@ export function finishSpec({ schema, agent }: Pick<Assignment, "schema" | "agent
 type Finishing = Pick<Assignment, "schema" | "validate"> &
   Readonly<{ agent?: Pick<Assignment["agent"], "outputName"> }>;
 
+/** Receives what was corrected in a result. */
+type Report = (slips: string) => void;
+
 /**
  * Extracts the result from the arguments of a call of the finish tool. Only these forms are accepted: `{result:
- * {data}}`, `{result: {error}}`, `{result}`, and the same forms with the name that the agent gives its result.
+ * {data}}`, `{result: {error}}`, `{result}`, and the same forms with the name that the agent gives its result. With a
+ * schema, the slips that `readings` corrects and fields without the argument around them are accepted, and reported.
  */
-export function finishWith(input: unknown, assignment: Finishing): FinishAttempt {
-  const given = isRecord(input) ? input : {};
+export function finishWith(input: unknown, assignment: Finishing, report: Report = () => {}): FinishAttempt {
+  const parsed = parsedObject(input);
+  if (typeof input === "string" && parsed === undefined) {
+    const problem = "the arguments are not a JSON object";
+    return { problem, detail: problem + gotText(input), empty: false };
+  }
+  const given = parsed ?? input;
+  const attempt = finishOf(isRecord(given) ? given : {}, assignment, report);
+  if (parsed !== undefined && "output" in attempt) report("the arguments were a JSON string");
+  return attempt;
+}
+
+function finishOf(given: Readonly<Record<string, unknown>>, assignment: Finishing, report: Report): FinishAttempt {
   const names = [...new Set([assignment.agent?.outputName ?? "result", "result"])];
   const name = names.find((one) => Object.hasOwn(given, one));
-  if (name === undefined && Object.keys(given).length > 0)
-    return { problem: `the argument "${names[0]}" is missing`, empty: false };
+  if (name === undefined && Object.keys(given).length > 0) {
+    const problem = `the argument "${names[0]}" is missing`;
+    return withoutArgument(given, assignment, { report, problem }) ?? { problem, empty: false };
+  }
   const result = name === undefined ? undefined : given[name];
   const error = isRecord(result) && typeof result["error"] === "string" ? result["error"] : undefined;
   if (error !== undefined && !assignment.schema) return { gaveUp: error };
   const candidates = [result, ...(isRecord(result) && "data" in result ? [result["data"]] : [])];
   if (!assignment.validate) return asText(isBareData(result) ? result.data : (candidates.at(-1) ?? result));
-  let problem = "";
-  let value: unknown;
-  for (const candidate of candidates) {
-    if (candidate === undefined || candidate === null || isBlank(candidate)) continue;
-    const wrong = assignment.validate(candidate);
-    if (wrong === undefined)
-      return {
-        output: typeof candidate === "string" ? candidate : JSON.stringify(candidate, null, 2),
-        data: candidate,
-      };
-    if (problem === "") value = candidate;
-    problem ||= wrong;
-  }
+  for (const candidate of candidates)
+    if (!isNothing(candidate) && assignment.validate(candidate) === undefined) return accepted(candidate);
+  if (isNothing(result)) return { problem: "the result is missing", empty: true };
+  const read = readWithSlips(result, assignment, report);
+  if ("output" in read) return read;
   if (error !== undefined) return { gaveUp: error };
-  const empty = problem === "" || isBlank(result);
-  return empty ? { problem: "the result is missing", empty } : { problem, empty, value };
+  const bare = withoutArgument(given, assignment, { report, problem: "" });
+  return bare && "output" in bare ? bare : read;
 }
+
+/** The result in arguments that are the fields of the result themselves; else `problem`, and what is wrong with them. */
+function withoutArgument(
+  given: Readonly<Record<string, unknown>>,
+  { schema, validate, agent }: Finishing,
+  { report, problem }: Readonly<{ report: Report; problem: string }>,
+): FinishAttempt | undefined {
+  if (!schema || !validate) return undefined;
+  const fields = fieldsOf(schema);
+  if (!Object.keys(given).some((key) => fields.has(key))) return undefined;
+  const { value, slips } = readings(schema, given)[0]!;
+  const wrong = validate(value, "with values");
+  if (wrong !== undefined) return { problem, detail: `${problem}; ${wrong}`, empty: false };
+  report([`"${agent?.outputName ?? "result"}" was missing around the fields`, ...slips].join("; "));
+  return accepted(value);
+}
+
+/** The first reading of a value that matches the schema, or else the problem of the closest one. */
+function readWithSlips(
+  result: unknown,
+  { schema, validate = () => undefined }: Finishing,
+  report: Report,
+): FinishAttempt {
+  let [value, problem] = [result, validate(result) ?? ""];
+  for (const reading of schema ? readings(schema, result) : []) {
+    const wrong = validate(reading.value);
+    if (wrong === undefined) {
+      report(reading.slips.join("; "));
+      return accepted(reading.value);
+    }
+    if (typeof reading.value === "object") [value, problem] = [reading.value, wrong];
+  }
+  const detail = validate(value, "with values");
+  return { problem, empty: false, value, ...(detail !== undefined && detail !== problem && { detail }) };
+}
+
+const accepted = (data: unknown): FinishAttempt => ({
+  output: typeof data === "string" ? data : JSON.stringify(data, null, 2),
+  data,
+});
 
 /** True for `{data}` with nothing beside it: if its data is null, there is no result. */
 const isBareData = (result: unknown): result is { data: unknown } =>
   isRecord(result) && Object.keys(result).length === 1 && "data" in result;
 
-/** True for an empty text, which is not a result even if the schema allows it. */
-const isBlank = (value: unknown): boolean => typeof value === "string" && showsNothing(value);
+/** True for no value, and for an empty text, which is not a result even if the schema allows it. */
+const isNothing = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === "string" && showsNothing(value));
 
 /** The result in the last message of a model that did not call the finish tool. */
-export function finishText(text: string, assignment: Finishing): FinishAttempt {
+export function finishText(text: string, assignment: Finishing, report?: Report): FinishAttempt {
   if (!assignment.validate) return asText(text);
   if (showsNothing(text)) return { problem: "the answer is empty", empty: true };
   const parsed = jsonIn(text);
   const finish: FinishAttempt =
     "problem" in parsed
       ? { problem: `the answer is ${parsed.problem}`, empty: false, value: text }
-      : finishWith({ result: parsed.json }, assignment);
+      : finishWith({ result: parsed.json }, assignment, report);
   // A schema that allows a text is met by the unchanged answer, even if that looks like other JSON.
   return "problem" in finish && assignment.validate(text) === undefined ? { output: text, data: text } : finish;
 }
@@ -90,8 +144,13 @@ export function finishText(text: string, assignment: Finishing): FinishAttempt {
  * has to call it; if the tool is offered only because the task has a schema, a message that meets the schema is the
  * result, because small models often answer without the tool.
  */
-export function finishWithoutTool(text: string, assignment: Finishing, isToolRequired: boolean): FinishAttempt {
-  const finish = isToolRequired || !assignment.validate ? undefined : finishText(text, assignment);
+export function finishWithoutTool(
+  text: string,
+  assignment: Finishing,
+  isToolRequired: boolean,
+  report?: Report,
+): FinishAttempt {
+  const finish = isToolRequired || !assignment.validate ? undefined : finishText(text, assignment, report);
   if (finish && !("problem" in finish)) return finish;
   return { problem: "the finish tool was not called", empty: showsNothing(text) };
 }

@@ -119,7 +119,32 @@ describe("a result that is missing or not valid", () => {
       role: "tool",
       results: [{ text: expect.stringMatching(/^Not accepted: n must be number/) }],
     });
-    expect((await play(turns, { output })).outcome).toMatchObject({ fault: { code: "INVALID_OUTPUT" } });
+    expect((await play(turns, { output })).outcome).toMatchObject({ status: "ok" });
+    expect((await play(turns, { output, limits: { reminders: 0 } })).model.requests).toHaveLength(1);
+  });
+
+  test("is corrected three times, and no longer after the same problem twice", async () => {
+    const different = [finish({ n: "x" }), finish({}), finish("no JSON")];
+    const mended = await play([...different, finish({ n: 1 })], { output });
+    expect(mended.outcome).toMatchObject({ status: "ok", data: { n: 1 } });
+    const never = await play([...different, finish({ n: "z" }), finish({ n: 1 })], { output });
+    expect(never.outcome).toMatchObject({ status: "failed", fault: { code: "INVALID_OUTPUT" }, data: { n: "z" } });
+    expect(never.model.requests).toHaveLength(4);
+    const same = await play([finish({ n: "x" }), finish({ n: "y" }), finish({ n: 1 })], { output });
+    expect(same.outcome).toMatchObject({ status: "failed", fault: { code: "INVALID_OUTPUT" } });
+    expect(same.model.requests).toHaveLength(2);
+  });
+
+  test("is accepted with a slip, which an event names", async () => {
+    const { outcome, facts, model } = await play([finish('{"n": 1}')], { output });
+    expect(outcome).toMatchObject({ status: "ok", data: { n: 1 } });
+    expect(outcome).not.toHaveProperty("slips");
+    expect(model.requests).toHaveLength(1);
+    expect(facts).toContainEqual({
+      type: "warning",
+      code: "RESULT_CORRECTED",
+      text: "The result was corrected: it was a JSON string.",
+    });
   });
 
   test("is requested with the reason when the text of the answer is the result", async () => {
@@ -295,7 +320,10 @@ test("a result that is rejected is kept with the failure", async () => {
   const short = await play([finish("x"), finish("y")], { output: long });
   expect(short.outcome).toMatchObject({ status: "failed", output: "y", data: "y" });
   const missing = await play(
-    [finish({ n: 1 }), { text: "Here.", calls: [{ name: "complete_task", input: { a: 1 } }] }],
+    [
+      finish({ n: 1 }),
+      ...Array.from({ length: 2 }, () => ({ text: "Here.", calls: [{ name: "complete_task", input: { a: 1 } }] })),
+    ],
     {
       output: long,
     },

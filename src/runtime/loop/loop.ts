@@ -20,6 +20,7 @@ import { prompts } from "../../embedded.ts";
 import { following, reasonOf, stopped } from "../async/cancel.ts";
 import { type Deadline, deadlineOf } from "../async/deadline.ts";
 import { openConversation, isBudgetRefusal, type Conversation } from "./conversation.ts";
+import { createCorrections } from "./corrections.ts";
 import type { FinishAttempt } from "./finish-tool.ts";
 import { parkForBudget } from "./park.ts";
 import type { PastLimit, UnfinishedTurn } from "./rebuild-conversation.ts";
@@ -69,7 +70,7 @@ async function converse(
   context: PerformContext,
   { talk, clock }: { talk: Conversation; clock: Deadline },
 ): Promise<Outcome> {
-  let repairs = 0;
+  const mayCorrect = createCorrections(assignment.limits);
   let overflowed = false;
   let narrow = false;
   let taken = talk.unfinished;
@@ -142,8 +143,8 @@ async function converse(
       return { status: "ok", ...finish, ...(turn.calls.length === 0 && allTexts(assignment, talk)) };
     if ("gaveUp" in finish) return partly(failed("AGENT_REPORTED", finish.gaveUp));
     if (assignment.call.review && statedVerdict(turn.text)) return { status: "ok", output: turn.text };
-    if (repairs >= assignment.limits.reminders) return unusable(finish, last);
-    repairs += 1;
+    const isMissing = finish.empty || (turn.calls.length === 0 && assignment.completion === "tool");
+    if (!mayCorrect(finish, isMissing)) return unusable(finish, last);
     if (turn.calls.length > 0) continue;
     narrow = assignment.completion === "tool";
     talk.tell(reminder(assignment, finish));
@@ -157,9 +158,12 @@ function allTexts({ agent, validate }: Assignment, talk: Conversation): { output
   return texts.length > 1 ? { output: texts.join("\n\n") } : {};
 }
 
-function reminder({ completion }: Assignment, { problem, empty }: { problem: string; empty: boolean }): string {
+function reminder(
+  { completion }: Assignment,
+  { problem, empty, detail = problem }: Extract<FinishAttempt, { problem: string }>,
+): string {
   if (completion === "tool") return prompts.remindFinish;
-  return empty ? prompts.remindEmpty : fill(prompts.remindJson, new Map([["problem", problem]]));
+  return empty ? prompts.remindEmpty : fill(prompts.remindJson, new Map([["problem", detail]]));
 }
 
 /** The outcome of a task whose result cannot be used; the rejected value is kept. */

@@ -1,11 +1,15 @@
+import type { ErrorObject } from "ajv";
 import { messageOf } from "../../core/schema/error.ts";
 import { jsonSchemaOf } from "../../core/schema/jtd.ts";
-import { issuesText, sourceOf } from "../../core/schema/standard-schema.ts";
+import { gotText, issuesText, sourceOf } from "../../core/schema/standard-schema.ts";
 import type { JsonSchema } from "../../core/text/json.ts";
 import { boundedPattern } from "./bounded-pattern.ts";
 
-/** Checks a value: returns the problem with it, or `undefined` for a valid value. */
-export type Check = (value: unknown) => string | undefined;
+/**
+ * Checks a value: returns the problem with it, or `undefined` for a valid value. `with values`: the problem also says
+ * which values are wrong.
+ */
+export type Check = (value: unknown, detail?: "with values") => string | undefined;
 
 /** Compiles schemas. A crew has a single compiler, since creating it takes ten times as long as compiling a schema. */
 export type Validator = (schema: JsonSchema) => Promise<Check>;
@@ -37,9 +41,9 @@ function librarysCheck(schema: JsonSchema): Check | undefined {
   const type = sourceOf(schema);
   return (
     type &&
-    ((value) => {
+    ((value, detail) => {
       const checked = type["~standard"].validate(value);
-      if (!(checked instanceof Promise)) return issuesText(checked.issues);
+      if (!(checked instanceof Promise)) return issuesText(checked.issues, detail && { value });
       checked.catch(() => {});
       return undefined;
     })
@@ -55,6 +59,7 @@ async function load(): Promise<Compile> {
   const ajv = new ajv2020.default.Ajv2020({
     strict: false,
     allErrors: true,
+    verbose: true,
     validateFormats: true,
     logger: false,
     code: { regExp: Object.assign(boundedPattern, { code: "" }) },
@@ -64,17 +69,37 @@ async function load(): Promise<Compile> {
     if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) throw new Error("the schema is too large");
     const { $schema: _dialect, ...rest } = schema;
     const validate = ajv.compile(rest);
-    return (value) => {
+    return (value, detail) => {
       if (validate(value)) return undefined;
       const shown = (validate.errors ?? []).slice(0, 5);
-      return shown
-        .map(
-          ({ instancePath, message }) =>
-            `${instancePath === "" ? "the value" : instancePath.slice(1).replaceAll("/", ".")} ${message ?? "is not valid"}`,
-        )
-        .join("; ");
+      return shown.map((error) => problemOf(error) + (detail ? gotText(error.data) : "")).join("; ");
     };
   };
+}
+
+/** One problem: the path of the value, and which values are allowed there. */
+function problemOf({ instancePath, keyword, params, message, parentSchema }: ErrorObject): string {
+  const path = instancePath
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const at = (...more: string[]): string => [...path, ...more].join(".") || "the value";
+  const { missingProperty, additionalProperty, allowedValues, allowedValue } = params as Record<string, unknown>;
+  switch (keyword) {
+    case "required":
+      return `${at(String(missingProperty))} is missing`;
+    case "additionalProperties": {
+      const known = Object.keys((parentSchema?.["properties"] as object | undefined) ?? {});
+      const allowed = known.length === 0 ? "" : `; allowed: ${known.join(", ")}`;
+      return `${at(String(additionalProperty))} is not allowed (no additional properties${allowed})`;
+    }
+    case "enum":
+      return `${at()} must be one of ${(allowedValues as unknown[]).map((each) => JSON.stringify(each)).join(", ")}`;
+    case "const":
+      return `${at()} must be ${JSON.stringify(allowedValue)}`;
+    default:
+      return `${at()} ${message ?? "is not valid"}`;
+  }
 }
 
 /** The check for a schema, or why it is not a valid JSON Schema. */

@@ -58,7 +58,8 @@ test("an output schema may be JTD: the model is shown JSON Schema, and the resul
     additionalProperties: false,
   });
   expect(result).toMatchObject({ status: "ok", data: { n: 3, tags: ["a"] } });
-  expect((await play([finish({ n: 3, more: 1 }), finish({ n: 300 })], { output: jtd })).result).toMatchObject({
+  const wrong = [finish({ n: 3, more: 1 }), finish({ n: 300 }), finish({ n: 400 })];
+  expect((await play(wrong, { output: jtd })).result).toMatchObject({
     status: "failed",
     fault: { code: "INVALID_OUTPUT" },
   });
