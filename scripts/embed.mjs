@@ -10,11 +10,31 @@ import { isMain, root } from "./step.mjs";
 export function embed() {
   /** @param {string} name */
   const read = (name) => markdownIn(join(root, name));
-  const text = embedded(read("agents"), read("prompts"), { skills: read("skills"), commands: read("commands") });
+  const cli = commandReference(readFileSync(join(root, "docs", "cli.md"), "utf8"));
+  const agents = [...read("agents"), /** @type {const} */ (["_cli", cli])];
+  const text = embedded(agents, read("prompts"), { skills: read("skills"), commands: read("commands") });
   write(join(root, "src", "embedded.ts"), text);
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   write(join(root, "src", "core", "text", "version.ts"), versionModule(version));
 }
+
+/**
+ * The page of all commands and flags as a part that agents include: without examples, links and heads of tables.
+ *
+ * @param {string} page
+ */
+export const commandReference = (page) =>
+  page
+    .replaceAll("\r\n", "\n")
+    .replace(/^# .*\n/, "")
+    .replace(/<!--.*?-->\n/gs, "")
+    .replace(/^```sh\n[^]*?^```\n/gm, "")
+    .replace(/^\| (?!exit code).* \|\n\|---\|---\|\n/gm, "")
+    .replace(/^\| \[`.*\n/gm, "")
+    .replace(/^Also \d+ of the .*\n/gm, "")
+    .replace(/^## .*\n\n*(?=## )/gm, "")
+    .replace(/\n{2,}/g, "\n")
+    .trimStart();
 
 /**
  * @param {string} target

@@ -105,10 +105,10 @@ export function untrustedError(what: string, { file = "its file", distrust = "pr
 
 /**
  * The agents as models see them: each name once. Of several agents with one name, the list has the agent with the
- * highest precedence.
+ * highest precedence. Unlisted agents are in it as hidden: a call that names one starts it.
  */
-export function catalogOf(given: readonly Agent[], { agents, disabled, otherScopes }: Discovery): Catalog {
-  const all = [...given, ...agents.map(({ agent }) => agent)];
+export function catalogOf(given: readonly Agent[], { agents, unlisted, disabled, otherScopes }: Discovery): Catalog {
+  const all = [...given, ...[...agents, ...unlisted].map(({ agent }) => agent)];
   const first = new Map(all.toReversed().map((agent) => [agent.name, agent]));
   const isGiven = new Set(given.map(({ name }) => name));
   const others = otherScopes.filter(({ found }) => !isGiven.has(found.name));

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { BackgroundStart } from "../core/delegation/background-start.ts";
+import type { AgentCard } from "../core/delegation/catalog.ts";
 import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import type { Outcome } from "../core/outcome/outcome.ts";
 import { limitNote } from "../core/outcome/reached-limit.ts";
@@ -59,7 +60,7 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
     name,
     description: describeAgents(cards, {
       before: BEFORE,
-      after: AFTER,
+      after: [...choiceOf(cards), AFTER].join("\n"),
     }),
     input,
     ...delegating,
@@ -95,10 +96,24 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
 
 const BEFORE = `Delegates a task to an agent that works in its own context and returns a summary of what it found or did. Agents:`;
 const AFTER = `How to use this tool:
-- Explore to search and understand code, Plan to design, Bash to run commands, general-purpose for everything; or another agent of the list.
 - Several calls in one turn, or \`tasks\`, run in parallel: use that whenever tasks do not depend on each other.
 - Include everything the agent has to know. [read-only] agents cannot change anything.
 - Do not delegate what a single tool call can do.`;
+
+/** The agents that gen-code's document names, and what each is for. */
+const CHOICE = {
+  Explore: "to search and understand code",
+  Plan: "to design",
+  Bash: "to run commands",
+  "general-purpose": "for everything",
+} as const;
+
+/** Which agent to choose, as gen-code's document says it, where its agents are offered. */
+function choiceOf(cards: readonly AgentCard[]): string[] {
+  const known = Object.entries(CHOICE).filter(([each]) => cards.some(({ name }) => name === each));
+  const text = known.map(([each, what]) => `${each} ${what}`).join(", ");
+  return text === "" ? [] : [`${text}; or another agent of the list.`];
+}
 
 function refusal(type: string, caller: Caller, { now }: AgentLookup): string | undefined {
   const why = spawnRefusal(type, caller, now);

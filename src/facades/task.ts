@@ -35,11 +35,12 @@ export const taskFacade: Facade = {
 function taskTool(caller: Caller, name: string): Tool {
   const look = createAgentLookup(caller);
   const cards = offered(caller.catalog, caller);
+  const usual = defaultAgent(caller);
   const input = z.strictObject({
     agent: z
       .string()
-      .default(defaultAgent(caller.spawns))
-      .describe(`the agent that does the tasks; ${defaultAgent(caller.spawns)} by default`)
+      .default(usual)
+      .describe(`the agent that does the tasks; ${usual} by default`)
       .meta(agentNameSchema(cards)),
     context: z.string().optional().describe("context for all tasks, placed before each assignment"),
     schema: z

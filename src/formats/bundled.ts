@@ -6,11 +6,12 @@ import { agentFiles } from "../embedded.ts";
 import { ownDialect } from "./dialects/own.ts";
 
 /**
- * The bundled agents. Agents in a folder belong to the preset of one other program, which is their family. A fault in a
- * bundled agent is a bug of subcrew, so this throws.
+ * The bundled agents: first the crew of subcrew, then the agents of other programs, whose folder is their family. A
+ * fault in a bundled agent is a bug of subcrew, so this throws.
  */
 export function readBundledAgents(files: Readonly<Record<string, string>> = agentFiles): readonly ReadAgent[] {
-  return Object.entries(files).map(([name, text]) => {
+  const crewFirst = Object.entries(files).toSorted(([a], [b]) => Number(isOfSystem(a)) - Number(isOfSystem(b)));
+  return crewFirst.map(([name, text]) => {
     const file = `${name}.md`;
     const { agents, problems } = ownDialect.read(text, { file, relative: file });
     const [agent] = agents;

@@ -59,6 +59,7 @@ test.each(cases<{ type: string; tool: string }, Tried>("001-pegasus", "tool-perm
       discover: false,
       models: { m: model },
       model: "m",
+      config: { preset: "pegasus" },
       permissions: { mode: "bypass" },
       network: { allowHosts: ["127.0.0.1:9"] },
       unattended: true,

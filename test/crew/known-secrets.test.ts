@@ -62,7 +62,7 @@ test("a note stores no known secret, neither in its name nor in its text, howeve
     },
     permissions: { mode: "bypass" },
   });
-  expect((await crew.run({ mode: "single", agent: "general", task: "x" })).status).toBe("ok");
+  expect((await crew.run({ mode: "single", agent: "pegasus:general", task: "x" })).status).toBe("ok");
   const memory = join(root, "state", "memory");
   const files = readdirSync(memory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   const kept = files.map(({ parentPath, name }) => `${parentPath} ${readFileSync(join(parentPath, name), "utf8")}`);

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import type { CliCommand } from "../../src/cli/base/command.ts";
 import { commands } from "../../src/cli/commands.ts";
 import { CrewError } from "../../src/core/schema/error.ts";
 import { isRecord } from "../../src/core/text/json.ts";
@@ -18,15 +19,42 @@ import { tempFolder } from "../support/temp-folder.ts";
 const found = (preset?: PresetName): Promise<Discovery> =>
   discover({ cwd: "/nowhere", home: "/nowhere", dialects, bundled: readBundledAgents(), ...(preset && { preset }) });
 
-const names =
-  "general explore plan task quick_task designer reviewer bash deepresearch code codebase-investigator cli-help"
-    .split(" ")
-    .concat("Explore", "Plan", "Bash", "general-purpose", "lead");
+const crew = ["code", "explore", "general", "lead", "plan", "reviewer"];
 
-test("every bundled agent exists under its exact name", async () => {
-  const { agents, problems } = await found();
-  expect(agents.map(({ name }) => name).sort()).toEqual([...names].sort());
-  expect(problems).toEqual([]);
+/** The agents of other systems, and the name that selects each. */
+const ofOthers = {
+  gemini: ["cli-help", "codebase-investigator"],
+  mycode: ["Bash", "Explore", "Plan", "general-purpose"],
+  omp: ["designer", "omp:explore", "quick_task", "task"],
+  pegasus: ["deepresearch", "pegasus:explore", "pegasus:general", "pegasus:plan"],
+  subcrew: ["bash"],
+} as const;
+
+test("six bundled agents are offered; those of other systems are found by their exact or qualified name", async () => {
+  const result = await found();
+  expect(result.agents.map(({ name }) => name).sort()).toEqual(crew);
+  expect(result.problems).toEqual([]);
+  for (const name of crew) expect(findAgent(result, name)?.agent.source).toEqual({ kind: "bundled" });
+  const others = Object.entries(ofOthers);
+  for (const [family, selected] of others)
+    for (const name of selected) {
+      const { agent } = findAgent(result, name)!;
+      expect({ name, source: agent.source, hidden: agent.hidden }).toEqual({
+        name,
+        source: { kind: "bundled", family },
+        hidden: true,
+      });
+      expect(findAgent(result, `${family}:${agent.name}`)?.agent).toBe(agent);
+    }
+  expect(result.unlisted).toHaveLength(others.flatMap(([, selected]) => selected).length);
+  for (const name of ["BASH", "TASK", "explorer", "mycode:explore"]) expect(findAgent(result, name)).toBeUndefined();
+});
+
+test("the name of a preset also selects those of the six agents that its system has", async () => {
+  const result = await found();
+  for (const name of ["omp:plan", "omp:reviewer", "pegasus:code"])
+    expect(findAgent(result, name)).toBe(findAgent(result, name.split(":")[1]!));
+  expect(findAgent(result, "omp:code")).toBeUndefined();
 });
 
 test("bundled agents are in the code: none of the modules that they come from can read a file", () => {
@@ -71,25 +99,51 @@ test("explore, plan, designer and reviewer have their own prompts", () => {
   for (const prompt of prompts) expect(prompt.length).toBeGreaterThan(300);
 });
 
-test("explore and plan can change nothing except memory", async () => {
-  const { agents } = await found();
-  const toolsOf = (name: string): readonly string[] => agents.find((one) => one.name === name)!.agent.tools!;
+test("explore and plan can change nothing, and those of system 001 nothing except memory", async () => {
+  const result = await found();
+  const toolsOf = (name: string): readonly string[] => findAgent(result, name)!.agent.tools!;
   const outside = (name: string): string[] =>
     toolsOf(name).filter((tool) => !READ_ONLY_TOOLS.includes(tool) && tool !== "get_env");
-  expect(outside("explore")).toEqual([]);
-  expect(outside("plan")).toEqual(["memory_write", "memory_append"]);
-  for (const name of ["explore", "plan"]) expect(toolsOf(name)).not.toContain("http_request");
-  expect(new Set(toolsOf("plan"))).toEqual(new Set([...toolsOf("explore"), "memory_write", "memory_append"]));
+  for (const name of ["explore", "plan", "pegasus:explore"]) expect(outside(name)).toEqual([]);
+  expect(outside("pegasus:plan")).toEqual(["memory_write", "memory_append"]);
+  for (const name of ["explore", "plan", "pegasus:explore", "pegasus:plan"])
+    expect(toolsOf(name)).not.toContain("http_request");
+  expect(new Set(toolsOf("pegasus:plan"))).toEqual(
+    new Set([...toolsOf("pegasus:explore"), "memory_write", "memory_append"]),
+  );
+});
+
+test("each of the six agents has the tools that its description implies, and none that needs no tool", async () => {
+  const result = await found();
+  const search = ["read_file", "glob", "grep_files"];
+  const change = ["write_file", "edit_file", "bash"];
+  const web = ["list_files", "http_get", "web_search"];
+  const implied = {
+    explore: [...search, ...web],
+    plan: [...search, ...web],
+    code: [...search, ...web, ...change, "delete_file", "move_file"],
+    general: [...search, ...web, ...change, "delete_file", "move_file", "http_request", "memory_read", "memory_write"],
+    reviewer: [...search, "bash"],
+    lead: [...search, ...change, "ask", "Task"],
+  };
+  for (const [name, tools] of Object.entries(implied)) {
+    const own = findAgent(result, name)!.agent.tools!;
+    expect({ name, missing: tools.filter((tool) => !own.includes(tool) && tool !== "Task") }).toEqual({
+      name,
+      missing: [],
+    });
+    expect(own.filter((tool) => /^(base64|json)_|_env$|^sleep$|^\*$/.test(tool))).toEqual([]);
+  }
 });
 
 test.each([
-  ["general", ["background", "nothing else", "2000", "few calls", "fails", "notify"]],
+  ["pegasus:general", ["background", "nothing else", "2000", "few calls", "fails", "notify"]],
   [
-    "explore",
+    "pegasus:explore",
     ["Only read", "Stay with the question", "2000", "Stop as soon as", "fails", "notify", "never speak with the user"],
   ],
   [
-    "plan",
+    "pegasus:plan",
     ["Understand before", "numbered steps", "Change no file", "memory_write", "2000", "few calls", "fails", "notify"],
   ],
 ])("the prompt of %s contains the specified demands", async (name, demands) => {
@@ -137,16 +191,24 @@ test("the explorer of system 000 is a separate agent, and its preset uses it", a
 });
 
 test.each(Object.keys(presets) as PresetName[])("the preset %s has the agents of its system", async (preset) => {
-  const wanted: readonly string[] = ("bundled" in presets[preset] ? presets[preset].bundled : undefined) ?? names;
+  const wanted: readonly string[] = ("bundled" in presets[preset] ? presets[preset].bundled : undefined) ?? crew;
   expect((await found(preset)).agents.map(({ name }) => name).sort()).toEqual([...wanted].sort());
 });
 
-test("the help agent knows every command", () => {
-  const text = agentFiles["cli-help"]!;
-  const missing = Object.entries(commands).filter(
-    ([name, row]) => !("hidden" in row && row.hidden) && !text.includes(`subcrew ${name}`),
-  );
-  expect(missing.map(([name]) => name)).toEqual([]);
+test("the help agent knows every command and every flag", async () => {
+  const text = agentFiles["gemini/cli-help"]!;
+  const cell = (words: string): string => words.replaceAll("|", "\\|").replaceAll("<", "&lt;");
+  const missing: string[] = [];
+  const look = (name: string, { options, commands: inner = {} }: CliCommand): void => {
+    if (!text.includes(`\n### subcrew ${name}\n`)) missing.push(name);
+    for (const { hidden, flags, description } of options)
+      if (!hidden && !text.includes(`| \`${flags.replaceAll("|", "\\|")}\` | ${cell(description)}`))
+        missing.push(`${name} ${flags}`);
+    for (const [each, command] of Object.entries(inner)) look(`${name} ${each}`, command);
+  };
+  for (const [name, row] of Object.entries(commands)) if (row.hidden !== true) look(name, await row.load());
+  expect(missing).toEqual([]);
+  for (const flag of ["--permission-mode", "--allow <", "--sandbox"]) expect(text).toContain(flag);
 });
 
 test("reading an invalid bundled agent throws an error", () => {

@@ -32,7 +32,7 @@ export const agents: CliCommand = {
   words: "[command]",
   usage: "[COMMAND]",
   options: [
-    new Option("--all", "also list shadowed, disabled and broken agents, with the reason"),
+    new Option("--all", "also list agents of other systems, and shadowed, disabled and broken agents, with the reason"),
     presetOption(),
     ...placeOptions(),
   ],
@@ -48,7 +48,10 @@ export const agents: CliCommand = {
       words: "[words...]",
       usage: "[WORDS]",
       options: [
-        new Option("--all", "also list shadowed, disabled and broken agents, with the reason"),
+        new Option(
+          "--all",
+          "also list agents of other systems, and shadowed, disabled and broken agents, with the reason",
+        ),
         presetOption(),
         ...placeOptions(),
       ],
@@ -168,7 +171,7 @@ export const agents: CliCommand = {
       words: "<agent>",
       usage: "AGENT",
       options: placeOptions(),
-      examples: [["subcrew agents enable designer", "let it run again"]],
+      examples: [["subcrew agents enable reviewer", "let it run again"]],
       act: later(async () => (await import("./switch.ts")).enable),
     },
     disable: {
@@ -176,7 +179,7 @@ export const agents: CliCommand = {
       words: "<agent>",
       usage: "AGENT",
       options: placeOptions(),
-      examples: [["subcrew agents disable designer", "in every project"]],
+      examples: [["subcrew agents disable reviewer", "in every project"]],
       act: later(async () => (await import("./switch.ts")).disable),
     },
   },

@@ -37,35 +37,17 @@ function print(rows: readonly AgentListing[], found: Discovery, flags: Flags): v
   const ready = rows.filter(({ state }) => state === "ready");
   const narrow = process.stdout.isTTY && process.stdout.columns < 100;
   const most = narrow ? { name: 22, source: 13, model: 8 } : { name: 32, source: 20, model: 24 };
-  const shown = flags.all || flags.preset !== undefined ? ready : withoutTwins(ready);
-  const origins = [...new Set(shown.map(({ source }) => source))];
+  const origins = [...new Set(ready.map(({ source }) => source))];
   for (const [at, origin] of origins.entries()) {
-    const some = shown.filter(({ source }) => source === origin);
+    const some = ready.filter(({ source }) => source === origin);
     if (origins.length > 1) process.stdout.write(`${at > 0 ? "\n" : ""}${look.colors.bold(titled(origin))}\n`);
     process.stdout.write(table(some.map(cells), look, most));
   }
-  for (const state of ["shadowed", "untrusted", "disabled", "skipped"] as const) section(rows, state, look);
-  const twins = ready.filter((row) => !shown.includes(row)).map(({ name }) => name);
-  if (twins.length > 0)
-    process.stderr.write(
-      `\nNot listed, because another agent has the same name apart from upper and lower case: ${twins.join(", ")}. See \`subcrew agents --all\`.\n`,
-    );
+  for (const state of ["unlisted", "shadowed", "untrusted", "disabled", "skipped"] as const) section(rows, state, look);
   if (!flags.all) hint(found);
 }
 
 const titled = (word: string): string => `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
-
-/**
- * Hides a bundled agent whose name differs only by case from another bundled agent. It belongs to a preset and can
- * still be called by name.
- */
-function withoutTwins(rows: readonly AgentListing[]): readonly AgentListing[] {
-  const bundled = new Set(rows.filter(({ source }) => source === "bundled").map(({ name }) => name));
-  return rows.filter(({ name, source }) => {
-    const lower = name.toLowerCase();
-    return source !== "bundled" || name === lower || !bundled.has(lower);
-  });
-}
 
 const cells = ({
   name,

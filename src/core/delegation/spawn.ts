@@ -6,6 +6,7 @@ import { facadeOf } from "../vocabulary/delegation-names.ts";
 import { mayStart, namesOnly, type Spawns } from "../vocabulary/spawn-list.ts";
 import { ALL_TOOLS, DELEGATION_TOOL } from "../vocabulary/tool-names.ts";
 import type { Catalog } from "./catalog.ts";
+import { DEFAULT_AGENT } from "./roster.ts";
 
 /** The agent or interface that wants to start agents, and its limits. */
 export type Caller = Readonly<{
@@ -59,8 +60,14 @@ export function allowedText(spawns: Spawns): string {
   return spawns.length === 0 ? "none (spawns disabled for this agent)" : spawns.join(",");
 }
 
-/** The agent of a task that names no agent: the first agent that the caller may start, or `general`. */
-export const defaultAgent = (spawns: Spawns): string => (spawns === "*" ? undefined : namesOnly(spawns)[0]) ?? "task";
+/**
+ * The agent of a task that names no agent: the first agent that the caller's `spawns` names, else `task` where
+ * that agent is listed, else `general`.
+ */
+export function defaultAgent({ spawns, catalog: { agents } }: Pick<Caller, "spawns" | "catalog">): string {
+  const [first] = spawns === "*" ? [] : namesOnly(spawns);
+  return first ?? (agents.some(({ name, hidden }) => name === "task" && !hidden) ? "task" : DEFAULT_AGENT);
+}
 
 /**
  * The delegation tools of an agent. It has some if its tool list names one, or if it may use every tool and has
@@ -90,7 +97,8 @@ export function spawnRefusal(name: string, caller: Caller, now: Catalog): SpawnR
   return nameRefusal(name, caller) ?? (atMaxDepth(caller) ? "depth" : undefined);
 }
 
-/** The catalog limited to agents that the caller may start and that are listed. */
+/** The catalog limited to agents that the caller may start: those that are listed, and those that its `spawns` names. */
 export function offered({ agents }: Catalog, policy: SpawnPolicy): Catalog["agents"] {
-  return agents.filter(({ name, hidden }) => !hidden && nameRefusal(name, policy) === undefined);
+  const named = new Set(policy.spawns === "*" ? [] : namesOnly(policy.spawns));
+  return agents.filter(({ name, hidden }) => (!hidden || named.has(name)) && nameRefusal(name, policy) === undefined);
 }

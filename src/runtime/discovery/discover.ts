@@ -50,7 +50,10 @@ export type DiscoverOptions = AgentAdjustments &
 export type Discovery = Readonly<{
   /** The usable agents, in order of precedence. */
   agents: readonly FoundAgent[];
-  /** Bundled agents that a preset does not have and subcrew itself needs: they can be started and are not listed. */
+  /**
+   * Bundled agents that can be started by name and are offered to nobody: those of other systems than the preset's, and
+   * those that subcrew itself needs and the preset does not have.
+   */
   unlisted: readonly FoundAgent[];
   /** Agents that are shadowed by another agent of the same name. */
   shadowed: readonly Readonly<{ found: FoundAgent; by: FoundAgent }>[];
@@ -94,18 +97,22 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
   const bundled = (options.bundled ?? []).filter(({ agent }) => preset.bundled?.includes(agent.name) ?? true);
   const isPresets = ({ agent }: ReadAgent): boolean => agent.source?.family === options.preset;
   const ofPreset = options.preset === undefined ? [] : bundled.filter(isPresets);
-  const ours = [...new Set([...ofPreset, ...bundled])].map((read) => given(read, "bundled"));
+  const ours = [...new Set([...ofPreset, ...bundled])].map((read) =>
+    given(read, familyOf(read) === undefined || isPresets(read) ? "bundled" : "unlisted"),
+  );
   const ordered = protectBundled ? [...ours, ...findings] : [...findings, ...ours];
   const resolving = { ...options, scope, toolsWhenOmitted: preset.toolsWhenOmitted };
   const found = resolveAll(ordered, resolving, skipped);
-  const needed = (options.bundled ?? []).filter(({ agent }) => NEEDED.has(agent.name));
-  const unlisted = resolveAll(
-    needed.map((read) => given(read, "bundled")),
+  const needed = (options.bundled ?? []).filter((read) => NEEDED.has(read.agent.name) && familyOf(read) === undefined);
+  const missing = resolveAll(
+    needed.map((read) => given(read, "unlisted")),
     resolving,
     [],
   ).filter(({ name }) => !found.some((one) => one.name === name));
-  return { ...answer(found, { skipped, sources, options: resolving }), unlisted };
+  return answer(found, { skipped, sources, missing, options: resolving });
 }
+
+const familyOf = ({ agent }: ReadAgent): string | undefined => agent.source?.family;
 
 const sourceOfPlace = ({ scope, plugin }: SourceFolder): AgentSource => ({
   kind: scope,
@@ -137,21 +144,31 @@ const hasClaude = (sources: readonly (readonly Row[])[]): boolean =>
  * An agent that does not come from a found file: given by the caller, or bundled. Each search returns the same object,
  * because values derived from an agent are cached by its object.
  */
-function given(read: ReadAgent, kind: "inline" | "bundled"): LoadedDefinition {
-  const made = givenAgents[kind].get(read) ?? {
+function given(read: ReadAgent, as: "inline" | "bundled" | "unlisted"): LoadedDefinition {
+  const kind = as === "inline" ? as : ("bundled" as const);
+  const made: LoadedDefinition = givenAgents[as].get(read) ?? {
     read,
-    agent: Object.freeze({ ...read.agent, source: { ...read.agent.source, kind } }),
+    agent: Object.freeze({
+      ...read.agent,
+      ...(as === "unlisted" && { hidden: true }),
+      source: { ...read.agent.source, kind },
+    }),
     rank: RANKS[kind],
     problems: [],
   };
-  givenAgents[kind].set(read, made);
+  givenAgents[as].set(read, made);
   return made;
 }
 
 const givenAgents = {
   inline: new WeakMap<ReadAgent, LoadedDefinition>(),
   bundled: new WeakMap<ReadAgent, LoadedDefinition>(),
+  unlisted: new WeakMap<ReadAgent, LoadedDefinition>(),
 };
+
+/** True for a bundled agent of another system than the preset's. */
+const isUnlisted = ({ agent }: FoundAgent): boolean =>
+  agent.hidden === true && agent.source?.kind === "bundled" && agent.source.family !== undefined;
 
 /** Trust ranks: an agent can only extend a definition of the same or a higher rank. */
 const RANKS = { bundled: 3, inline: 2 } as const;
@@ -253,12 +270,15 @@ function fromBase(base: FoundAgent, finding: LoadedDefinition, field: string): F
 type Rest = {
   readonly skipped: readonly SkippedFile[];
   readonly sources: readonly PlaceReport[];
+  /** Agents that subcrew needs and that were not found. */
+  readonly missing: readonly FoundAgent[];
   readonly options: Resolving;
 };
 
 /** Resolves name conflicts: the first agent of each name wins; the other agents are listed with the reason. */
-function answer(found: readonly FoundAgent[], { skipped, sources, options }: Rest): Omit<Discovery, "unlisted"> {
+function answer(found: readonly FoundAgent[], { skipped, sources, missing, options }: Rest): Discovery {
   const winners = new Map<string, FoundAgent>();
+  const unlisted: FoundAgent[] = [];
   const shadowed: { found: FoundAgent; by: FoundAgent }[] = [];
   const untrusted: FoundAgent[] = [];
   const disabled: FoundAgent[] = [];
@@ -273,18 +293,20 @@ function answer(found: readonly FoundAgent[], { skipped, sources, options }: Res
     if (!one.trusted) untrusted.push(one);
     else if (!isEnabled(one)) disabled.push(one);
     else if (by === undefined) winners.set(one.name, one);
+    else if (isUnlisted(one) && by.agent.source?.kind === "bundled") unlisted.push(one);
     else shadowed.push({ found: one, by });
   }
   for (const { by, found: lost } of shadowed) if (inOneDirectory(by, lost)) problems.push(duplicate(by, lost));
   for (const { problems: why, file } of skipped)
     for (const wrong of why) problems.push(file === undefined ? wrong : { ...wrong, file });
-  const agents = [...winners.values()];
+  const agents = [...winners.values()].filter((one) => !isUnlisted(one));
   return {
     agents,
+    unlisted: [...[...winners.values()].filter(isUnlisted), ...unlisted, ...missing],
     shadowed,
     otherScopes: otherScopes(
       found.filter((one) => one.trusted && isEnabled(one)),
-      { chosen: winners, shadowed: shadowed.map(({ found: lost }) => lost) },
+      { chosen: winners, shadowed: [...shadowed.map(({ found: lost }) => lost), ...unlisted] },
     ),
     untrusted,
     disabled,

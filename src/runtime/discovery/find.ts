@@ -1,4 +1,5 @@
 import type { AgentSource } from "../../core/agent/agent.ts";
+import { type Preset, presets } from "./sources.ts";
 
 /** The properties of an agent that a lookup needs. */
 export type Findable = Readonly<{
@@ -23,7 +24,7 @@ type Where<F> =
  */
 export function findAgent<F extends Findable>(where: Where<F>, name: string): F | undefined {
   const agents: readonly F[] = "agents" in where ? where.agents : where;
-  const unlisted = "agents" in where ? where.unlisted?.find((found) => found.name === name) : undefined;
+  const unlisted = "agents" in where ? where.unlisted?.find((found) => goesBy(found, name)) : undefined;
   return (
     qualified(where, name) ??
     agents.find((found) => found.name === name) ??
@@ -37,9 +38,17 @@ function qualified<F extends Findable>(where: Where<F>, name: string): F | undef
   if (colon <= 0) return undefined;
   const agents: readonly F[] = "agents" in where ? where.agents : where;
   const hidden = "agents" in where ? [...where.shadowed, ...(where.otherScopes ?? [])] : [];
-  const all = [...agents, ...hidden.map(({ found }) => found)];
-  return all.find((found) => goesBy(found, name.slice(colon + 1)) && isFrom(found, name.slice(0, colon)));
+  const unlisted = "agents" in where ? (where.unlisted ?? []) : [];
+  const [prefix, own] = [name.slice(0, colon), name.slice(colon + 1)];
+  const all = [...agents, ...hidden.map(({ found }) => found), ...unlisted].filter((found) => goesBy(found, own));
+  return all.find((found) => isFrom(found, prefix)) ?? all.find((found) => isOfPreset(found, prefix));
 }
+
+/** True for an agent of the bundled crew that this preset has, too, such as `omp:reviewer`. */
+const isOfPreset = ({ name, agent }: Findable, prefix: string): boolean =>
+  agent?.source?.kind === "bundled" &&
+  Object.hasOwn(presets, prefix) &&
+  ((presets as Readonly<Record<string, Preset>>)[prefix]!.bundled?.includes(name) ?? false);
 
 /** The same function as `findAgent`, under the name that the documentation of `subcrew/agents` uses. @alias */
 export const getAgent = findAgent;

@@ -1,13 +1,14 @@
 import { distrustText } from "./distrust.ts";
-import { type Discovery, type FoundAgent, qualifiedNames, type SkippedFile } from "./discover.ts";
+import { type Discovery, type FoundAgent, findAgent, qualifiedNames, type SkippedFile } from "./discover.ts";
+import { presets } from "./sources.ts";
 
-type State = "ready" | "shadowed" | "untrusted" | "disabled" | "skipped";
+type State = "ready" | "unlisted" | "shadowed" | "untrusted" | "disabled" | "skipped";
 
 /** An agent in a list of all agents. */
 export type AgentListing = Readonly<{
   name: string;
   state: State;
-  /** Why the agent cannot run. */
+  /** Why the agent cannot run or is not listed. */
   reason?: string;
   description: string;
   model: string | readonly string[] | null;
@@ -22,9 +23,21 @@ export type AgentListing = Readonly<{
   also: readonly string[];
 }>;
 
-/** Every usable agent, then the agents that cannot run, each with the reason. */
+/** Every offered agent, then those that only run by name, then those that cannot run, each with the reason. */
 export function listedAgents(found: Discovery): readonly AgentListing[] {
-  return [...found.agents.map((one) => rowOf(one, "ready")), ...others(found)];
+  return [
+    ...found.agents.map((one) => rowOf(one, "ready")),
+    ...found.unlisted.map((one) => rowOf(one, "unlisted", unlistedText(one, found))),
+    ...others(found),
+  ];
+}
+
+/** What an unlisted agent is, and the shortest name that starts it. */
+function unlistedText(one: FoundAgent, found: Discovery): string {
+  const family = one.agent.source?.family;
+  const name = [one.name, ...qualifiedNames(one)].find((each) => findAgent(found, each) === one) ?? one.name;
+  const owner = family !== undefined && Object.hasOwn(presets, family) ? `the preset ${family}` : "subcrew";
+  return `an agent of ${owner}; runs as ${name}`;
 }
 
 function rowOf(found: FoundAgent, state: State, reason?: string): AgentListing {

@@ -10,6 +10,7 @@ const plan = (agent: string) =>
 test("a note names the agent that is used in place of an untrusted agent of the project, with the reason", () => {
   const seen = (distrust: "project" | "changed") => ({
     shadowed: [],
+    unlisted: [],
     agents: [found("bundled")],
     untrusted: [{ ...found("project", "r.md"), distrust }],
   });

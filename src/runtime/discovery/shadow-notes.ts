@@ -1,5 +1,6 @@
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Discovery } from "./discover.ts";
+import { findAgent } from "./find.ts";
 
 /**
  * Notes about agents of a plan whose definition in the project replaces a definition of the user or a bundled
@@ -7,7 +8,7 @@ import type { Discovery } from "./discover.ts";
  */
 export function shadowNotes(
   { nodes }: Plan,
-  { shadowed, untrusted, agents }: Pick<Discovery, "shadowed" | "untrusted" | "agents">,
+  { shadowed, untrusted, agents, unlisted }: Pick<Discovery, "shadowed" | "untrusted" | "agents" | "unlisted">,
 ): string[] {
   const used = new Set(Object.values(nodes).flatMap((node) => (node.kind === "task" ? [node.task.agent ?? ""] : [])));
   const notes = new Map<string, string>();
@@ -21,7 +22,8 @@ export function shadowNotes(
     );
   }
   for (const { name, file = "its files", distrust = "project" } of untrusted) {
-    const instead = used.has(name) && !notes.has(name) ? agents.find((one) => one.name === name) : undefined;
+    const instead =
+      used.has(name) && !notes.has(name) ? findAgent({ agents, shadowed: [], unlisted }, name) : undefined;
     if (!instead) continue;
     const whose =
       instead.agent.source?.kind === "bundled" ? "the bundled agent" : `the agent of ${instead.file ?? "the user"}`;

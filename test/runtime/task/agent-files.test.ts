@@ -215,16 +215,35 @@ test("a call can name another model for an agent that prefers one", async () => 
 test("the prompt of the main agent explains when to give work to which kind of agent", async () => {
   const { asked } = await run({}, { m: ["Hello."] }, { agent: "lead" });
   const { system, tools } = asked("m");
-  for (const kind of ["an explorer", "a planner", "a shell agent", "a general agent"]) expect(system).toContain(kind);
-  expect(tools.find(({ name }) => name === "Task")?.description).toMatch(
-    /Explore to search.*Plan to design.*Bash to run.*general-purpose/,
-  );
+  for (const kind of ["an explorer", "a planner", "a coder", "a reviewer", "a general agent"])
+    expect(system).toContain(kind);
+  const { description = "" } = tools.find(({ name }) => name === "Task") ?? {};
+  expect([...description.matchAll(/^- (\w+): /gm)].map(([, name]) => name)).toEqual([
+    "code",
+    "explore",
+    "general",
+    "plan",
+    "reviewer",
+  ]);
+  expect(tools.length).toBeLessThanOrEqual(12);
+});
+
+test("the main agent starts an agent of another system that its model names, although it is not offered", async () => {
+  const ask = call("Task", { description: "d", prompt: "p", subagent_type: "general-purpose" });
+  const { started } = await run({}, { m: [ask, "found", "done"] }, { agent: "lead" });
+  expect(started).toEqual(["lead", "general-purpose"]);
+});
+
+test("an agent that names an unlisted agent in its spawns is offered it", async () => {
+  const { asked } = await run({}, { m: ["done"] }, { agent: "omp:task" });
+  const { description = "" } = asked("m").tools.find(({ name }) => name === "task") ?? {};
+  expect([...description.matchAll(/^- (\w+): /gm)].map(([, name]) => name)).toEqual(["explore", "quick_task"]);
 });
 
 test.each([
-  ["general", 28],
-  ["explore", 15],
-  ["plan", 17],
+  ["pegasus:general", 28],
+  ["pegasus:explore", 15],
+  ["pegasus:plan", 17],
 ])("the model of %s is shown %d tools", async (agent, count) => {
   const { asked } = await run({}, { m: ["done"] }, { agent });
   expect(toolsOf(asked("m"))).toHaveLength(count);

@@ -110,7 +110,8 @@ export function AgentsPage(): JSX.Element {
 }
 
 /** A name that selects this definition even if another agent with the same name takes precedence. */
-const qualified = ({ name, state, also }: AgentRow): string => (state === "shadowed" ? (also[0] ?? name) : name);
+const qualified = ({ name, state, also }: AgentRow): string =>
+  state === "shadowed" || state === "unlisted" ? (also[0] ?? name) : name;
 
 const count = (problems: readonly AgentProblem[], severity: string): string => {
   const many = problems.filter((each) => each.severity === severity).length;

@@ -75,8 +75,8 @@ describe("subcrew agents", () => {
     const { code, stdout, stderr } = await project().run(["agents"]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^helper +user omp +haiku +all +About helper\.$/m);
-    expect(stdout).toMatch(/^explore +bundled +- +15 +Finds things out without changing anything\. .*evidence\.$/m);
-    expect(stdout).toMatch(/^cli-help +bundled +- +none /m);
+    expect(stdout).toMatch(/^explore +bundled +- +6 +Finds things out without changing anything\. .*evidence\.$/m);
+    expect(stdout).not.toMatch(/^(cli-help|Explore|task) /m);
     expect(stdout).not.toContain("\u001b");
     const [ready = "", untrusted = ""] = stdout.split("\nUntrusted\n");
     expect(ready).not.toContain("critic");
@@ -93,6 +93,8 @@ describe("subcrew agents", () => {
     expect(of("untrusted")).toEqual([["critic", "the project is not trusted"]]);
     expect(of("shadowed")).toContainEqual(["helper", `shadowed by ${there.home}/.omp/agent/agents/helper.md`]);
     expect(of("skipped")).toEqual([["", "The file does not begin with frontmatter."]]);
+    expect(of("unlisted")).toContainEqual(["Explore", "an agent of the preset mycode; runs as Explore"]);
+    expect(of("unlisted")).toContainEqual(["explore", "an agent of the preset omp; runs as omp:explore"]);
     const text = await there.run(["agents", "--all"]);
     expect(text.stdout).toMatch(/\nUntrusted\ncritic +\S+\.claude\/agents\/critic\.md +the project/);
   });
@@ -298,7 +300,7 @@ describe("files and settings of the user", () => {
     expect((await there.run(["agents", "new", "critic"])).code).toBe(2);
     await there.run(["agents", "new", "mine", "--user", "--from", "explore"]);
     const shown = JSON.parse((await there.run(["agents", "show", "mine", "--json"])).stdout) as { tools: string[] };
-    expect(shown.tools).toHaveLength(15);
+    expect(shown.tools).toHaveLength(6);
     expect((await there.run(["agents", "new", "a/b"])).code).toBe(2);
   });
 
@@ -410,7 +412,7 @@ describe("skills and workflow commands", () => {
   test("are listed, and those of an untrusted project are not run", async () => {
     const there = place(files);
     expect((await there.run(["skills", "--trust"])).stdout).toMatch(/^greet +explore +project +Greets\.$/m);
-    expect((await there.run(["commands"])).stdout).toMatch(/^init \[what to pay attention to\] +task +bundled /m);
+    expect((await there.run(["commands"])).stdout).toMatch(/^init \[what to pay attention to\] +general +bundled /m);
     expect(await there.run(["skill", "greet"])).toMatchObject({
       code: 3,
       stderr: expect.stringContaining("not trusted"),

@@ -27,10 +27,7 @@ describe("completion", () => {
     [["subcrew", "run", "explore", "x", "--max-us"], ["--max-usd"]],
     [["subcrew", "run", "explore", "--model", "opu"], ["opus"]],
     [["subcrew", "parallel", "expl"], ["explore="]],
-    [
-      ["subcrew", "race", "--agents", "explore,gener"],
-      ["explore,general", "explore,general-purpose"],
-    ],
+    [["subcrew", "race", "--agents", "explore,gener"], ["explore,general"]],
     [["subcrew", "config", "uns"], ["unset"]],
     [["subcrew", "config", "set", "limits.maxTu"], ["limits.maxTurns"]],
     [["subcrew", "run", "--runner", "thr"], ["thread"]],
