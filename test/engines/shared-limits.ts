@@ -149,7 +149,6 @@ export function sharedLimitsSuite(process: () => Database): void {
         seen: now,
         tries: 1,
         probeAt: now + 40_000,
-        models: ["m"],
       });
       await one!.put("key", () => hold(Date.now()));
       const [row] = await admin.query<{ ahead: number }>(

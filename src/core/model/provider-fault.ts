@@ -31,8 +31,8 @@ const FIRST_WAIT_MS: Readonly<Record<ProviderFault, number>> = {
   provider: 500,
 };
 const LONGEST_WAIT_MS = 300_000;
-/** The maximum wait. If a provider asks for a longer wait, a test request is sent once a day. */
-export const LONGEST_TOLD_MS = 86_400_000;
+/** The maximum wait. If a provider asks for a longer wait, a test request is sent once an hour. */
+export const LONGEST_TOLD_MS = 3_600_000;
 
 /**
  * How long to wait before the provider is asked again: as long as the provider said, else twice as long after each try.

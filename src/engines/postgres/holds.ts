@@ -109,5 +109,8 @@ const shifted = (hold: Hold, ms: number): Hold => ({
   ...hold,
   seen: hold.seen + ms,
   probeAt: hold.probeAt + ms,
-  ...defined({ until: hold.until === undefined ? undefined : hold.until + ms }),
+  ...defined({
+    began: hold.began === undefined ? undefined : hold.began + ms,
+    until: hold.until === undefined ? undefined : hold.until + ms,
+  }),
 });

@@ -194,19 +194,20 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
   };
 
   /** Cache of hashed API keys: every task needs them, and the providers of a crew do not change. */
-  const holdKeys = new Map<Provider, string>();
-  const holdKeyOf = (found: Provider): string => {
-    const { baseURL, key, headers } = found.endpoint;
-    const known = holdKeys.get(found) ?? holdKey(baseURL, key, headers);
-    holdKeys.set(found, known);
+  const holdKeys = new Map<string, string>();
+  const holdKeyOf = ({ name, endpoint: { baseURL, key, headers } }: Provider, model?: string): string => {
+    const at = `${name}/${model ?? ""}`;
+    const known = holdKeys.get(at) ?? holdKey(baseURL, key, headers, model);
+    holdKeys.set(at, known);
     return known;
   };
 
   /** A provider's model whose requests wait while the provider refuses its key. */
-  const held = ({ id }: ModelCandidate, found: Provider, { rules, fallback }: Asking): OpenedModel => {
+  const held = ({ id }: ModelCandidate, found: Provider, { rules }: Asking): OpenedModel => {
     const model = config.quota ? metered(ofProvider(found), config.quota, found.name) : ofProvider(found);
     if (!rules) return { model: warmed(found, model) };
-    const of = { key: holdKeyOf(found), provider: found.name, id, fallback, holds, rules };
+    const keys = { key: holdKeyOf(found), model: holdKeyOf(found, id) };
+    const of = { keys, provider: found.name, id, holds, rules };
     const { model: asked, reopening } = holding(model, of);
     return { model: warmed(found, asked), reopening };
   };
@@ -252,7 +253,7 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
       const [first] = candidates;
       if (first === undefined) return { misses };
       const contenders = await Promise.all(
-        candidates.map(async (one, at) => ({ ...one, ...(await openModel(one, { retry, rules, fallback: at > 0 })) })),
+        candidates.map(async (one) => ({ ...one, ...(await openModel(one, { retry, rules })) })),
       );
       const reopening = anyReopening(contenders.flatMap((one) => one.reopening ?? []));
       const model = contenders.length === 1 ? contenders[0]!.model : fallingBack(contenders);
@@ -313,8 +314,8 @@ function openRegistry(config: ModelRegistryConfig, prices: Prices): ModelRegistr
 const movedFrom = (found: Provider | undefined, before: RecordedProvider): boolean =>
   found !== undefined && hasMoved(found, before);
 
-/** How the models of one task are called; `fallback`: other models were tried before this model. */
-type Asking = Readonly<{ retry: boolean; rules: HoldRules | undefined; fallback: boolean }>;
+/** How the models of one task are called. */
+type Asking = Readonly<{ retry: boolean; rules: HoldRules | undefined }>;
 
 type OpenedModel = Readonly<{ model: Model; reopening?: Reopening }>;
 

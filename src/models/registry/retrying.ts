@@ -1,3 +1,4 @@
+import { PARKS_FROM_MS } from "../../core/model/hold.ts";
 import type { Model, ModelEvent, ModelRequest } from "../../core/model/model.ts";
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { calculateBackoff, MAX_BACKOFF_MS } from "../../core/plan/retry.ts";
@@ -10,8 +11,6 @@ import { type AnswerOpening, type BegunAnswer, beginAnswer, openAnswer, readAnsw
 /** How many times a failed model turn is retried automatically. */
 const RETRIES = 3;
 const FIRST_WAIT_MS = 500;
-/** The shortest wait for which a task parks (gives up its slot while it waits). */
-const PARKS_FROM_MS = 1_000;
 /** The share by which a wait is extended at random, so that retries do not all happen at once. */
 const JITTER = 0.25;
 

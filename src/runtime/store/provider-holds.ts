@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Hold, parseHold } from "../../core/model/hold.ts";
 import { machineDisk } from "../disk/disk.ts";
@@ -35,13 +35,32 @@ const FREE_MS = 20;
 /** After this time without a result, a task's test of a refused key no longer keeps other tasks from testing it. */
 const PROBE_MS = 120_000;
 
-/** An identifier for a provider's address and key that does not reveal the key. */
-export function holdKey(address: string, key: string | undefined, headers: Readonly<Record<string, string>>): string {
+/**
+ * An identifier for a provider's address and key, or for one model there. It does not reveal the key.
+ */
+export function holdKey(
+  address: string,
+  key: string | undefined,
+  headers: Readonly<Record<string, string>>,
+  model?: string,
+): string {
   const sent = Object.entries(headers).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return createHash("sha256")
-    .update(JSON.stringify([address, key ?? null, sent]))
+    .update(JSON.stringify([address, key ?? null, sent, ...(model === undefined ? [] : [model])]))
     .digest("hex")
     .slice(0, 40);
+}
+
+/** The holds in this folder that have not expired. */
+export async function listHolds(folder: string): Promise<readonly Hold[]> {
+  const names = await readdir(folder).catch(() => []);
+  const texts = names
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => readRegularText(join(folder, name)).catch(() => ""));
+  const now = Date.now();
+  return (await Promise.all(texts))
+    .flatMap((text) => parseHold(text, now) ?? [])
+    .filter(({ probeAt }) => probeAt > now);
 }
 
 /**

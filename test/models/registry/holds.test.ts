@@ -151,6 +151,38 @@ test("without parking, a 429 with Retry-After also pauses all tasks, and one tas
   expect(times[5]! - times[4]!).toBeGreaterThanOrEqual(300);
 });
 
+test.each(["broken", "unavailable", "rate-limit", "reset"] as const)(
+  "without parking, no task fails because the requests of other tasks were refused: %s",
+  async (fault) => {
+    const server = await serve((_request, n) => (n <= 6 ? { fault } : "done"));
+    const crews = [tempFolder()].flatMap((home) => [crewAt(home, [server]), crewAt(home, [server])]);
+    const results = await Promise.all(crews.map((crew) => crew.run(many(20), { concurrency: 2 })));
+    expect(results.map(({ status }) => status)).toEqual(["ok", "ok"]);
+  },
+);
+
+test("a model whose provider asks for a long wait fails its tasks at once, and not those of another model", async () => {
+  const home = tempFolder();
+  const server = await serve(({ model }) => (model === "big" ? { fault: "rate-limit", retryAfter: "1800" } : "done"));
+  const crew = crewAt(home, [server]);
+  const run = crew.run({ ...many(9), model: "local0/big" }, { concurrency: 3 });
+  const faults = Object.values((await run).nodes).flatMap((node) => ("fault" in node ? [node.fault] : []));
+  expect(faults.filter(({ message }) => message.includes("asks to wait until"))).toHaveLength(9);
+  expect(faults.filter(({ message }) => message.endsWith("No request was sent."))).toHaveLength(6);
+  expect(server.requests).toHaveLength(3);
+  expect(await crewAt(home, [server]).run({ ...many(9), model: "local0/small" })).toMatchObject({ status: "ok" });
+
+  const later = await crewAt(home, [server]).run({ ...one, model: "local0/big" });
+  expect(later).toMatchObject({
+    status: "failed",
+    fault: { message: expect.stringContaining("No request was sent.") },
+  });
+  expect(server.requests).toHaveLength(3 + 9);
+  const again = crew.resume(run.id, { retryFailed: true });
+  expect(await again).toMatchObject({ status: "failed" });
+  expect(server.requests).toHaveLength(3 + 9 + 1);
+});
+
 test("tasks park while their provider is down, and continue when it answers", async () => {
   let down = 2;
   const server = await serve(() => ((down -= 1) >= 0 ? { fault: "unavailable", retryAfter: "1" } : "done"));
@@ -227,7 +259,7 @@ test("a test request whose process died does not prevent other requests", async 
   let open = false;
   const server = await serve(() => (open ? "done" : { fault: "rate-limit", retryAfter: "1" }));
   const crew = crewAt(home, [server]);
-  const key = holdKey(`${server.url}/v1`, KEY, {});
+  const key = holdKey(`${server.url}/v1`, KEY, {}, "m");
   mkdirSync(join(home, "holds"));
   writeFileSync(join(home, "holds", `${key}.probe`), JSON.stringify({ pid: 999_999_999, started: "1", nonce: "x" }));
   const run = crew.run(one, parks);
@@ -252,7 +284,7 @@ test.each([
 function holdText(inMs: number): string {
   const fault = { code: "MODEL_AUTH", message: "401", retryable: false };
   const now = Date.now();
-  return JSON.stringify({ kind: "key", fault, seen: now, tries: 1, probeAt: now + inMs, models: ["m"] });
+  return JSON.stringify({ kind: "key", fault, seen: now, tries: 1, probeAt: now + inMs });
 }
 
 test("a valid hold of an hour applies to a run that parks, and not to another key", async () => {
