@@ -8,6 +8,7 @@ import type { ProviderView } from "../../models/registry/overview.ts";
 import { findProgram } from "../../runners/foreign/find-program.ts";
 import { InFlight } from "../../runtime/commands/in-flight.ts";
 import { probeSandbox } from "../../runtime/commands/probe-sandbox.ts";
+import { listHolds } from "../../runtime/store/provider-holds.ts";
 import { asideText } from "../../runtime/files/quarantine.ts";
 import { homes } from "../base/home.ts";
 import { crewFor } from "../launch/start.ts";
@@ -19,7 +20,7 @@ export type Finding = Readonly<{ state: "ok" | "note" | "broken"; about: string;
 /** Checks everything that a run needs. A failed check does not prevent the other checks. */
 export async function examine(signal: AbortSignal): Promise<readonly Finding[]> {
   const crew = await crewFor({ quiet: true }).catch((error: unknown) => error);
-  const alone = [node(), state(), quarantine(), sandbox(), git(), ripgrep(), hosts()];
+  const alone = [node(), state(), holds(), quarantine(), sandbox(), git(), ripgrep(), hosts()];
   const checks = isCrew(crew)
     ? [settings(crew), agents(crew), models(crew, signal), runs(crew), servers(crew)]
     : [brokenSettings(crew)];
@@ -110,6 +111,23 @@ function providerFinding({ name, local, usable, because, probe, baseURL }: Provi
       { state: isUsed ? "broken" : "note", about, text, fix: "Check the address and the network (HTTPS_PROXY)." },
     ];
   return [{ state: "note", about, text, fix: "Check the address; the server answers, but not as expected." }];
+}
+
+/** Names the models whose provider asked to wait: until then no request of a new run is sent to them. */
+async function holds(): Check {
+  const held = await listHolds(join(homes().state, "holds"));
+  return held.flatMap(({ until, probeAt, about = "a provider", fault }): readonly Finding[] =>
+    until === undefined
+      ? []
+      : [
+          {
+            state: "note",
+            about: "provider",
+            text: `no requests are sent to ${about} until ${new Date(probeAt).toISOString()}: ${fault.message}`,
+            fix: "Wait, choose another model, or send one request now with `subcrew resume RUN --retry-failed`.",
+          },
+        ],
+  );
 }
 
 /** Moves to quarantine what commands left whose process was killed, and names what was moved. */

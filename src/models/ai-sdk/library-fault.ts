@@ -1,7 +1,16 @@
 import type { Fault } from "../../core/outcome/outcome.ts";
 import { isRecord } from "../../core/text/json.ts";
+import { LargeAnswerError } from "../wires/answer-size.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
-import { badAnswer, brokenOff, faultOfEvent, faultOfNetwork, faultOfStatus, refused } from "../wires/fault.ts";
+import {
+  badAnswer,
+  brokenOff,
+  faultOfEvent,
+  faultOfNetwork,
+  faultOfStatus,
+  largeAnswer,
+  refused,
+} from "../wires/fault.ts";
 import { NotAStreamError } from "./library.ts";
 import { type FinishPart, finishReasonOf } from "./library-answer.ts";
 
@@ -11,6 +20,8 @@ import { type FinishPart, finishReasonOf } from "./library-answer.ts";
  */
 export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
   if (!isRecord(error)) return faultOfEvent(error, endpoint);
+  const large = causesOf(error).find((each) => each instanceof LargeAnswerError);
+  if (large) return largeAnswer(large, endpoint);
   if (error instanceof NotAStreamError) return badAnswer(error.message, endpoint);
   if (isNetworkError(error)) return faultOfNetwork(error, endpoint);
   const { name, statusCode, responseHeaders, responseBody } = error;
@@ -32,12 +43,18 @@ export function faultOfLibrary(error: unknown, endpoint: Endpoint): Fault {
 }
 
 /** True if fetch threw the error, or an error that the library wrapped in it. */
-function isNetworkError(error: unknown): boolean {
-  for (let at: unknown = error, depth = 0; isRecord(at) && depth < 5; at = at["cause"], depth += 1) {
-    if (typeof at["code"] === "string" && /^(E[A-Z]+|UND_ERR_\w+)$/.test(at["code"])) return true;
-    if (at instanceof TypeError && /terminated|fetch failed/.test(at.message)) return true;
-  }
-  return false;
+const isNetworkError = (error: unknown): boolean =>
+  causesOf(error).some(
+    (at) =>
+      (typeof at["code"] === "string" && /^(E[A-Z]+|UND_ERR_\w+)$/.test(at["code"])) ||
+      (at instanceof TypeError && /terminated|fetch failed/.test(at.message)),
+  );
+
+/** The error, and the errors that caused it. */
+function causesOf(error: unknown): readonly Readonly<Record<string, unknown>>[] {
+  const found: Record<string, unknown>[] = [];
+  for (let at: unknown = error; isRecord(at) && found.length < 5; at = at["cause"]) found.push(at);
+  return found;
 }
 
 const wordsOf = (error: Readonly<Record<string, unknown>>): string =>

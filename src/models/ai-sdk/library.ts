@@ -1,4 +1,5 @@
 import type { Model } from "../../core/model/model.ts";
+import { createAnswerSize } from "../wires/answer-size.ts";
 import type { Endpoint } from "../wires/endpoint.ts";
 
 /** One model for all ids of a provider; the library's object for each id is created once. */
@@ -21,7 +22,8 @@ export function streamOnly({ proxy, ca }: Pick<Endpoint, "proxy" | "ca">): typeo
     const through = proxy === undefined && ca === undefined ? {} : await (way ??= dispatcherFor({ proxy, ca }));
     const response = await fetch(input, { ...init, redirect: "manual", ...through });
     const type = response.headers.get("content-type") ?? "";
-    if (!response.ok || response.body === null || type.includes("text/event-stream")) return response;
+    if (!response.ok || response.body === null) return response;
+    if (type.includes("text/event-stream")) return new Response(response.body.pipeThrough(sizeLimit()), response);
     await response.body.cancel();
     throw new NotAStreamError(`the answer has ${type ? `the type ${type}` : "no type"} and is not a stream`);
   };
@@ -41,6 +43,24 @@ async function dispatcherFor({
     proxy === undefined ? new Agent({ connect: tls }) : new ProxyAgent({ uri: proxy, requestTls: tls, proxyTls: tls });
   return { dispatcher } as unknown as RequestInit;
 }
+
+/** Passes an event stream on, and ends it with a `LargeAnswerError` when it is too large. */
+function sizeLimit(): TransformStream<Uint8Array, Uint8Array> {
+  const size = createAnswerSize();
+  return new TransformStream({
+    transform: (chunk, sink) => {
+      const end = lastEventEnd(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+      size.grow(end);
+      if (end > 0) size.endEvent();
+      size.grow(chunk.byteLength - end);
+      sink.enqueue(chunk);
+    },
+  });
+}
+
+/** The position behind the last event that ends in these bytes; 0 without one. */
+const lastEventEnd = (bytes: Buffer): number =>
+  Math.max(...["\n\n", "\r\n\r\n"].map((mark) => bytes.lastIndexOf(mark) + (bytes.includes(mark) ? mark.length : 1)));
 
 /** The provider answered with something other than the requested event stream. */
 export class NotAStreamError extends Error {

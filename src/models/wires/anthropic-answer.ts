@@ -13,7 +13,7 @@ export const CARRIED = "anthropic";
 
 /** Reads one answer of Anthropic's API: blocks of text, thinking and calls, each with a start, pieces and an end. */
 export function readAnthropicAnswer(endpoint: Endpoint): AnswerReader {
-  const blocks: Building[] = [];
+  const blocks = new Map<number, Building>();
   let usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
   let stop: string | undefined;
   const count = (given: unknown): void => {
@@ -34,10 +34,10 @@ export function readAnthropicAnswer(endpoint: Endpoint): AnswerReader {
           count(isRecord(event["message"]) ? event["message"]["usage"] : undefined);
           break;
         case "content_block_start":
-          blocks[Number(event["index"])] = begun(event["content_block"], out);
+          blocks.set(Number(event["index"]), begun(event["content_block"], out));
           break;
         case "content_block_delta": {
-          const block = blocks[Number(event["index"])];
+          const block = blocks.get(Number(event["index"]));
           if (block && isRecord(event["delta"])) grow(block, event["delta"], out);
           break;
         }
@@ -59,12 +59,12 @@ export function readAnthropicAnswer(endpoint: Endpoint): AnswerReader {
       if (stop === "model_context_window_exceeded") return tooLong(endpoint);
       if (stop === "max_tokens")
         out.push({ type: "notice", code: "MODEL_CUT", text: "The answer reached the maximum length and was cut off." });
-      for (const block of blocks) {
-        if (block?.type === "tool_use")
+      for (const block of blocks.values()) {
+        if (block.type === "tool_use")
           out.push({ type: "call", call: { id: block.id, name: block.name, input: argumentsFrom(block.json) } });
       }
-      const carried = blocks.some((block) => block?.type === "thinking" || block?.type === "redacted_thinking");
-      return { usage, ...(carried && { carry: { by: CARRIED, data: blocks.flatMap(asSent) } }) };
+      const carried = [...blocks.values()].some(({ type }) => type === "thinking" || type === "redacted_thinking");
+      return { usage, ...(carried && { carry: { by: CARRIED, data: [...blocks.values()].flatMap(asSent) } }) };
     },
   };
 }
@@ -116,8 +116,8 @@ function grow(block: Building, delta: Readonly<Record<string, unknown>>, out: Mo
 }
 
 /** A finished block in the form in which it is sent back to the provider. */
-function asSent(block: Building | undefined): Block[] {
-  if (block === undefined || (block.type === "text" && block.text === "")) return [];
+function asSent(block: Building): Block[] {
+  if (block.type === "text" && block.text === "") return [];
   if (block.type !== "tool_use") return [block];
   const input = argumentsFrom(block.json);
   return [{ type: "tool_use", id: block.id, name: block.name, input: isRecord(input) ? input : {} }];

@@ -105,10 +105,13 @@ export function faultKindOf(status: number, { all }: ErrorText): FaultKind {
   return FILTERED.test(all) ? "refused" : "request";
 }
 
+/** How many characters of an error are read. */
+const LONGEST_READ = 20_000;
+
 /** The message inside an error response, in any of the formats that providers use. */
 export function saidIn(given: unknown): ErrorText {
   const value = typeof given === "string" ? parsed(given) : given;
-  const all = typeof given === "string" ? given : (JSON.stringify(given) ?? "");
+  const all = (typeof given === "string" ? given : (JSON.stringify(given) ?? "")).slice(0, LONGEST_READ);
   const first: unknown = Array.isArray(value) ? value[0] : value;
   const outer = isRecord(first) ? first : {};
   const error = isRecord(outer["error"]) ? outer["error"] : outer;
@@ -116,7 +119,11 @@ export function saidIn(given: unknown): ErrorText {
     (one) => typeof one === "string",
   );
   const status = [error["code"], error["status"], outer["status"]].find((one) => typeof one === "number" && one >= 300);
-  return { message: typeof message === "string" ? message : all, all, ...(typeof status === "number" && { status }) };
+  return {
+    message: typeof message === "string" ? message.slice(0, LONGEST_READ) : all,
+    all,
+    ...(typeof status === "number" && { status }),
+  };
 }
 
 function parsed(text: string): unknown {

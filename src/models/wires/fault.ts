@@ -5,6 +5,7 @@ import { defined } from "../../core/text/defined.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { withFullStop } from "../../core/text/sentence.ts";
+import type { LargeAnswerError } from "./answer-size.ts";
 import { type Endpoint, withoutLogin } from "./endpoint.ts";
 import { faultKindOf, kinds, saidIn } from "./fault-kind.ts";
 
@@ -66,6 +67,12 @@ export function badAnswer(why: string, { provider }: Pick<Endpoint, "provider">)
     retryable: true,
   };
 }
+
+/** The fault of an answer that is too large to be one; asking again would only fetch it again. */
+export const largeAnswer = ({ message }: LargeAnswerError, endpoint: Pick<Endpoint, "provider">): Fault => ({
+  ...badAnswer(message, endpoint),
+  retryable: false,
+});
 
 /** The fault of an answer that ended early. */
 export function brokenOff({ provider }: Pick<Endpoint, "provider">): Fault {

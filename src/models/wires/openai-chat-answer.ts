@@ -18,7 +18,7 @@ export function readChatAnswer(endpoint: Endpoint): AnswerReader {
   const takeCall = (given: unknown): void => {
     if (!isRecord(given)) return;
     const { id, name, json } = pieceOf(given);
-    const at = typeof given["index"] === "number" ? given["index"] : undefined;
+    const at = isIndex(given["index"]) ? given["index"] : undefined;
     // Some providers omit the index, or give every tool call the first index; a new id then means a new call.
     const known = at === undefined ? (id === "" ? calls.at(-1) : calls.find((call) => call.id === id)) : calls[at];
     const other = known !== undefined && id !== "" && known.id !== "" && known.id !== id && name !== "";
@@ -65,6 +65,10 @@ export function readChatAnswer(endpoint: Endpoint): AnswerReader {
     },
   };
 }
+
+/** A larger number would make the list of calls as long. */
+const isIndex = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value >= 0 && value < 1_000;
 
 type Building = { id: string; name: string; json: string };
 

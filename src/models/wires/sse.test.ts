@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { LargeAnswerError } from "./answer-size.ts";
 import { createEventReader } from "./sse.ts";
 
 const read = (pieces: readonly string[]): string[] => {
@@ -29,3 +30,20 @@ test("the events of a stream are the same however it is cut into pieces", () => 
     }),
   );
 });
+
+test.each([
+  ["one event", () => ["data: ", ...Array.from({ length: 20 }, () => "x".repeat(MEGA))]],
+  ["many events", () => Array.from({ length: 80 }, () => `data: ${"x".repeat(MEGA)}\n\n`)],
+])("a stream that never stops is refused: %s", (_, pieces) => {
+  expect(() => read(pieces())).toThrow(LargeAnswerError);
+});
+
+test("the time to read an event does not depend on the number of its pieces", () => {
+  const text = "x".repeat(8 * MEGA);
+  const pieces = Array.from({ length: text.length / 1_024 }, (_, at) => text.slice(at * 1_024, (at + 1) * 1_024));
+  const began = performance.now();
+  expect(read(["data: ", ...pieces, "\n", "\n"])).toEqual([text]);
+  expect(performance.now() - began).toBeLessThan(2_000);
+});
+
+const MEGA = 1_024 * 1_024;

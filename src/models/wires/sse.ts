@@ -1,3 +1,5 @@
+import { createAnswerSize } from "./answer-size.ts";
+
 /** Splits a text stream into the data of its server-sent events. */
 export type EventReader = Readonly<{
   /** The data of the events that this piece completes. */
@@ -8,29 +10,45 @@ export type EventReader = Readonly<{
 
 /**
  * A parser for one stream of server-sent events. Event names, ids and comments are dropped; the type of an event is in
- * its data.
+ * its data. Each character is searched once, however the stream is cut into pieces. Throws a `LargeAnswerError` when an
+ * event or the stream is too large.
  */
 export function createEventReader(): EventReader {
-  let rest = "";
+  /** The pieces of an event that is not complete yet. */
+  let open: string[] = [];
+  const size = createAnswerSize();
+  const keep = (part: string): void => {
+    size.grow(part.length);
+    if (part !== "") open.push(part);
+  };
+  const close = (found: string[]): void => {
+    const data = dataOf(open.length === 1 ? open[0]! : open.join(""));
+    if (data !== undefined) found.push(data);
+    open = [];
+    size.endEvent();
+  };
   return {
     push: (piece) => {
-      const seen = Math.max(0, rest.length - 1); // the search for the end of an event continues where the last one ended
-      rest += piece.includes("\r") ? piece.replaceAll("\r", "") : piece;
-      if (rest.length > LONGEST_EVENT) throw new Error("an event has no end");
+      const text = piece.includes("\r") ? piece.replaceAll("\r", "") : piece;
       const found: string[] = [];
       let from = 0;
-      for (let at = rest.indexOf("\n\n", seen); at !== -1; at = rest.indexOf("\n\n", from)) {
-        const data = dataOf(rest.slice(from, at));
-        if (data !== undefined) found.push(data);
+      if (text.startsWith("\n") && open.at(-1)?.endsWith("\n")) {
+        close(found);
+        from = 1;
+      }
+      for (let at = text.indexOf("\n\n", from); at !== -1; at = text.indexOf("\n\n", from)) {
+        keep(text.slice(from, at));
+        close(found);
         from = at + 2;
       }
-      rest = from === 0 ? rest : rest.slice(from);
+      keep(text.slice(from));
       return found;
     },
     end: () => {
-      const data = dataOf(rest.trimEnd());
-      rest = "";
-      return data === undefined ? [] : [data];
+      const found: string[] = [];
+      open = [open.join("").trimEnd()];
+      close(found);
+      return found;
     },
   };
 }
@@ -49,4 +67,3 @@ function dataOf(event: string): string | undefined {
 }
 
 const SPACE = 0x20;
-const LONGEST_EVENT = 64 * 1_024 * 1_024;

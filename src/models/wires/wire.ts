@@ -4,10 +4,11 @@ import { defined } from "../../core/text/defined.ts";
 import { isRecord, JsonDepthError, parseJson, TOO_DEEP_JSON } from "../../core/text/json.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { estimatedUsage } from "./estimate.ts";
-import { abortedFault, badAnswer, brokenOff, faultOfNetwork, faultOfStatus } from "./fault.ts";
+import { abortedFault, badAnswer, brokenOff, faultOfNetwork, faultOfStatus, largeAnswer } from "./fault.ts";
 import type { ProviderAnswer } from "../http/exchange.ts";
 import { connectProvider } from "../http/connect-provider.ts";
 import { type Prices, savedBy } from "./prices.ts";
+import { LargeAnswerError } from "./answer-size.ts";
 import { createEventReader } from "./sse.ts";
 
 /** A wire format: how requests to a provider are written and answers are read. */
@@ -82,7 +83,7 @@ export function speak(wire: Wire, endpoint: Endpoint, { prices }: WireParts): Mo
         ...defined({ cost, saved: savedBy(priced, usage), carry: finished.carry }),
       };
     } catch (thrown) {
-      yield fail(faultOfNetwork(thrown, endpoint));
+      yield fail(thrown instanceof LargeAnswerError ? largeAnswer(thrown, endpoint) : faultOfNetwork(thrown, endpoint));
     } finally {
       response?.discard();
     }

@@ -1,6 +1,6 @@
 import { estimateTokens } from "../../core/model/compact.ts";
 import type { ModelRequest } from "../../core/model/model.ts";
-import { addCost, addUsage, type Cost, type Usage } from "../../core/outcome/usage.ts";
+import { addCost, addUsage, type Cost, noCost, type Usage } from "../../core/outcome/usage.ts";
 import { calculateBackoff } from "../../core/plan/retry.ts";
 import type { BudgetRefusal, Reservation } from "../../core/run/budget.ts";
 import { cutTurn, type OpenTurn } from "../../core/run/cut-turn.ts";
@@ -16,7 +16,7 @@ import { type Turn, takeTurn } from "./turn.ts";
 const MAX_ANSWER_TOKENS = 8_192;
 /** The smallest answer that is requested, even with a small budget, in tokens. */
 const MIN_ANSWER_TOKENS = 256;
-/** Number of retries for an answer that ended early, and the wait before the first. */
+/** Number of retries for an answer that ended early or did not begin in time, and the wait before the first. */
 const RESTARTS = 3;
 const FIRST_RESTART_MS = 500;
 /** The share by which a wait is extended at random, so that many tasks do not retry at once. */
@@ -88,11 +88,14 @@ export function createModelCalls(
         if (parked === "stopped") return { aborted: true, text: "" };
         if (parked === "goes on") continue;
       }
-      if (!("fault" in turn) || !turn.begun || !turn.fault.retryable || n > restarts || signal.aborted) return turn;
+      const mayRestart = "fault" in turn && turn.fault.retryable && (turn.begun || turn.fault.code === "TIMEOUT");
+      if (!mayRestart || n > restarts || signal.aborted) return turn;
       const stretch = 1 + JITTER * fractionOf(`${call.run}/${call.path} ${asked.turn}.${n}`);
       const wait = Math.max(turn.fault.retryAfterMs ?? 0, calculateBackoff(FIRST_RESTART_MS, n));
       const delayMs = Math.round(wait * stretch);
-      const spent = cutTurn({ reserved: asked.reserved, chars: turn.text.length });
+      const spent = turn.begun
+        ? cutTurn({ reserved: asked.reserved, chars: turn.text.length })
+        : { usage: {}, cost: noCost() };
       context.emit({ type: "turn.restarted", turn: asked.turn, reason: turn.fault.message, delayMs, ...spent });
       if (!(await pause(delayMs, signal))) return { aborted: true, text: "" };
     }

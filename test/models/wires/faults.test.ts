@@ -30,6 +30,7 @@ const rows: readonly Row[] = [
   ["an HTML page instead of an answer", { fault: "html" }, "MODEL_BAD_ANSWER", true, /base URL/],
   ["JSON of another form", { fault: "wrong-shape" }, "MODEL_BAD_ANSWER", true, /base URL/],
   ["events that are not JSON", { fault: "not-json" }, "MODEL_BAD_ANSWER", true, /base URL/],
+  ["an event that is too large", { text: "x".repeat(17 * 1_024 * 1_024) }, "MODEL_BAD_ANSWER", false, /base URL/],
   ["a content filter", { text: "I would", finish: "filter" }, "MODEL_REFUSED", false, /Word the task/],
 ];
 

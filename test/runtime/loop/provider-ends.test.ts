@@ -68,6 +68,12 @@ const timed: readonly Timed[] = [
     { fault: { code: "TIMEOUT" } },
   ],
   [
+    "a provider that hangs before its first byte is asked again",
+    [{ fault: "hang" }, "hello"],
+    (times) => ({ resourceLimits: { maxIdleMs: 150 * times } }),
+    { status: "ok", output: "hello" },
+  ],
+  [
     "a model that never finishes gets its last turn",
     [{ fault: "endless" }, "what I have"],
     (times) => ({ resourceLimits: { maxDurationMs: 250 * times, graceMs: 2_000 * times } }),

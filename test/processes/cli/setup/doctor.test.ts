@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { startProviderServer } from "../../../../src/testing/provider-server.ts";
 import { needs } from "../../../needs.ts";
 import { place } from "../../command.ts";
 
@@ -48,6 +49,26 @@ describe("doctor", () => {
     expect(all.map(({ about }) => about)).toEqual(
       expect.arrayContaining(["node", "settings", "agents", "runs", "state", "sandbox", "git", "search"]),
     );
+  });
+
+  test("doctor names a model whose provider asks to wait, and until when", async () => {
+    const server = await startProviderServer(() => ({ fault: "rate-limit", retryAfter: "7200" }));
+    close.push(() => void server.close());
+    const here = place();
+    const env = { OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: "key" };
+    const ask = ["run", "explore", "What is here?", "--model", "openai/gpt-5.2"];
+    expect(await here.run(ask, { env })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("asks to wait until"),
+    });
+    const later = await here.run(ask, { env });
+    expect(later.stderr).toMatch(/asks to wait until \d{4}-.*Z\. No request was sent\.[^]*resume RUN --retry-failed/);
+    expect(server.requests).toHaveLength(1);
+    const { findings: all } = JSON.parse((await here.run(["doctor", "--json"])).stdout) as { findings: Finding[] };
+    const named = all.find(({ text }) => text.startsWith("no requests are sent to openai/gpt-5.2 until"));
+    const inMs = Date.parse(/until (\S+):/.exec(named?.text ?? "")?.[1] ?? "") - Date.now();
+    expect(inMs).toBeGreaterThan(3_500_000);
+    expect(inMs).toBeLessThanOrEqual(3_600_000);
   });
 
   test("doctor requests the models of a provider that accepts the key", async () => {
