@@ -12,7 +12,7 @@ import type { Task } from "../core/plan/task.ts";
 import { skillNotes } from "../core/plan/preload-skills.ts";
 import { chooseIsolation } from "../core/plan/isolation.ts";
 import type { Permissions } from "../core/policy/permissions.ts";
-import type { KeptEvent } from "../core/run/event.ts";
+import type { KeptEvent, RunEnvironment } from "../core/run/event.ts";
 import type { RunParameters } from "../core/run/run-parameters.ts";
 import type { JournalOpening } from "../core/run/run-store.ts";
 import { capsMoney } from "../core/run/spending-caps.ts";
@@ -31,6 +31,7 @@ import type { Deck } from "../runtime/cassette/deck.ts";
 import { tapeServer } from "../runtime/cassette/tape.ts";
 import { shadowNotes, withNotes } from "../runtime/discovery/shadow-notes.ts";
 import { changesBringer } from "../runtime/git/bring-changes.ts";
+import { gitState } from "../runtime/git/git-state.ts";
 import { buildContext } from "../runtime/git/context.ts";
 import { recorderFor } from "../runtime/changes/recorder.ts";
 import { workspaceOf } from "../runtime/files/workspace-of.ts";
@@ -98,9 +99,18 @@ export function createPrepare(parts: PrepareParts): Prepare {
   let found: Promise<JobWorkspace> | undefined;
   const workspace = (): Promise<JobWorkspace> =>
     (found ??= outfit.connection ? sharedWorkspace(cwd, setup.env["HOME"]) : workspaceOf(cwd));
+  let asking: Promise<string> | undefined;
+  /** The date and the state of the repository; runs that start at the same time ask git once. */
+  const environmentNow = async (): Promise<RunEnvironment> => {
+    asking ??= gitState(cwd, defined({ home: setup.env["HOME"] }))
+      .catch(() => "unknown")
+      .finally(() => (asking = undefined));
+    return { date: new Date(clock()).toDateString(), git: await asking };
+  };
   return async ({ run, plan: asked, options: wishes, recorded, deck, force }) => {
     const { id: _id, deck: _deck, signal: _signal, ownProcess, outliving, parent, continued, ...given } = wishes;
     const past = recorded?.records.events ?? [];
+    const environment = environmentIn(past) ?? environmentNow();
     const { concurrency, unattended } = options;
     const defaults = defined({ concurrency, unattended, name: asked.name });
     const wished = { ...defaults, ...defined(given) };
@@ -174,6 +184,7 @@ export function createPrepare(parts: PrepareParts): Prepare {
       redactor,
       version,
       cwd,
+      environment: await environment,
       context: recordedContext(past) ?? (plan.context ? redactor.text(await backgroundOf(plan.context, parts)) : ""),
       ...defined({ permissions: options.permissions }),
       settings,
@@ -249,6 +260,11 @@ function usesLastResort(body: Body, roster: Roster, models: Outfit["models"]): b
  */
 function recordedContext([first]: readonly KeptEvent[]): string | undefined {
   return first?.type === "run.started" ? first.context : undefined;
+}
+
+/** The recorded environment of a resumed run: the repository may have changed since. */
+function environmentIn([first]: readonly KeptEvent[]): RunEnvironment | undefined {
+  return first?.type === "run.started" ? first.environment : undefined;
 }
 
 /** The context text of a run (files, git state), without files that the run's agents may not read. */

@@ -77,7 +77,7 @@ type AskOptions = Readonly<{
 const marks = ({ system }: Asked): string[] =>
   [...system.matchAll(/\b(?:user|root|pkg|imported)-\w+|in-code/g)].map(([mark]) => mark);
 
-test("each agent gets the instruction files that its own program would read, and no files of other families", async () => {
+test("each agent gets the instruction files that its own program would read, a bundled one the neutral files", async () => {
   const { project, home } = place();
   const told: Record<string, string> = {};
   const model = scripted(
@@ -102,7 +102,7 @@ test("each agent gets the instruction files that its own program would read, and
     "factory-a": "",
     "off-a": "",
     omits: "",
-    explore: "",
+    explore: "user-own root-agents",
   };
   const crew = createCrew({ cwd: project, env: { HOME: home, PATH: "" }, trusted: true, models: { m: model } });
   await crew.run({ mode: "parallel", tasks: Object.keys(expected).map((name) => ({ agent: name, task: name })) });

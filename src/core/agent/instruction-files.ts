@@ -19,7 +19,7 @@ const neutral: InstructionFiles = {
 
 /**
  * The instruction files for agents of each family: the files that the family's own program reads, then the neutral
- * `AGENTS.md`. Agents of other families and bundled agents get no project instructions.
+ * `AGENTS.md`. Agents of other families get no project instructions.
  */
 const byFamily: Readonly<Record<string, InstructionFiles>> = {
   subcrew: neutral,
@@ -55,12 +55,10 @@ export function instructionFilesOf(
 ): InstructionFiles | Readonly<{ why: string }> {
   if (wanted === "off") return { why: "the agent sets projectInstructions: off" };
   const family = source?.family ?? "";
-  const files = source?.kind !== "bundled" && Object.hasOwn(byFamily, family) ? byFamily[family] : undefined;
-  if (files !== undefined) return files;
+  if (source?.kind === "bundled") return neutral;
+  if (Object.hasOwn(byFamily, family)) return byFamily[family]!;
   if (wanted === "on") return neutral;
-  return {
-    why: source === undefined || source.kind === "bundled" ? "not for bundled agents" : `not for ${family} agents`,
-  };
+  return { why: source === undefined ? "not for agents without a file" : `not for ${family} agents` };
 }
 
 /**

@@ -90,6 +90,13 @@ const reservedTurn = z.strictObject({
 /** Cost estimate of a turn before its answer. */
 export type ReservedTurn = Readonly<z.infer<typeof reservedTurn>>;
 
+const environment = z.strictObject({
+  date: text.describe("the day, as `Mon Mar 09 2026`"),
+  git: text.describe("the branch and the state of the repository"),
+});
+/** What every task of a run is told about its start, so that prompts of one run are equal. */
+export type RunEnvironment = Readonly<z.infer<typeof environment>>;
+
 /** Every recorded event: its description, and its own fields in addition to the fields that all events have. */
 export const facts = {
   "run.started": fact("A run began.", {
@@ -102,6 +109,9 @@ export const facts = {
       .exactOptional()
       .describe("the remote caller that requested the run"),
     context: text.exactOptional().describe("context that every task gets before its prompt"),
+    environment: environment
+      .exactOptional()
+      .describe("the date and the state of the repository, which every task is told"),
     permissions: typed<Permissions>(permissions).exactOptional().describe("permissions of its agents"),
     limits: typed<RunLimits>(limits).exactOptional().describe("limits of the whole run"),
     settings: settings.exactOptional().describe("settings that apply to the run"),

@@ -10,7 +10,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { Task } from "../plan/task.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Budget } from "../run/budget.ts";
-import type { Delta, Fact, KeptEvent, Parking, ParkRules } from "../run/event.ts";
+import type { Delta, Fact, KeptEvent, Parking, ParkRules, RunEnvironment } from "../run/event.ts";
 import type { Receipt } from "../run/run-command.ts";
 import type { Journal, JournalListener } from "../run/run-store.ts";
 import type { ForkPoint } from "./fork-point.ts";
@@ -27,6 +27,8 @@ export type Call = Readonly<{
   attachments: readonly Attachment[];
   /** Context that all tasks of the run share. */
   context: string;
+  /** The date and the state of the repository at the start of the run; absent: the task is told the present date. */
+  environment?: RunEnvironment;
   /** Delegation depth of this task, and the maximum depth; negative or absent: unlimited. */
   depth: number;
   maxDepth?: number;

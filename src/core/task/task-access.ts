@@ -3,6 +3,7 @@ import type { ClosedInFolder, LocatedSubject, Subject } from "../rules/call-subj
 import type { ReadableOutputs } from "../rules/readable-outputs.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { ChangeRecorder } from "./change-recorder.ts";
+import type { SandboxFacts } from "./environment.ts";
 import type { ShellCommands } from "./shell-commands.ts";
 
 /** The policy of one task, and its access to this machine. */
@@ -39,6 +40,8 @@ export type TaskAccess = Readonly<{
   noteWrite(real: string): Promise<void>;
   /** Stores the files that the task changes; absent where no runs are stored, and in a worktree. */
   changes?: ChangeRecorder;
+  /** The sandbox of the task's commands, which is tested on first use; `undefined`: the task may run none. */
+  sandbox?(): Promise<SandboxFacts>;
   /** The task's shell commands; the sandbox is tested on first use. */
   commands?(): Promise<ShellCommands>;
   /** Stops all commands that the task still runs. */

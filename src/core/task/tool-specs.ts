@@ -14,14 +14,14 @@ export function toolSpecs(
   return [...tools.values()]
     .filter(({ name }) => permit(rights, name).allowed)
     .map((tool) => ({
-      name: shownName(tool, tools, style),
+      name: shownName(tool.name, tools, style),
       description: tool.description,
       input: inputSchemaOf(tool),
     }));
 }
 
 /** The tool name that the model sees. The styled name is not used if another tool already has it. */
-function shownName({ name }: Tool, tools: ReadonlyMap<string, Tool>, style: ToolNameStyle): string {
+export function shownName(name: string, tools: ReadonlyMap<string, Tool>, style: ToolNameStyle = "canonical"): string {
   const styled = Object.hasOwn(styledToolNames[style], name) ? styledToolNames[style][name]! : name;
   return tools.has(styled) ? name : styled;
 }

@@ -175,7 +175,16 @@ export function createRunAccess(parts: AccessParts): RunAccess {
           if (protectedPart(placeOf(real), policy()) !== undefined) await parts.inFlight.permit(real);
         },
         ...(!task.worktree && defined({ changes: recorder(task.run) })),
-        ...(task.commands && { commands }),
+        ...(task.commands && {
+          commands,
+          sandbox: async () => ({
+            ...(await levelFor(parts)),
+            waived: parts.settings.sandbox === "off",
+            network: mayUseNetwork(own),
+            roots: roots.slice(1).map(({ real }) => real),
+            ...(own.leases && { leased: leasedFolders(own, roots, placeOf) }),
+          }),
+        }),
         end: async () => (await host)?.end(),
       };
     },
@@ -349,7 +358,7 @@ async function commandsFor(
   }: Places & { policy: () => Policy; note: (level: SandboxLevel) => void; shut: ClosedPlaces },
 ): Promise<ShellHost> {
   const wish = parts.settings.sandbox ?? "auto";
-  const level = wish === "off" ? OFF : await parts.sandbox();
+  const level = await levelFor(parts);
   const cwd = roots[0]!.real;
   // Folders inside subcrew's state folder are never accessible to commands.
   const writable = roots.map(({ real }) => real).filter((real) => shut.at(real)?.kind !== "state");
@@ -417,6 +426,9 @@ const OFF: SandboxLevel = {
   text: "sandbox: off - the sandbox is disabled. Shell commands run with your full rights.",
 };
 
+const levelFor = async ({ settings, sandbox }: AccessParts): Promise<SandboxLevel> =>
+  settings.sandbox === "off" ? OFF : sandbox();
+
 /** Throws when a sandbox is required but not available. */
 export async function demandSandbox({ settings, sandbox }: Pick<AccessParts, "settings" | "sandbox">): Promise<void> {
   if (settings.sandbox !== "required") return;
@@ -427,6 +439,15 @@ export async function demandSandbox({ settings, sandbox }: Pick<AccessParts, "se
     `A sandbox is required, but none works here. ${text}`,
     `${fix === undefined ? "" : `Needed: ${fix}. `}Or relax the requirement with --sandbox auto or --sandbox off.`,
   );
+}
+
+/** The result of a test that found a full sandbox: it holds for the machine, so other crews of this process use it. */
+let full: SandboxLevel | undefined;
+
+async function sandboxHere(): Promise<SandboxLevel> {
+  const level = full ?? (await probeSandbox());
+  if (level.level === "full") full = level;
+  return level;
 }
 
 /** The folders that matter for the access of a crew's tasks. */
@@ -475,7 +496,7 @@ export function accessParts(
     cwd,
     settings,
     policy: { ...policyOf(settings, own), homes: homeAnchors(realOf(cwd), homes) },
-    sandbox: () => (level ??= probeSandbox()),
+    sandbox: () => (level ??= sandboxHere()),
     inFlight: new InFlight({ ...(kept && { state }), skipped: [realOf(state)] }),
     homes,
     configured: createConfiguredFiles({ homes, env, links }),

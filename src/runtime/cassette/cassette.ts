@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Message, ModelEvent, ModelRequest } from "../../core/model/model.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { parseAs } from "../../core/schema/parse.ts";
+import { withoutEnvironment } from "../../core/task/environment.ts";
 import type { PeerAsk } from "../../core/task/mcp-tools.ts";
 import type { ChosenModel, ModelSource } from "../../core/task/runner.ts";
 import type { ToolResult } from "../../core/task/tool.ts";
@@ -123,7 +124,7 @@ const DAY = /\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Au
 
 /** A model request as a list of messages for comparison; the system prompt is the first. */
 export function askedIn({ system, messages, tools }: ModelRequest, same: Sameness): RecordedRequest {
-  const texts = [`${system}\n${tools.map(({ name }) => name).join()}`, ...messages.map(textOf)];
+  const texts = [`${withoutEnvironment(system)}\n${tools.map(({ name }) => name).join()}`, ...messages.map(textOf)];
   return texts.map((text) => {
     const plain = same.redact(text).replaceAll(same.cwd, ".").replace(DAY, "today");
     return { hash: createHash("sha256").update(plain).digest("hex").slice(0, 16), begins: plain.slice(0, BEGINS) };

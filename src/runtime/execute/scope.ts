@@ -7,7 +7,7 @@ import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Task } from "../../core/plan/task.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { Budget } from "../../core/run/budget.ts";
-import type { Delta, Fact, ParkRules, KeptEvent } from "../../core/run/event.ts";
+import type { Delta, Fact, ParkRules, KeptEvent, RunEnvironment } from "../../core/run/event.ts";
 import type { History } from "../../core/run/history.ts";
 import type { RunParameters } from "../../core/run/run-parameters.ts";
 import type { Lookup } from "../../core/schedule/fill-references.ts";
@@ -28,6 +28,8 @@ export type RunParts = Readonly<{
   parks?: ParkRules;
   /** Context text for every task, collected once. */
   context: string;
+  /** The date and the state of the repository at the start, which every task is told. */
+  environment?: RunEnvironment;
   /** Compiles and checks a plan that an agent wants to start. */
   compile(what: AnyInput | Plan): Plan;
   /** A file of this machine that will have the output of a node; absent or `undefined`: the store creates no files. */

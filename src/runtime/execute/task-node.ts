@@ -168,6 +168,7 @@ function callFor(node: TaskNode, context: NodeContext): Call {
     },
     attachments,
     context: scope.run.context,
+    ...defined({ environment: scope.run.environment }),
     ...(resumes !== undefined &&
       from !== undefined && {
         resumes: { path: from, prompt: context.promptOf(resumes), output: outputOfNode(outcomeOf(resumes)) },

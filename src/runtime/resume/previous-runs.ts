@@ -8,7 +8,7 @@ import { nodeAt } from "../../core/plan/graph.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Task } from "../../core/plan/task.ts";
 import { allowedTools } from "../../core/policy/permit.ts";
-import type { KeptEvent } from "../../core/run/event.ts";
+import type { KeptEvent, RunEnvironment } from "../../core/run/event.ts";
 import { historyOf } from "../../core/run/history.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
 import { changedPlan } from "../../core/schedule/change.ts";
@@ -57,6 +57,8 @@ export type PreviousConversation = Readonly<{
   agent: RecordedAgent | undefined;
   /** The parts of the conversation's first message. */
   begins: ConversationBeginning;
+  /** What its system prompt says about the start of its run. */
+  environment?: RunEnvironment;
   /**
    * The conversation that this conversation was forked from, and the index of its own first message; -1 when a summary
    * replaced that message.
@@ -107,9 +109,10 @@ export function openPreviousRuns(
     const settings = node?.kind === "task" ? node.task : started.task;
     const { agent, prompt = "", resumes } = started;
     const own = upTo(turn, history.events(path));
-    const earlier = started.continues ?? settings?.continues;
+    const earlier = resumes === undefined ? (started.continues ?? settings?.continues) : undefined;
     const forked = own.find((event) => event.type === "conversation.forked");
     const above = forked && (await talkOf(forked.from, forked.turn, chain));
+    const last = above ?? (earlier === undefined ? undefined : await talkOf(earlier, undefined, chain));
     const before = above
       ? forkedMessages({ messages: above.open })
       : resumes !== undefined
@@ -118,9 +121,7 @@ export function openPreviousRuns(
             outputAt(events, resumes, started.seq),
             await talkOf(`${run}/${resumes}`, undefined, chain),
           )
-        : earlier === undefined
-          ? []
-          : ((await talkOf(earlier, undefined, chain))?.messages ?? []);
+        : (last?.messages ?? []);
     const context = before.length === 0 ? (begun.context ?? "") : ""; // a continued conversation already contains the context
     const recorded = recordedAgents(events).at(path);
     const begins: ConversationBeginning = {
@@ -151,6 +152,7 @@ export function openPreviousRuns(
       turns,
       agent: recorded,
       begins,
+      ...defined({ environment: last?.environment ?? begun.environment }),
       ...(forked && { forked: { from: forked.from, turn: forked.turn, first: shortened ? -1 : before.length } }),
       delegated: node === undefined,
     };
@@ -249,7 +251,7 @@ export async function withPreviousRun(
       ...(there && { recordedRights: there.rights }),
       ...(begun && (await past()).length > 0 && !earlier.refresh && { recordedModel: begun.model }),
       ...(await earlier.imagesOf(call.run, call.task.images)),
-      ...(talk && { before: talk.messages }),
+      ...(talk && { before: talk.messages, ...defined({ environment: talk.environment }) }),
     },
     roster: { ...roster, find: (other) => (other === name ? agent : roster.find(other)) },
   };

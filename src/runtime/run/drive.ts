@@ -302,7 +302,13 @@ export async function drive(start: Start, { run, signal, state, publish, connect
         }),
         ...(start.context !== "" && { context: start.context }),
         limits,
-        ...defined({ settings: start.settings, parks: start.parks, offline: start.offline, agents: start.carried }),
+        ...defined({
+          environment: start.environment,
+          settings: start.settings,
+          parks: start.parks,
+          offline: start.offline,
+          agents: start.carried,
+        }),
       });
     for (const { code, text } of start.warnings ?? []) emit("", { type: "warning", code, text });
     for (const text of journal.problems) emit("", { type: "warning", code: "JOURNAL", text });

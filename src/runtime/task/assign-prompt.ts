@@ -4,15 +4,20 @@ import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import type { Task } from "../../core/plan/task.ts";
 import { isFinishTool, permit } from "../../core/policy/permit.ts";
 import { jsonSchemaOf } from "../../core/schema/jtd.ts";
+import type { RunEnvironment } from "../../core/run/event.ts";
+import { environmentText, sandboxText } from "../../core/task/environment.ts";
 import type { ForkPoint } from "../../core/task/fork-point.ts";
+import { toolNamesText } from "./mentioned-tools.ts";
 import type { ChosenModel } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { fill } from "../../core/text/template.ts";
 import { fillInputs } from "../../core/text/input-template.ts";
 import { isRecord, type JsonSchema } from "../../core/text/json.ts";
+import { reveal } from "../../core/text/sanitize.ts";
 import { version } from "../../core/text/version.ts";
 import { prompts } from "../../embedded.ts";
 import { firstMessage } from "../loop/first-message.ts";
+import type { AssignedAccess } from "./assign-access.ts";
 import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
 import type { AssignedTools } from "./assign-tools.ts";
 import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
@@ -44,7 +49,13 @@ export async function assignPrompt(
     planMode,
     model,
     rights,
-  }: Omit<AssignedAgent, "limits"> & Readonly<{ model: ChosenModel }> & Pick<AssignedTools, "rights">,
+    tools,
+    cwd,
+    access,
+  }: Omit<AssignedAgent, "limits"> &
+    Readonly<{ model: ChosenModel }> &
+    Pick<AssignedTools, "rights" | "tools"> &
+    Pick<AssignedAccess, "access" | "cwd">,
 ): Promise<AssignedPrompt | FailedOutcome> {
   const { task } = call;
   const schema = isRecord(agent.output) ? jsonSchemaOf(agent.output) : undefined;
@@ -64,9 +75,12 @@ export async function assignPrompt(
   const completion = fork ? forkedCompletion(fork) : (agent.completion ?? (schema ? "tool" : "text"));
   const asked = firstMessage(call, schema !== undefined);
   const project = fork ? "" : projectText({ call, world, emit }, definition);
+  const { date, git } = call.environment ?? { date: new Date(world.clock()).toDateString(), git: "unknown" };
   const { instructions, system } = systemFor(agent, task, {
     activeModel: model.name,
-    today: new Date(world.clock()).toDateString(),
+    today: date,
+    environment: fork ? "" : world.redactor.text(await environmentOf({ date, git, folder: cwd, access })),
+    toolNames: toolNamesText(agent, { tools, rights, style: world.settings.toolNames }),
     project,
     completion,
     planMode,
@@ -96,10 +110,27 @@ function projectText(
   return redactor.text(text);
 }
 
+/** What the model is told about the folder, this machine and the repository. */
+async function environmentOf({
+  access,
+  folder,
+  ...start
+}: RunEnvironment & Readonly<{ folder: string; access: AssignedAccess["access"] }>): Promise<string> {
+  const sandbox = sandboxText(await access?.sandbox?.());
+  return environmentText({
+    ...start,
+    folder: reveal(folder),
+    platform: `${process.platform} ${process.arch}`,
+    sandbox,
+  });
+}
+
 /** The values that a system prompt depends on, besides the agent and the inputs of the task. */
 type SystemParts = Readonly<{
   activeModel: string;
   today: string;
+  environment: string;
+  toolNames: string;
   project: string;
   completion: Completion;
   planMode: boolean;
@@ -115,14 +146,23 @@ function systemFor(agent: Agent, task: Task, parts: SystemParts): SystemTexts {
   if (
     known?.activeModel === parts.activeModel &&
     known.today === parts.today &&
+    known.environment === parts.environment &&
+    known.toolNames === parts.toolNames &&
     known.project === parts.project &&
     known.completion === parts.completion &&
     known.planMode === parts.planMode
   )
     return known;
-  const { project, completion, planMode, ...words } = parts;
+  const { environment, toolNames, project, completion, planMode, ...words } = parts;
   const instructions = instructionsFor(agent, task, words);
-  const system = buildSystemPrompt(basePersona, { instructions, project, completion, planMode });
+  const system = buildSystemPrompt(basePersona, {
+    instructions,
+    toolNames,
+    environment,
+    project,
+    completion,
+    planMode,
+  });
   if (!task.inputs) written.set(agent, { ...parts, instructions, system });
   return { instructions, system };
 }

@@ -167,17 +167,19 @@ describe("prompt", () => {
     let reads = 0;
     Object.defineProperty(worker, "instructions", { enumerable: true, get: () => ((reads += 1), "Work.") });
     const roster = { find: () => worker, names: () => ["worker"] };
-    const { system } = await assignmentOf({ roster });
+    const same = { roster, settings: { cwd: tempFolder(), env: {} } };
+    const { system } = await assignmentOf(same);
     const first = reads;
-    expect((await assignmentOf({ roster })).system).toBe(system);
+    expect((await assignmentOf(same)).system).toBe(system);
     expect([first > 0, reads]).toEqual([true, first]);
   });
 
   test("a task is told how to return its result, also after a fork of its agent that returned it in another way", async () => {
     const { roster } = worldOf({ agent: { completion: "tool" } });
-    await assignmentOf({ roster }, {}, { depth: 1, fork: forkOf([]) });
-    const { system } = await assignmentOf({ roster });
-    expect(system).toBe((await assignmentOf({ agent: { completion: "tool" } })).system);
+    const settings = { cwd: tempFolder(), env: {} };
+    await assignmentOf({ roster, settings }, {}, { depth: 1, fork: forkOf([]) });
+    const { system } = await assignmentOf({ roster, settings });
+    expect(system).toBe((await assignmentOf({ agent: { completion: "tool" }, settings })).system);
     expect(system).not.toBe((await assignmentOf()).system);
   });
 

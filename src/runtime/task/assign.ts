@@ -32,7 +32,7 @@ export async function assign(
   const chosen = await assignModel(request, who);
   if ("status" in chosen) return chosen;
   const { runner, model } = chosen;
-  const told = await assignPrompt(request, { ...who, rights, model });
+  const told = await assignPrompt(request, { ...who, rights, model, tools, cwd, ...defined({ access }) });
   if ("status" in told) return told;
   return {
     call,

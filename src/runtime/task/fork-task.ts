@@ -7,6 +7,7 @@ import { conversationHead } from "../loop/conversation-head.ts";
 import { type PreviousConversation, taskIn } from "../resume/previous-runs.ts";
 import type { RecordedAgent } from "../resume/recorded-agent.ts";
 import { assignAgent } from "./assign-agent.ts";
+import { assignAccess } from "./assign-access.ts";
 import { assignModel } from "./assign-model.ts";
 import { assignPrompt } from "./assign-prompt.ts";
 import { assignTools } from "./assign-tools.ts";
@@ -71,7 +72,7 @@ async function recordedPoint(
  */
 async function headOf(
   from: string,
-  { agent: recorded, begins, delegated }: PreviousConversation & Readonly<{ agent: RecordedAgent }>,
+  { agent: recorded, begins, delegated, environment }: PreviousConversation & Readonly<{ agent: RecordedAgent }>,
   world: World,
   above: ForkPoint | undefined,
 ): Promise<(Omit<ForkPoint, "task" | "turn" | "messages"> & Readonly<{ prompt: string }>) | FailedOutcome> {
@@ -87,16 +88,18 @@ async function headOf(
     task: { ...begins.task, model: recorded.model },
     depth: delegated ? 1 : 0,
     recordedRights: recorded.rights,
-    ...defined({ fork: above }),
+    ...defined({ environment, fork: above }),
   };
   const request = { call, world: { ...world, roster }, emit: () => {} };
   const who = assignAgent(request);
   if ("status" in who) return who;
   const granted = await assignTools(request, who);
   if ("status" in granted) return granted;
+  const opened = await assignAccess(request, { ...who, ...granted });
+  if ("status" in opened) return opened;
   const chosen = await assignModel(request, who);
   if ("status" in chosen) return chosen;
-  const told = await assignPrompt(request, { ...who, ...granted, model: chosen.model });
+  const told = await assignPrompt(request, { ...who, ...granted, ...opened, model: chosen.model });
   if ("status" in told) return told;
   const { model } = chosen;
   const agent = model.thinking === undefined ? who.agent : { ...who.agent, thinking: model.thinking };

@@ -5,6 +5,10 @@ import { prompts } from "../../embedded.ts";
 export type SystemPromptParts = Readonly<{
   /** The agent's own instructions; they follow the common part. */
   instructions?: string;
+  /** What tool names of other programs in the instructions mean. */
+  toolNames?: string;
+  /** Folder, machine, repository and sandbox. */
+  environment?: string;
   /** The project's instructions for every agent. */
   project?: string;
   completion?: Completion;
@@ -16,17 +20,26 @@ export type SystemPromptParts = Readonly<{
 export const basePersona: string = prompts.base;
 
 /**
- * The system prompt of a task: the part that all agents share, the agent's instructions, the project's instructions,
- * and how to return the result.
+ * The system prompt of a task: the part that all agents share, the agent's instructions, its environment, the
+ * project's instructions, and how to return the result.
  */
 export function buildSystemPrompt(
   persona: string,
-  { instructions = "", project = "", completion = "text", planMode = false }: SystemPromptParts = {},
+  {
+    instructions = "",
+    toolNames = "",
+    environment = "",
+    project = "",
+    completion = "text",
+    planMode = false,
+  }: SystemPromptParts = {},
 ): string {
   const parts = [
     persona,
     planMode ? prompts.planMode : "",
     instructions,
+    toolNames,
+    environment,
     project === "" ? "" : `${prompts.projectInstructions}\n\n${project}`,
     completion === "text" ? prompts.finishText : prompts.finishTool,
   ];
