@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { FollowOptions } from "../../core/run/run-store.ts";
 import { pause } from "../async/cancel.ts";
-import { eventsWithin } from "./journal-records.ts";
+import { salvageRecords } from "./journal-records.ts";
 import { JOURNAL_FILE } from "./layout.ts";
 import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 
@@ -26,6 +26,7 @@ export async function* follow(
     let lineAt = 0;
     let position = 0;
     let last: KeptEvent | undefined;
+    let owned = { seq: 0, epoch: 0 };
     let over = false; // evaluated before the last read, so that no event is missed
     while (!signal.aborted) {
       const chunk = await readFrom(file, position);
@@ -38,10 +39,10 @@ export async function* follow(
         const whole = Buffer.concat(rest).subarray(0, end < 0 ? undefined : end + 1 - chunk.length || undefined);
         rest = end < 0 ? [] : [chunk.subarray(end + 1)];
         lineAt = position - (rest[0]?.length ?? 0);
-        for (const event of eventsWithin(whole)) {
-          last = event;
-          if (event.seq > after) yield event;
-        }
+        const { events, epoch } = salvageRecords(whole, owned, false);
+        last = events.at(-1) ?? last;
+        owned = { seq: last?.seq ?? 0, epoch };
+        for (const event of events) if (event.seq > after) yield event;
       }
       if (position - lineAt > MOST_RECORD_BYTES) throw new Error(`a record is longer than ${MOST_RECORD_BYTES} bytes`);
       if (chunk.length > 0) continue;

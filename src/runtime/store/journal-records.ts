@@ -4,7 +4,11 @@ import { CrewError } from "../../core/schema/error.ts";
 import { type DecodedLine, decodeBytes, LINE_END } from "./journal-line.ts";
 import { JOURNAL_FILE } from "./layout.ts";
 
-const RECORD_HEAD = /\{"crc":"[0-9a-f]{8}","epoch":\d/g;
+const RECORD_HEAD = /\{"crc":"[0-9a-f]{8}","epoch":(\d+)/g;
+
+/** The epochs in the heads of all records in these bytes, also of damaged records. */
+export const epochsIn = (bytes: Buffer): ReadonlySet<number> =>
+  new Set(Array.from(bytes.toString("latin1").matchAll(RECORD_HEAD), ([, epoch]) => Number(epoch)));
 
 /** The records of a journal, and the offset up to which it is readable. */
 export type JournalContents = Readonly<{
@@ -82,14 +86,18 @@ export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): R
   let late = 0;
   let endMissing = false;
   const unknown = new Set<string>();
-  const next = (): number => (events.at(-1)?.seq ?? before.seq) + 1;
+  let base = before.seq;
+  const next = (): number => (events.at(-1)?.seq ?? base) + 1;
   const spoilt = (start: number, end: number): void => {
     const last = damage.at(-1);
     if (last && last.offset + last.bytes === from + start) last.bytes += end - start;
     else damage.push({ offset: from + start, bytes: end - start, records: [next(), undefined] });
   };
   const take = ({ event, epoch: writer }: DecodedLine, start: number, end: number): void => {
-    if (writer > epoch) late += forget(events, event.seq);
+    if (writer > epoch) {
+      late += forget(events, event.seq);
+      base = Math.min(base, event.seq - 1); // the records of the former owner may be in an earlier part
+    }
     if (writer < epoch) {
       late += 1;
       return;
@@ -167,23 +175,6 @@ function forget(events: KeptEvent[], seq: number): number {
     count += 1;
   }
   return count;
-}
-
-/** The events in the lines of a journal, one by one; damaged parts are left out. */
-export function* eventsWithin(lines: Buffer): Generator<KeptEvent, void> {
-  for (let start = 0; ; ) {
-    const found = lines.indexOf(LINE_END, start);
-    const end = found < 0 ? lines.length : found;
-    const decoded = decodeBytes(lines.subarray(start, end));
-    if (decoded) yield decoded.event;
-    else
-      for (const [at, to] of recordsWithin(lines, start, end)) {
-        const inner = decodeBytes(lines.subarray(at, to));
-        if (inner) yield inner.event;
-      }
-    if (found < 0) return;
-    start = end + 1;
-  }
 }
 
 /** Offsets of possible records inside a damaged line: the newline between two records may be lost. */

@@ -2,7 +2,7 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { IndexedResult, ReusableResults } from "../../core/run/run-store.ts";
 import { machineDisk } from "../disk/disk.ts";
-import { decodeBytes, LINE_END } from "./journal-line.ts";
+import { decodeBytes, epochOf, LINE_END } from "./journal-line.ts";
 import { JOURNAL_FILE, runFolder, runsFolder } from "./layout.ts";
 import { linesIn } from "./read-journal.ts";
 import { RUN_ID } from "./run-id.ts";
@@ -44,19 +44,32 @@ export function openResults(home: string): ReusableResults["reusable"] {
 const FIELD = Buffer.from('"reuse":"');
 
 async function resultsIn(folder: string, run: string): Promise<Omit<LookedAt, "size">> {
-  const entries: IndexedResult[] = [];
+  const entries: { seq: number; entry: IndexedResult }[] = [];
   let hasEnded = false;
-  for await (const { bytes, isEnd } of linesIn(folder, machineDisk)) {
-    for (let at = bytes.indexOf(FIELD); at >= 0; ) {
-      const end = lineEnd(bytes, at);
-      const event = decodeBytes(bytes.subarray(bytes.lastIndexOf(LINE_END, at) + 1, end))?.event;
-      if (event?.type === "agent.resolved" && event.reuse !== undefined)
-        entries.push({ key: event.reuse, run, path: event.path, at: event.at });
-      at = bytes.indexOf(FIELD, end);
+  let epoch = 0;
+  for await (const { bytes } of linesIn(folder, machineDisk)) {
+    let field = bytes.indexOf(FIELD);
+    let last: Buffer | undefined;
+    for (let start = 0; start < bytes.length; ) {
+      const end = lineEnd(bytes, start);
+      const line = bytes.subarray(start, end);
+      const writer = epochOf(line);
+      const isResult = field >= start && field < end;
+      if (isResult) field = bytes.indexOf(FIELD, end);
+      const record = writer > epoch || (writer === epoch && isResult) ? decodeBytes(line) : undefined;
+      if (record && writer > epoch) {
+        epoch = writer;
+        while ((entries.at(-1)?.seq ?? 0) >= record.event.seq) entries.pop(); // late records of the former owner
+      }
+      const { event } = record ?? {};
+      if (isResult && event?.type === "agent.resolved" && event.reuse !== undefined)
+        entries.push({ seq: event.seq, entry: { key: event.reuse, run, path: event.path, at: event.at } });
+      if (writer >= epoch || writer === 0) last = line; // a damaged line counts: the run may have continued
+      start = end + 1;
     }
-    if (isEnd) hasEnded = bytes.lastIndexOf('"type":"run.ended"') > bytes.lastIndexOf(LINE_END, -2);
+    if (last) hasEnded = last.includes('"type":"run.ended"');
   }
-  return { entries, hasEnded };
+  return { entries: entries.map(({ entry }) => entry), hasEnded };
 }
 
 function lineEnd(bytes: Buffer, from: number): number {

@@ -96,6 +96,12 @@ export async function ownerOf(folder: string): Promise<RunOwner | undefined> {
   return last > 0 ? livingClaim(join(folder, `owner.${last}.json`)) : undefined;
 }
 
+/** The highest number (epoch) that an owner of the run has had, according to the claims; 0 without claims. */
+export async function claimedEpoch(folder: string): Promise<number> {
+  const names = await machineDisk.readdir(folder).catch(() => []);
+  return Math.max(highest(names, OWNER), highest(names, RELEASED));
+}
+
 const highest = (names: readonly string[], pattern: RegExp): number =>
   Math.max(0, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? 0)));
 
