@@ -216,7 +216,7 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
         keep: async (id, path, text) => {
           const cleaned = await clean(text);
           await store.keep(id, path, cleaned);
-          return store.file(id, path);
+          return store.file(id, path, { text: cleaned });
         },
         file: async (id, path, outcome) => store.file(id, path, { text: await clean(outputText(outcome)) }),
       };

@@ -325,8 +325,6 @@ async function carriers(
     home: env["HOME"],
     worktrees: store.local(run, "worktrees"),
     patch: (path) => store.file(run, path, { kind: "patch" }),
-    keptPatch: async (path) =>
-      (await store.output(run, path, "patch")) === undefined ? undefined : store.file(run, path, { kind: "patch" }),
     ...defined({ recorder: recorderFor(store, run, env["HOME"]) }),
     linger: lingering.add,
   });
@@ -343,7 +341,8 @@ async function carriers(
           journal,
           ...defined({ priority: parameters.priority, placementTimeoutMs: parameters.placementTimeoutMs }),
           workspace: workspaceSharer({ cwd, home: env["HOME"], store }),
-          bring: changesBringer({
+          ...changesBringer({
+            past: recorded?.records.events ?? [],
             cwd,
             home: env["HOME"],
             store,

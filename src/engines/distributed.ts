@@ -1,6 +1,6 @@
 import type { Outcome } from "../core/outcome/outcome.ts";
 import type { KeptEvent } from "../core/run/event.ts";
-import type { Call, Engine, PerformContext } from "../core/task/engine.ts";
+import type { Call, Engine, PerformContext, ReturnedChanges } from "../core/task/engine.ts";
 import type { Job } from "../core/task/job.ts";
 import type { WorkerClass } from "../core/task/placement.ts";
 import { defined } from "../core/text/defined.ts";
@@ -28,6 +28,8 @@ export type RunEngineParts = Readonly<{
   workspace?(call: Call): NonNullable<PerformContext["workspace"]>;
   /** Applies the changes that a worker made in a copy of the workspace. */
   bring?(call: Call, context: PerformContext, outcome: Outcome): Promise<Outcome>;
+  /** The changes that subagents have returned to the files of a task. */
+  returned?(call: Call): readonly ReturnedChanges[];
   /** Access to the recording that the run writes or replays. */
   tape?: PerformContext["tape"];
   /** Runs with a lower number are served first. */
@@ -62,11 +64,16 @@ export function coordinate(
     tape,
     workspace,
     bring,
+    returned,
     priority = 5,
     placementTimeoutMs = PLACEMENT_MS,
   }: RunEngineParts): Engine => ({
     perform: (call, given) => {
-      const context: PerformContext = { ...given, ...defined({ tape, workspace: workspace?.(call) }) };
+      const context: PerformContext = {
+        ...given,
+        ...defined({ tape, workspace: workspace?.(call) }),
+        ...(returned && { returned: async () => returned(call) }),
+      };
       const key = keyOfCall(call);
       const known = performing.get(key);
       if (known) return known;

@@ -21,6 +21,18 @@ const OWN = "select p.id from subcrew.processes p where p.login = current_user";
 const DEAD = "beat < clock_timestamp() - interval '10 seconds'";
 /** SQL condition: a worker of this database login has a task of the run that the row belongs to. */
 const OWN_RUN = `run in (select c.run from subcrew.calls c where c.worker in (${OWN}))`;
+/** SQL for the path of the task of a call `c`, whose key is `RUN/PATH#ATTEMPT`, and for the number of its attempt. */
+const PATH =
+  "substring(c.call from length(c.run) + 2 for length(c.call) - length(c.run) - 1 - position('#' in reverse(c.call)))";
+const ATTEMPT = "substring(c.call from '#([0-9]+)$')";
+/**
+ * SQL condition: an output is a text that a worker of this login stores for a task that it has: the patch, progress or
+ * files of the attempt, or a long result of a tool.
+ */
+const OWN_OUTPUT = `exists (select from subcrew.calls c where c.run = outputs.run and c.worker in (${OWN}) and (
+    (outputs.kind in ('patch', 'progress', 'files')
+      and outputs.path = ${PATH} || case when ${ATTEMPT} in ('0', '1') then '' else '.' || ${ATTEMPT} end)
+    or (outputs.kind = 'output' and starts_with(outputs.path, ${PATH} || '.'))))`;
 /** SQL condition: a time is not later than the database's clock, so that it cannot stay valid for ever. */
 const notAhead = (column: string): string => `${column} <= clock_timestamp() + interval '5 seconds'`;
 /**
@@ -48,7 +60,7 @@ const WORKER: Readonly<Record<string, TableRights>> = {
   artifacts: { rights: "select, insert, update (created)" },
   outputs: {
     rights: "select, insert, update (hash)",
-    rows: { insert: OWN_RUN, update: OWN_RUN },
+    rows: { insert: OWN_OUTPUT, update: OWN_OUTPUT },
   },
   quota: { rights: "select, update (name)", rows: { update: "true) with check (false" } }, // a worker locks these rows but changes none
   model_requests: {

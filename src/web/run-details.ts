@@ -3,7 +3,8 @@ import { createTwoFilesPatch } from "diff";
 import type { Agent } from "../core/agent/agent.ts";
 import { formatCost } from "../core/outcome/usage.ts";
 import type { KeptEvent } from "../core/run/event.ts";
-import type { State } from "../core/run/state.ts";
+import type { NodeView, State } from "../core/run/state.ts";
+import { attemptPath } from "../core/task/attempt-path.ts";
 import { isRecord } from "../core/text/json.ts";
 import { jsonText } from "../core/text/json-text.ts";
 import { type Transcript, transcriptsOf } from "../core/view/transcript.ts";
@@ -173,9 +174,16 @@ async function keptPatches(crew: Crew, state: State, path: string): Promise<Diff
     open.map(async (node) => ({
       path: node.path,
       files: node.outcome!.changes!.files,
-      patch: ((await crew.kept.output(state.run, node.path, "patch")) ?? "").slice(0, 400_000),
+      patch: (await patchOf(crew, state.run, node)).slice(0, 400_000),
     })),
   );
+}
+
+/** The patch of a task, read by the hash in its outcome; empty where the store does not have it. */
+async function patchOf(crew: Crew, run: string, { path, attempt, outcome }: NodeView): Promise<string> {
+  const { hash } = outcome!.changes!.patch;
+  const found = crew.kept.output(run, attemptPath({ path, attempt }), { kind: "patch", hash });
+  return (await found.catch(() => undefined)) ?? "";
 }
 
 /** The tool call that a question is about, with the diff of its change. */

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Fact } from "../../src/core/run/event.ts";
-import type { Call, Parent, PerformContext } from "../../src/core/task/engine.ts";
+import type { Call, Parent, PerformContext, ReturnedChanges } from "../../src/core/task/engine.ts";
 import { type HandedFiles, shareWithHelpers } from "../../src/crew/engine/share-with-helpers.ts";
 import { packed, unpacked } from "../../src/runtime/git/shared-workspace.ts";
 import { openOrigin } from "../../src/runtime/git/worktree.ts";
@@ -24,6 +24,7 @@ async function lead(patch: string) {
   const store = createMemoryStore();
   const emitted: Fact[] = [];
   const seen: (string | undefined)[] = [];
+  const returned: ReturnedChanges[] = [];
   const tree = { ...origin, tree: { folder, gitDir: join(folder, ".git") } };
   const sharing = shareWithHelpers({
     call,
@@ -33,13 +34,15 @@ async function lead(patch: string) {
   });
   const context = sharing.around({
     emit: (fact: Fact) => emitted.push(fact),
+    returned: async () => returned,
     budget: { reserve: async () => ({ settle: () => {}, release: () => {} }) },
     delegate: async (_: object, given: Parent) => {
-      seen.push(given.filesOf);
-      const handed = JSON.parse((await store.output(call.run, "lead", "files"))!) as HandedFiles;
+      const files = { kind: "files", hash: given.filesOf ?? "" } as const;
+      const handed = JSON.parse((await store.output(call.run, "lead", files))!) as HandedFiles;
       seen.push(handed.dirty && unpacked(handed.dirty).toString());
-      await store.keep(call.run, "lead/aide", JSON.stringify({ patch: packed(Buffer.from(patch)) }), "progress");
-      await store.keep(call.run, "lead", JSON.stringify(["lead/aide"]), "returned");
+      const text = JSON.stringify({ patch: packed(Buffer.from(patch)) });
+      const { hash } = await store.keep(call.run, "lead/aide", text, "progress");
+      returned.push({ path: "lead/aide", hash });
       return { status: "ok", output: "helped" };
     },
   } as unknown as PerformContext);
@@ -67,7 +70,7 @@ test("a helper gets the uncommitted files of its parent, and its changes are app
   const { write, read, sharing, context, seen } = await lead(patchOf("ONE", "helped"));
   write("ONE\ntwo\nthree\n");
   expect(await context.delegate({} as never, parent)).toMatchObject({ status: "ok", output: "helped" });
-  expect(seen).toEqual(["lead", expect.stringContaining("+ONE")]);
+  expect(seen).toEqual([expect.stringContaining("+ONE")]);
   expect(read()).toBe("helped\ntwo\nthree\n");
   write("ONE\ntwo\nthree\n"); // the parent reverts the change
   await sharing.takeIn();
@@ -76,7 +79,7 @@ test("a helper gets the uncommitted files of its parent, and its changes are app
     () => {},
     new AbortController().signal,
   );
-  expect([read(), sharing.taken()]).toEqual(["ONE\ntwo\nthree\n", 1]);
+  expect([read(), sharing.taken()]).toEqual(["ONE\ntwo\nthree\n", ["lead/aide"]]);
 });
 
 test("changes of a helper that conflict are not applied: the delegation fails, and the error names the command that applies them", async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -113,12 +114,20 @@ describe("a database: many processes", () => {
     await journal.close();
   });
 
-  test("a patch that one machine shares is identical, byte for byte, on another machine", async () => {
+  test("a patch that one machine shares is identical, byte for byte, on another machine, also if its row is replaced", async () => {
     const [here, there] = [storeOf(), storeOf()];
     const patch = Buffer.from([0x2d, 0x63, 0x61, 0x66, 0xe9, 0x00, 0x0a, 0x2b]); // no UTF-8, and no line end
     writeFileSync((await here.file(RUN, "a", { kind: "patch" }))!, patch);
     await here.share(RUN, "a", "patch");
-    expect(readFileSync((await there.file(RUN, "a", { kind: "patch" }))!)).toEqual(patch);
+    const hash = createHash("sha256").update(patch).digest("hex");
+    await there.keep(RUN, "a", "forged", "patch");
+    await there.keep(RUN, "b", "forged");
+    expect(readFileSync((await there.file(RUN, "a", { kind: "patch", hash }))!)).toEqual(patch);
+    expect(await there.output(RUN, "b")).toBeUndefined(); // the output of a task is in its record only
+    const file = (await there.file(RUN, "a", { kind: "patch" }))!;
+    writeFileSync(file, "forged");
+    const unknown = there.file(RUN, "a", { kind: "patch", hash: hash.replace(/^./, "x") });
+    await expect(unknown).rejects.toMatchObject({ code: "RUN_DAMAGED" });
   });
 
   test("the output file that one process of a machine announced is written by the process that has the output, and deleted with the run", async () => {

@@ -159,6 +159,51 @@ describe("roles for the kinds of processes", () => {
     ).toEqual([{ call: "r/b#1" }]);
   });
 
+  test("a worker stores the patch, the progress and the long results of its own task only", async () => {
+    const { hash, bytes } = artifactOf("x");
+    await owner.query("insert into subcrew.artifacts (hash, bytes, body) values ($1, $2, 'x')", [hash, bytes]);
+    const add = "insert into subcrew.calls (call, run, owner, run_epoch, state, needs, class, worker) values ";
+    await owner.query(
+      `${add} ('r/up/d#1', 'r', 'o', 1, 'taken', '{}', 'c1', 'w1'), ('r/e#2', 'r', 'o', 1, 'done', '{}', 'c1', 'w1')`,
+    );
+    await owner.query("insert into subcrew.outputs values ('r', 'c', 'patch', $1)", [hash]);
+    const put = (path: string, kind: string): Promise<unknown> =>
+      logins["worker"]!.query(
+        `insert into subcrew.outputs values ('r', $1, $2, $3) on conflict (run, path, kind) do update set hash = excluded.hash`,
+        [path, kind, hash],
+      );
+    const own = [
+      ["up/d", "patch"],
+      ["up/d", "progress"],
+      ["up/d", "files"],
+      ["e.2", "patch"],
+      ["up/d.look-1", "output"],
+    ] as const;
+    for (const [path, kind] of own) await put(path, kind);
+    const others = [
+      ["c", "patch"], // a task of another login
+      ["c", "progress"],
+      ["new", "patch"],
+      ["d", "patch"],
+      ["up/d/deeper", "patch"],
+      ["up/d.2", "patch"],
+      ["e", "patch"], // another attempt
+      ["up/d", "dirty"], // what only the process of the run stores
+      ["up/d", "bundle"],
+      ["up/d", "output"],
+      ["c.look-1", "output"],
+      [`image-${hash}`, "output"],
+      ["", "output"],
+    ] as const;
+    for (const [path, kind] of others)
+      await expect(put(path, kind), `${path} ${kind}`).rejects.toMatchObject({ code: "LOGIN_FAILED" });
+    await expect(
+      logins["worker"]!.query("update subcrew.outputs set hash = $1 where path = 'c' returning path", [hash]),
+    ).resolves.toEqual([]);
+    await owner.query("delete from subcrew.outputs");
+    await owner.query("delete from subcrew.calls where call in ('r/up/d#1', 'r/e#2')");
+  });
+
   test("content that does not match its hash is refused, whichever role stores it", async () => {
     const forged = "insert into subcrew.artifacts (hash, bytes, body) values ($1, 1, 'x')";
     for (const kind of ["worker", "coordinator"])

@@ -33,7 +33,7 @@ export const apply: CliCommand = {
     const [{ findRun }, { applyKept }, { attemptPath }, { versionBeside }, { localPlaces }] = await Promise.all([
       import("../runs/find-run.ts"),
       import("../../runtime/git/apply-kept.ts"),
-      import("../../runtime/git/worktree-task.ts"),
+      import("../../core/task/attempt-path.ts"),
       import("../../runtime/git/apply-changes.ts"),
       import("../../runtime/access/local-places.ts"),
     ]);
@@ -43,7 +43,11 @@ export const apply: CliCommand = {
     const worked = resolve(run.state.cwd, (node?.kind === "task" ? node.task.cwd : undefined) ?? ".");
     const cwd = flags.cwd === undefined ? worked : resolve(flags.cwd);
     const files = names.length === 0 ? changes.files : names.map((name) => fileNamed(name, changes));
-    const patch = (await crew.kept.file(run.id, attemptPath({ path, attempt }), { kind: "patch" })) ?? "";
+    const patch =
+      (await crew.kept.file(run.id, attemptPath({ path, attempt }), {
+        kind: "patch",
+        hash: changes.patch.hash,
+      })) ?? "";
     const home = process.env["HOME"];
     const leave = (repository: string): ((file: string) => string | undefined) => {
       const local = localPlaces(repository, { home, env: process.env });

@@ -14,6 +14,10 @@ export const worktreeChanges = z.strictObject({
   applied: z.boolean().describe("whether the patch was applied to the workspace"),
   patch: artifact.describe("the patch, as the store of the run has it"),
   returned: z.literal(true).exactOptional().describe("made on another machine, and not applied on this one yet"),
+  returnedTo: z
+    .strictObject({ task: z.string(), hash: z.string() })
+    .exactOptional()
+    .describe("the task to whose files the changes were returned, and their hash in the store"),
   conflicts: list(z.string())
     .exactOptional()
     .describe("files that conflicted, so that the patch was not applied to them"),

@@ -235,6 +235,7 @@ export const facts = {
     status: z.enum(toolStatuses).exactOptional(),
     details: z.unknown().exactOptional().describe("structured result for programs"),
     files: list(text).exactOptional().describe("output files that the task may read from now on"),
+    progress: text.exactOptional().describe("the hash of the changes so far of a task in a copy of the workspace"),
   }),
   "files.changed": fact("A call changed files.", {
     call: text.exactOptional(),

@@ -164,9 +164,12 @@ export type HandleCommand = (command: RunCommand, signal: AbortSignal) => Promis
  * are also the uncommitted changes and commits that it starts from, its changes so far, its files for its subagents,
  * and the subagents that returned changes. The path "" is the run itself.
  */
-export type OutputKind = "output" | "patch" | "dirty" | "bundle" | "progress" | "files" | "returned";
+export type OutputKind = "output" | "patch" | "dirty" | "bundle" | "progress" | "files";
 
-export type OutputFileOptions = Readonly<{ kind?: OutputKind; text?: string }>;
+export type OutputFileOptions = Readonly<{ kind?: OutputKind; text?: string; hash?: string }>;
+
+/** A stored text that is in no record: its kind, and the hash that an event or a message of the run has. */
+export type StoredText = Readonly<{ kind: OutputKind; hash: string }>;
 
 /** Stores the full outputs of tasks. */
 export type RunOutputs = Readonly<{
@@ -177,12 +180,15 @@ export type RunOutputs = Readonly<{
    * the path of that file.
    */
   recorded(run: string, path: string, text: string): Promise<Artifact>;
-  /** The stored text, or the output in the records; `undefined`: there is none. */
-  output(run: string, path: string, kind?: OutputKind): Promise<string | undefined>;
+  /**
+   * The output in the records; with `text`, the stored text with this hash. `undefined`: there is none. Throws
+   * `RUN_DAMAGED` if the stored text has another hash.
+   */
+  output(run: string, path: string, text?: StoredText): Promise<string | undefined>;
   /**
    * The path of a file of this machine for a task's output; the file is created if necessary. Until there is an output,
    * the file says that it is missing, and gets the output as soon as there is one. `text`: the output, if the caller
-   * has it. `undefined`: this store makes no files.
+   * has it. `hash`: the hash of a patch, which is checked. `undefined`: this store makes no files.
    */
   file(run: string, path: string, more?: OutputFileOptions): Promise<string | undefined>;
   /**

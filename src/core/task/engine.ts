@@ -45,10 +45,10 @@ export type Call = Readonly<{
   /** Worktree of this task or of its parent. */
   worktree?: Worktree;
   /**
-   * Set if the parent task works in a copy of the workspace: the path under which its files are stored. The task starts
-   * with those files and returns its changes to them.
+   * Set if the parent task works in a copy of the workspace: its stored files. The task starts with those files and
+   * returns its changes to them.
    */
-  filesOf?: string;
+  filesOf?: FilesOf;
   /** True: this task reviews another task; its result is a verdict. */
   review?: true;
   /** The task of the same run whose conversation this task continues: its path, prompt and result. */
@@ -63,6 +63,12 @@ export type Call = Readonly<{
    */
   fork?: ForkPoint;
 }>;
+
+/** The stored files of a task: the path of its attempt, and the hash of the text. */
+export type FilesOf = Readonly<{ task: string; hash: string }>;
+
+/** A subagent whose changes its parent task applies: the path of its attempt, and the hash of its stored changes. */
+export type ReturnedChanges = Readonly<{ path: string; hash: string }>;
 
 /** The output of another node: its name, its path in the run, and the text. */
 export type Attachment = Readonly<{ title: string; path: string; text: string }>;
@@ -82,8 +88,8 @@ export type Parent = Readonly<{
   /** The worktree that the task works in, if any. */
   worktree?: Worktree;
   /**
-   * Set if the task works in a copy of the workspace that subagents on other machines cannot reach: the path under
-   * which its files are stored.
+   * Set if the task works in a copy of the workspace that subagents on other machines cannot reach: the hash of its
+   * stored files.
    */
   filesOf?: string;
   /** The task's conversation, for subagents that start from it. */
@@ -195,6 +201,8 @@ export type PerformContext = Readonly<{
    * machine has, if it also needs the commits since then. Absent where the task's machine has the files.
    */
   workspace?(have?: readonly string[]): Promise<WorkspaceSnapshot | Readonly<{ unable: string }>>;
+  /** The subagents that have returned changes to the files of this task so far; absent where no task works in a copy. */
+  returned?(): Promise<readonly ReturnedChanges[]>;
   /**
    * Calls the recording (cassette) that the run writes or replays; absent if there is no recording, and if the task can
    * use it directly.

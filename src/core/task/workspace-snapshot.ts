@@ -6,8 +6,8 @@ export type WorkspaceSnapshot = Readonly<{
   commit: string;
   /** The path of the workspace below the top of the repository. */
   prefix: string;
-  /** True: the uncommitted changes of the workspace are stored as the `dirty` text of the task. */
-  dirty: boolean;
-  /** True: commits that the machine lacks are stored as the `bundle` text of the task. */
-  bundle: boolean;
+  /** The hash of the uncommitted changes of the workspace, which are stored as the `dirty` text of the task. */
+  dirty?: string;
+  /** The hash of the commits that the machine lacks, which are stored as the `bundle` text of the task. */
+  bundle?: string;
 }>;

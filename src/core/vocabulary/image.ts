@@ -9,6 +9,9 @@ export const MAX_IMAGE_BYTES = 3_750_000;
 export const MAX_IMAGES = 20;
 const MAX_IMAGE_CHARS = Math.ceil(MAX_IMAGE_BYTES / 3) * 4;
 
+/** The names of stored images begin with this text; a hash of the content follows. */
+export const IMAGE_PREFIX = "image-";
+
 /** An image beside a prompt: its content, or the name under which the run stores it. */
 export const attachedImage = z
   .strictObject({
@@ -22,7 +25,7 @@ export const attachedImage = z
       .describe("the content in base64"),
     kept: z
       .string()
-      .regex(/^image-[0-9a-f]{64}$/)
+      .regex(new RegExp(`^${IMAGE_PREFIX}[0-9a-f]{64}$`))
       .optional()
       .describe("where the run keeps the content; set by the run itself"),
   })

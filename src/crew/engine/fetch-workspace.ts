@@ -5,11 +5,13 @@ import { isAbsolute, join, relative, sep } from "node:path";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { RunOutputs } from "../../core/run/run-store.ts";
 import { movedInto } from "../../core/plan/isolation.ts";
+import { attemptPath } from "../../core/task/attempt-path.ts";
+import type { Fact, KeptEvent } from "../../core/run/event.ts";
+import type { Artifact } from "../../core/outcome/artifact.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { Job } from "../../core/task/job.ts";
 import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
 import { defined } from "../../core/text/defined.ts";
-import { artifactOf } from "../../runtime/disk/artifact-of.ts";
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { keepRepositories } from "../../runtime/git/keep-repositories.ts";
@@ -23,7 +25,7 @@ import {
   removeWorktree,
   type SourceTree,
 } from "../../runtime/git/worktree.ts";
-import { attemptPath, ignoredText } from "../../runtime/git/worktree-task.ts";
+import { ignoredText } from "../../runtime/git/worktree-task.ts";
 import { type HandedFiles, shareWithHelpers } from "./share-with-helpers.ts";
 import { parseJson } from "../../core/text/json.ts";
 
@@ -37,14 +39,14 @@ export type FetchParts = Readonly<{
 }>;
 
 /**
- * The starting point of a task and its changes since then, for a worker that continues it. `taken`: how many changes of
- * subagents it includes.
+ * The starting point of a task and its changes since then, for a worker that continues it. `taken`: the subagents whose changes
+ * it includes.
  */
 type Progress = Readonly<{
   snapshot: WorkspaceSnapshot;
   dirty?: string;
   patch: string;
-  taken?: number;
+  taken?: readonly string[];
   above?: string;
 }>;
 
@@ -63,8 +65,7 @@ export async function inFetchedWorkspace(
     failed("UNSUPPORTED", `The workspace of "${call.path}" cannot be fetched: ${why}.`, { retryable: true });
   const origin = await openOrigin(clone, undefined, home);
   if ("unable" in origin) return cannot(origin.unable);
-  const kept = await store.output(call.run, attemptPath(call), "progress");
-  const before = kept === undefined ? undefined : (parseJson(kept) as Progress);
+  const before = await progressOf(await context.past(), call, store);
   const begun = before ?? (await fetched(call, context, { origin, store }));
   if ("unable" in begun) return cannot(begun.unable);
   const place = join(
@@ -87,12 +88,24 @@ export async function inFetchedWorkspace(
     for (const text of [...ignoredText(call, ignored), ...texts])
       context.emit({ type: "warning", code: "CHANGES_LEFT", text });
     if (changes.files.length === 0) return outcome;
-    const { files: changed, patch } = changes;
-    return { ...outcome, changes: { files: changed, applied: false, patch: artifactOf(patch), returned: true } };
+    return { ...outcome, changes: { files: changes.files, applied: false, patch: changes.kept, returned: true } };
   } finally {
     await removeWorktree(place);
     await rm(files, { recursive: true, force: true });
   }
+}
+
+/** The progress of the earlier worker of a task: the last that an event of the task names by its hash. */
+async function progressOf(
+  past: readonly KeptEvent[],
+  call: Call,
+  store: FetchParts["store"],
+): Promise<Progress | undefined> {
+  const last = past.findLast((event) => event.type === "tool.ended" && event.progress !== undefined);
+  const hash = last?.type === "tool.ended" ? last.progress : undefined;
+  if (hash === undefined) return undefined;
+  const text = await store.output(call.run, attemptPath(call), { kind: "progress", hash });
+  return text === undefined ? undefined : (parseJson(text) as Progress);
 }
 
 /** The snapshot of the run's workspace, once its commits are on this machine. */
@@ -102,9 +115,11 @@ async function fetched(
   { origin, store }: Readonly<{ origin: SourceTree; store: FetchParts["store"] }>,
 ): Promise<Progress | Readonly<{ unable: string }>> {
   const { repository, tree } = origin;
-  const textOf = (kind: "dirty" | "bundle"): Promise<string | undefined> =>
-    store.output(call.run, attemptPath(call), kind);
-  const handed = call.filesOf === undefined ? undefined : await store.output(call.run, call.filesOf, "files");
+  const textOf = async (kind: "dirty" | "bundle", hash: string | undefined): Promise<string | undefined> =>
+    hash === undefined ? undefined : store.output(call.run, attemptPath(call), { kind, hash });
+  const { filesOf } = call;
+  const handed = filesOf && (await store.output(call.run, filesOf.task, { kind: "files", hash: filesOf.hash }));
+  if (filesOf && handed === undefined) return { unable: `the store does not have the files of "${filesOf.task}"` };
   const files = handed === undefined ? undefined : (parseJson(handed) as HandedFiles);
   let snapshot = files?.snapshot ??
     (await context.workspace?.()) ?? { unable: "the run does not send its workspace to workers" };
@@ -114,7 +129,7 @@ async function fetched(
     const sent = (await context.workspace?.(refs.ok ? refs.text.split("\n").filter(Boolean) : [])) ?? snapshot;
     if ("unable" in sent) return sent;
     if (!files) snapshot = sent;
-    const bundle = await textOf("bundle");
+    const bundle = await textOf("bundle", sent.bundle);
     if (bundle === undefined) return { unable: "the run sent no commits" };
     const folder = await mkdtemp(join(tmpdir(), "subcrew-bundle-"));
     try {
@@ -129,7 +144,9 @@ async function fetched(
     }
   }
   if (files) return { snapshot, ...defined({ dirty: files.dirty }), patch: "", above: files.at };
-  const dirty = snapshot.dirty ? await textOf("dirty") : undefined;
+  const dirty = await textOf("dirty", snapshot.dirty);
+  if (snapshot.dirty !== undefined && dirty === undefined)
+    return { unable: "the store does not have the uncommitted changes of the workspace" };
   return { snapshot, ...defined({ dirty }), patch: "" };
 }
 
@@ -154,7 +171,8 @@ async function copyOf(
 type Saved =
   | Readonly<{
       files: readonly string[];
-      patch: string;
+      /** The stored progress. */
+      kept: Artifact;
       ignored: readonly string[];
       repositories: readonly string[];
     }>
@@ -171,7 +189,7 @@ function progressKeeper(
     cwd,
   }: Readonly<{ tree: OpenWorktree; begun: Progress; files: string; store: FetchParts["store"]; cwd: string }>,
 ): Readonly<{ around(context: PerformContext): PerformContext; save(): Promise<Saved> }> {
-  let last = begun.patch;
+  let last: Readonly<{ patch: string; kept: Artifact; taken: number }> | undefined;
   let turn: Promise<unknown> = Promise.resolve();
   const { commit, prefix } = begun.snapshot;
   const sharing = shareWithHelpers({
@@ -194,16 +212,18 @@ function progressKeeper(
     if ("unable" in captured) return captured;
     const bytes = captured.changes.length === 0 ? Buffer.alloc(0) : await readRegularFile(file, MOST_BYTES);
     const patch = bytes.length === 0 ? "" : packed(bytes);
-    if (patch !== last)
-      await store.keep(
-        call.run,
-        attemptPath(call),
-        JSON.stringify({ ...begun, patch, taken: sharing.taken() }),
-        "progress",
-      );
-    last = patch;
+    const isSame = last?.patch === patch && last.taken === sharing.taken().length;
+    const text = JSON.stringify({ ...begun, patch, taken: sharing.taken() });
+    const kept = last && isSame ? last.kept : await store.keep(call.run, attemptPath(call), text, "progress");
+    last = { patch, kept, taken: sharing.taken().length };
     const { changes, ignored, repositories } = captured;
-    return { files: changes.map(({ path }) => path), patch, ignored, repositories };
+    return { files: changes.map(({ path }) => path), kept, ignored, repositories };
+  };
+  /** The end of a tool call, with the hash of the progress that includes its changes. */
+  const withProgress = async (fact: Fact): Promise<Fact> => {
+    if (fact.type !== "tool.ended") return fact;
+    const saved = await save().catch(() => undefined);
+    return saved && "kept" in saved ? { ...fact, progress: saved.kept.hash } : fact;
   };
   const inTurn = <T>(work: () => Promise<T> | T): Promise<T> => {
     const mine = turn.then(work, work);
@@ -220,8 +240,7 @@ function progressKeeper(
       return {
         ...context,
         emit: (fact) => {
-          if (fact.type === "tool.ended") void inTurn(save).catch(() => {});
-          void inTurn(() => context.emit(fact));
+          void inTurn(async () => context.emit(await withProgress(fact)));
         },
         durable: () => inTurn(() => context.durable()),
         delegate: async (...asked) => {

@@ -4,6 +4,7 @@ import { delimiter, join, relative, resolve, sep } from "node:path";
 import { emptyCatalog } from "../../core/delegation/catalog.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { movedInto } from "../../core/plan/isolation.ts";
+import { attemptPath } from "../../core/task/attempt-path.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { Job } from "../../core/task/job.ts";
 import type { Announcement } from "../../core/task/placement.ts";
@@ -26,7 +27,7 @@ import { topOf } from "../../runtime/git/git.ts";
 import { ownClone } from "../../runtime/git/own-clone.ts";
 import { repositoryNames } from "../../runtime/git/shared-workspace.ts";
 import { openOrigin } from "../../runtime/git/worktree.ts";
-import { attemptPath, createIsolate } from "../../runtime/git/worktree-task.ts";
+import { createIsolate } from "../../runtime/git/worktree-task.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { inFetchedWorkspace } from "./fetch-workspace.ts";
 import { type HelperSharing, shareWithHelpers } from "./share-with-helpers.ts";
@@ -228,10 +229,6 @@ async function perform(
     home: setup.env["HOME"],
     worktrees,
     patch: (path) => store.file(call.run, path, { kind: "patch" }),
-    keptPatch: async (path) =>
-      (await store.output(call.run, path, "patch")) === undefined
-        ? undefined
-        : store.file(call.run, path, { kind: "patch" }),
     ...defined({ recorder }),
     linger: lingering.add,
   });

@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import type { RunOutputs } from "../../core/run/run-store.ts";
-import type { Call, DelegationOutcome, Parent, PerformContext } from "../../core/task/engine.ts";
+import { attemptPath } from "../../core/task/attempt-path.ts";
+import type { Call, DelegationOutcome, Parent, PerformContext, ReturnedChanges } from "../../core/task/engine.ts";
 import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
 import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
-import { patchOfProgress, returnedBy } from "../../runtime/git/returned-changes.ts";
+import { patchOfProgress } from "../../runtime/git/returned-changes.ts";
 import { MOST_BYTES, packed } from "../../runtime/git/shared-workspace.ts";
 import { applyPatch, capture, type SourceTree } from "../../runtime/git/worktree.ts";
-import { attemptPath } from "../../runtime/git/worktree-task.ts";
 
 /**
  * The files of a task as its subagents get them: a commit, and all changes since. `at`: the working folder of the task.
@@ -34,8 +34,8 @@ export type SharingParts = Readonly<{
   store: Pick<RunOutputs, "keep" | "output">;
   /** The worktree that a task shares with its subagents; `undefined`: the subagents can reach the files themselves. */
   treeOf(parent: Parent): Promise<HelperTree | undefined>;
-  /** How many returned changes an earlier worker of this task has already applied. */
-  taken?: number;
+  /** The subagents whose changes an earlier worker of this task has already applied. */
+  taken?: readonly string[];
   /** Runs actions on the worktree one at a time. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
 }>;
@@ -45,14 +45,15 @@ export type HelperSharing = Readonly<{
   around(context: PerformContext): PerformContext;
   /** Applies the changes that subagents have returned so far. */
   takeIn(): Promise<void>;
-  /** How many returned changes were applied to the worktree. */
-  taken(): number;
+  /** The subagents whose changes were applied to the worktree. */
+  taken(): readonly string[];
 }>;
 
 export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: SharingParts): HelperSharing {
   const path = attemptPath(call);
   let tree: HelperTree | undefined;
-  let taken = given.taken ?? 0;
+  const taken = new Set(given.taken);
+  let returned: PerformContext["returned"];
   let warn: PerformContext["emit"] = () => {};
   /** Changes that subagents returned and that could not be applied; the agent has not been told about them yet. */
   let conflicts: string[] = [];
@@ -67,16 +68,16 @@ export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: Shar
         "UNSUPPORTED",
         `The agents that "${path}" started cannot get the files of that task: ${files.unable}.`,
       );
-    await store.keep(call.run, path, JSON.stringify(files), "files");
+    const { hash } = await store.keep(call.run, path, JSON.stringify(files), "files");
     const { worktree, ...others } = parent;
-    return { ...others, ...(found.isReachable && defined({ worktree })), filesOf: path };
+    return { ...others, ...(found.isReachable && defined({ worktree })), filesOf: hash };
   };
   const takeInNow = async (): Promise<void> => {
     if (!tree) return;
-    const all = returnedBy(await store.output(call.run, path, "returned"));
-    for (const helper of all.slice(taken)) {
-      const why = await taking(helper, tree, { run: call.run, store });
-      taken += 1;
+    for (const { path: helper, hash } of (await returned?.()) ?? []) {
+      if (taken.has(helper)) continue;
+      const why = await taking({ path: helper, hash }, tree, { run: call.run, store });
+      taken.add(helper);
       if (why === undefined) continue;
       const text = `The changes of "${helper}" conflict with the files of "${call.path}", so none of them was applied: ${sanitize(why)}. Apply them with: subcrew apply ${call.run}/${helper}`;
       conflicts.push(text);
@@ -92,9 +93,10 @@ export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: Shar
   };
   return {
     takeIn,
-    taken: () => taken,
+    taken: () => [...taken],
     around: (context) => {
       warn = context.emit;
+      ({ returned } = context);
       const { background, budget } = context;
       return {
         ...context,
@@ -146,7 +148,7 @@ async function handedFiles({
     if ("unable" in captured) return captured;
     const dirty = captured.changes.length > 0;
     const text = dirty ? packed(await readRegularFile(patch, MOST_BYTES)) : undefined;
-    const snapshot = { commit, prefix, dirty, bundle: false };
+    const snapshot = { commit, prefix };
     return { snapshot, at, ...(text !== undefined && { dirty: text }) };
   } finally {
     await rm(files, { recursive: true, force: true });
@@ -155,11 +157,11 @@ async function handedFiles({
 
 /** Applies the changes of a subagent. Returns why that is not possible, or `undefined`. */
 async function taking(
-  helper: string,
+  { path, hash }: ReturnedChanges,
   { origin }: HelperTree,
   { run, store }: Readonly<{ run: string; store: Pick<RunOutputs, "output"> }>,
 ): Promise<string | undefined> {
-  const bytes = patchOfProgress(await store.output(run, helper, "progress"));
+  const bytes = patchOfProgress(await store.output(run, path, { kind: "progress", hash }));
   if (!bytes) return "the store has no patch";
   const files = await mkdtemp(join(tmpdir(), "subcrew-files-"));
   try {

@@ -5,6 +5,8 @@ import type { Artifact } from "../../core/outcome/artifact.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { OutputKind, RunDocuments, RunOutputs, RunStore } from "../../core/run/run-store.ts";
 import { outputInEvents } from "../../core/run/output-in-events.ts";
+import { defined } from "../../core/text/defined.ts";
+import { IMAGE_PREFIX } from "../../core/vocabulary/image.ts";
 import { artifactOf } from "../../runtime/disk/artifact-of.ts";
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
@@ -23,12 +25,14 @@ export function runOutputs(
   artifacts: Artifacts,
   local: Pick<RunStore, "keep" | "file" | "hasFile" | "local">,
 ): RunOutputs & RunDocuments {
-  const hashOf = async (run: string, path: string, kind: OutputKind): Promise<string | undefined> => {
+  /** An image of the run, which its reader checks by its name. Other texts are only read by the hash in a record. */
+  const image = async (run: string, path: string): Promise<string | undefined> => {
+    if (!path.startsWith(IMAGE_PREFIX)) return undefined;
     const [row] = await database.query<{ hash: string }>(
-      "select hash from subcrew.outputs where run = $1 and path = $2 and kind = $3",
-      [run, path, kind],
+      "select hash from subcrew.outputs where run = $1 and path = $2 and kind = 'output'",
+      [run, path],
     );
-    return row?.hash;
+    return row && (await artifacts.get(row.hash))?.toString();
   };
   /** The output of a task in its events. The SQL filter only avoids reading the other events. */
   const recordedText = async (run: string, path: string): Promise<string | undefined> => {
@@ -41,11 +45,8 @@ export function runOutputs(
       path,
     );
   };
-  const output: RunOutputs["output"] = async (run, path, kind = "output") => {
-    const hash = await hashOf(run, path, kind);
-    if (hash !== undefined) return (await artifacts.get(hash))?.toString();
-    return kind === "output" ? recordedText(run, path) : undefined;
-  };
+  const output: RunOutputs["output"] = async (run, path, text) =>
+    text ? (await artifacts.get(text.hash))?.toString() : ((await recordedText(run, path)) ?? image(run, path));
   const put = async (
     run: string,
     path: string,
@@ -59,12 +60,12 @@ export function runOutputs(
       [run, path, kind, artifact.hash],
     );
   };
-  /** The patch file on this machine. If another machine stored the patch, the file is written first, byte for byte. */
-  const patchFile = async (run: string, path: string): Promise<string | undefined> => {
-    const file = await local.file(run, path, { kind: "patch" });
-    const hash = file === undefined ? undefined : await hashOf(run, path, "patch");
+  /** The patch file on this machine. If the database has a patch with this hash, the file gets it, byte for byte. */
+  const patchFile = async (run: string, path: string, hash: string | undefined): Promise<string | undefined> => {
     const body = hash === undefined ? undefined : await artifacts.get(hash);
-    if (file === undefined || !body) return file;
+    if (!body) return local.file(run, path, { kind: "patch", ...defined({ hash }) });
+    const file = await local.file(run, path, { kind: "patch" });
+    if (file === undefined) return undefined;
     await mkdir(dirname(file), { recursive: true });
     await writeAtomic(file, body);
     return file;
@@ -90,10 +91,10 @@ export function runOutputs(
       const artifact = { hash: createHash("sha256").update(body).digest("hex"), bytes: body.length };
       await put(run, path, kind, { artifact, body });
     },
-    file: async (run, path, { kind = "output", text } = {}) => {
-      if (kind === "patch") return patchFile(run, path);
+    file: async (run, path, { kind = "output", text, hash } = {}) => {
+      if (kind === "patch") return patchFile(run, path, hash);
       if (kind === "output") promised.add(`${run} ${path}`); // set before any await, because the output may arrive meanwhile
-      const known = text ?? (await output(run, path, kind));
+      const known = text ?? (await output(run, path));
       if (known === undefined) return local.file(run, path, { kind });
       promised.delete(`${run} ${path}`);
       await local.keep(run, path, known, kind);

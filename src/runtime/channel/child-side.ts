@@ -103,6 +103,7 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
     attended,
     past: () => send("past", null).got,
     workspace: (have) => send("workspace", have ?? null).got,
+    returned: () => send("returned", null).got,
     tape: (method, values) => send("tape", { method, values }).got,
   });
   const answered = (id: number, how: (one: Waiting) => void): void => {

@@ -76,6 +76,7 @@ export function serveChild(channel: HostChannel, job: Job, context: PerformConte
         (await context.workspace?.(have ?? undefined)) ?? {
           unable: "the run does not send its workspace to workers",
         },
+      returned: async () => (await context.returned?.()) ?? [],
       tape: async ({ method, values }) => context.tape?.(method, values),
       stop: async ({ key, reason }) => (await context.background?.stop(key, reason)) ?? false,
     };

@@ -6,7 +6,7 @@ import type { Plan } from "../../core/plan/plan.ts";
 import type { Amount, Budget, BudgetRefusal } from "../../core/run/budget.ts";
 import type { Delta, Fact, KeptEvent, Parking } from "../../core/run/event.ts";
 import type { Receipt } from "../../core/run/run-command.ts";
-import type { DelegationOutcome, Parent, StartedNode, HelperNotice } from "../../core/task/engine.ts";
+import type { DelegationOutcome, HelperNotice, Parent, ReturnedChanges, StartedNode } from "../../core/task/engine.ts";
 import type { Job } from "../../core/task/job.ts";
 import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
 import { isRecord } from "../../core/text/json.ts";
@@ -37,6 +37,8 @@ export type Requests = {
   past: { give: null; get: readonly KeptEvent[] };
   /** Asks the parent process for the files of the workspace. */
   workspace: { give: readonly string[] | null; get: WorkspaceSnapshot | Readonly<{ unable: string }> };
+  /** The changes that subagents have returned to the files of the task. */
+  returned: { give: null; get: readonly ReturnedChanges[] };
   /** Calls the recording (cassette) of the run. */
   tape: { give: { method: string; values: readonly unknown[] }; get: object | undefined };
 };

@@ -8,6 +8,7 @@ import type { Task } from "../../core/plan/task.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
 import { isCrewError } from "../../core/schema/error.ts";
 import type { DelegationOutcome, Parent, UnawaitedHelpers } from "../../core/task/engine.ts";
+import { attemptPath } from "../../core/task/attempt-path.ts";
 import { defined } from "../../core/text/defined.ts";
 import { DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
 import { type Follower, following, stopped } from "../async/cancel.ts";
@@ -26,7 +27,7 @@ import { postMessage } from "./send-message.ts";
 export type DelegationSlot = BackgroundHelpers &
   Readonly<{
     /** Starts an attempt once the task has a slot; false when the task was cancelled first. */
-    begin(): Promise<boolean>;
+    begin(attempt: number): Promise<boolean>;
     /** Ends the attempt: stops its subagents and waits until they have ended. */
     end(): Promise<void>;
     /** Releases the slot until the next attempt. */
@@ -52,7 +53,7 @@ export function createDelegation({
   const children = new Set<Promise<unknown>>();
   let places: ChildPaths | undefined;
   /** Created lazily, since most tasks start no subagents. */
-  let attempt: { follower?: Follower } | undefined;
+  let attempt: { number: number; follower?: Follower } | undefined;
   let waitsFor = 0;
   let taking: Promise<void> | undefined;
 
@@ -87,8 +88,8 @@ export function createDelegation({
     }
   };
 
-  const begin = async (): Promise<boolean> => {
-    attempt = {};
+  const begin = async (number: number): Promise<boolean> => {
+    attempt = { number };
     await hold();
     if (held.slot && !signal.aborted) return true;
     await end();
@@ -157,7 +158,11 @@ export function createDelegation({
       outer: nowhere,
       slots: plan.concurrency === undefined ? scope.slots : new Slots(plan.concurrency, scope.slots),
       ...defined({ ceiling: parent.ceiling, policy: parent.policy, worktree: parent.worktree }),
-      ...defined({ conversation: parent.conversation, filesOf: parent.filesOf }),
+      ...defined({ conversation: parent.conversation }),
+      // Only the hash comes from the task: changes must not return to the files of another task.
+      ...(parent.filesOf !== undefined && {
+        filesOf: { task: attemptPath({ path, attempt: attempt.number }), hash: parent.filesOf },
+      }),
       parentModel: parent.model,
       caller: path,
       signal: controller.signal,

@@ -11,7 +11,7 @@ import type { Delta, Fact, ParkRules, KeptEvent, RunEnvironment } from "../../co
 import type { History } from "../../core/run/history.ts";
 import type { RunParameters } from "../../core/run/run-parameters.ts";
 import type { Lookup } from "../../core/schedule/fill-references.ts";
-import type { Call, Engine, PerformContext, UnawaitedHelpers } from "../../core/task/engine.ts";
+import type { Call, Engine, FilesOf, PerformContext, UnawaitedHelpers } from "../../core/task/engine.ts";
 import type { ForkPoint } from "../../core/task/fork-point.ts";
 import type { Stoppable } from "../async/cancel.ts";
 import type { Release, Slots } from "../async/slots.ts";
@@ -124,8 +124,8 @@ export type PlanScope = Readonly<{
   policy?: Policy;
   /** The worktree that the plan's tasks work in. */
   worktree?: Worktree;
-  /** The path under which the files of the parent task are stored. */
-  filesOf?: string;
+  /** The stored files of the parent task. */
+  filesOf?: FilesOf;
   /** Opens the worktree in which isolated tasks collect their changes until a join has decided whether it uses them. */
   gather?(): Promise<Worktree | Outcome>;
   /** The model of the parent task. */

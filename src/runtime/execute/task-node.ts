@@ -75,7 +75,7 @@ type Attempt = Readonly<{ context: NodeContext; delegation: DelegationSlot; isRe
 async function attemptTask(call: Call, { context, delegation, isResumed }: Attempt): Promise<Outcome> {
   const { path, scope, signal } = context;
   const { run } = scope;
-  if (!(await delegation.begin())) return { status: "cancelled", reason: reasonOf(signal) };
+  if (!(await delegation.begin(call.attempt))) return { status: "cancelled", reason: reasonOf(signal) };
   const { label, agent, continues, prompt } = call.task;
   run.emit(path, {
     type: "node.started",

@@ -7,43 +7,54 @@ import { movedInto } from "../../core/plan/isolation.ts";
 import { createPolicy, type Policy } from "../../core/policy/policy.ts";
 import type { RunOutputs } from "../../core/run/run-store.ts";
 import type { ChangeRecorder } from "../../core/task/change-recorder.ts";
-import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { attemptPath } from "../../core/task/attempt-path.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import type { Call, PerformContext, ReturnedChanges } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { artifactOfFile } from "../disk/artifact-of.ts";
 import { settleChanges } from "./apply-changes.ts";
-import { patchOfProgress, returnedBy } from "./returned-changes.ts";
+import { patchOfProgress } from "./returned-changes.ts";
 import { treeOfCall } from "./shared-workspace.ts";
-import { attemptPath } from "./worktree-task.ts";
 
 export type BringParts = Readonly<{
   cwd: string;
   home: string | undefined;
-  store: Pick<RunOutputs, "output" | "file" | "keep" | "share">;
+  store: Pick<RunOutputs, "output" | "file" | "share">;
+  /** The recorded events of a run that an earlier process coordinated. */
+  past: readonly KeptEvent[];
   policyOf(call: Call): Policy | undefined;
   recorder?: ChangeRecorder;
 }>;
 
+/** Brings the changes of tasks on other machines into the workspace of the run, or to the task above. */
+export type ChangesBringer = Readonly<{
+  bring(call: Call, context: PerformContext, outcome: Outcome): Promise<Outcome>;
+  /** The subagents that have returned changes to the files of a task. */
+  returned(call: Call): readonly ReturnedChanges[];
+}>;
+
 /** Applies what tasks changed on other machines to the workspace of the run, one after the other. */
-export function changesBringer(
-  parts: BringParts,
-): (call: Call, context: PerformContext, outcome: Outcome) => Promise<Outcome> {
+export function changesBringer(parts: BringParts): ChangesBringer {
   const appliedBy = new Map<string, string>();
+  const returned = returnedIn(parts.past);
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const next = last.then(work, work);
     last = next.catch(() => {});
     return next;
   };
-  return async (call, context, outcome) => {
-    if (!outcome.changes?.returned) return outcome;
+  const bring: ChangesBringer["bring"] = async (call, context, outcome) => {
+    if (!outcome.changes) return outcome;
     const { cwd, home, store, recorder } = parts;
-    const { returned: _returned, ...kept } = outcome.changes;
+    const { returned: isReturned, returnedTo: _claimed, ...kept } = outcome.changes; // only this process says what was returned to whom
+    if (!isReturned) return { ...outcome, changes: kept };
     const notHere = (why: string): Outcome => {
       const text = `The changes of "${call.path}" could not be applied to the workspace: ${why}. They are kept with the run.`;
       context.emit({ type: "warning", code: "CHANGES_KEPT", text });
       return { ...outcome, changes: kept };
     };
-    const bytes = patchOfProgress(await store.output(call.run, attemptPath(call), "progress"));
+    const { hash } = kept.patch;
+    const bytes = patchOfProgress(await store.output(call.run, attemptPath(call), { kind: "progress", hash }));
     if (!bytes) return notHere("the store has no patch");
     const origin = await treeOfCall(call, cwd, home);
     if ("unable" in origin) return notHere(origin.unable);
@@ -60,12 +71,15 @@ export function changesBringer(
     });
     const policy = parts.policyOf(call);
     const isDenied = policy && judgeChanges(policy, changes).decision === "deny";
-    if (call.filesOf !== undefined && outcome.status === "ok" && !isDenied && !context.signal.aborted) {
+    const artifact = await artifactOfFile(patch);
+    const { filesOf } = call;
+    if (filesOf !== undefined && outcome.status === "ok" && !isDenied && !context.signal.aborted) {
       if (own !== undefined) await store.share(call.run, attemptPath(call), "patch");
-      await inTurn(() => handToTaskAbove(call, call.filesOf!, store));
+      note(returned, filesOf.task, { path: attemptPath(call), hash });
       const text = `The changes of "${call.path}" were returned to the task that started it, and are applied together with the changes of that task.`;
       context.emit({ type: "note", text });
-      return { ...outcome, changes: { ...kept, applied: true } };
+      const returnedTo = { task: filesOf.task, hash };
+      return { ...outcome, changes: { ...kept, patch: artifact, applied: true, returnedTo } };
     }
     const base = await realpath(cwd).catch(() => cwd);
     const { claim: _claim, ...settling } = context;
@@ -73,7 +87,7 @@ export function changesBringer(
       {
         changes,
         patch,
-        artifact: await artifactOfFile(patch),
+        artifact,
         origin,
         base: call.worktree ? movedInto(call.worktree, base) : base,
         folder: join(patch, "none"), // this machine does not have the task's versions of the files
@@ -95,15 +109,25 @@ export function changesBringer(
     const { changes: made, conflict } = settled;
     return conflict ? { ...outcome, ...conflict, changes: made } : { ...outcome, changes: made };
   };
+  return { bring, returned: (call) => returned.get(attemptPath(call)) ?? [] };
 }
 
-/**
- * Adds the changes of a subagent to the list of its parent task, whose files it started with. Adding them again has no
- * effect.
- */
-async function handToTaskAbove(call: Call, above: string, store: BringParts["store"]): Promise<void> {
-  const helper = attemptPath(call);
-  const known = returnedBy(await store.output(call.run, above, "returned"));
-  if (known.includes(helper)) return;
-  await store.keep(call.run, above, JSON.stringify([...known, helper]), "returned");
+type ReturnedByTask = Map<string, readonly ReturnedChanges[]>;
+
+/** The changes that subagents had returned when an earlier process coordinated the run, by the task above. */
+function returnedIn(past: readonly KeptEvent[]): ReturnedByTask {
+  const found: ReturnedByTask = new Map();
+  const attempts = new Map<string, number>();
+  for (const event of past) {
+    if (event.type === "node.started") attempts.set(event.path, event.attempt);
+    const to = event.type === "node.ended" ? event.outcome.changes?.returnedTo : undefined;
+    const path = attemptPath({ path: event.path, attempt: attempts.get(event.path) ?? 1 });
+    if (to) note(found, to.task, { path, hash: to.hash });
+  }
+  return found;
+}
+
+/** Adds the changes of a subagent to those of the task above. A repeated attempt replaces its changes. */
+function note(all: ReturnedByTask, task: string, one: ReturnedChanges): void {
+  all.set(task, [...(all.get(task) ?? []).filter(({ path }) => path !== one.path), one]);
 }

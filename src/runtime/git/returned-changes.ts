@@ -1,12 +1,6 @@
 import { isRecord, parseJson } from "../../core/text/json.ts";
 import { unpacked } from "./shared-workspace.ts";
 
-/** The subagents of a task that returned changes to its files, in the order of the store's list. */
-export function returnedBy(text: string | undefined): readonly string[] {
-  const list: unknown = text === undefined ? [] : parseJson(text);
-  return Array.isArray(list) ? list.filter((one) => typeof one === "string") : [];
-}
-
 /** The patch in the stored progress of a task that works in a copy of the workspace; `undefined`: there is none. */
 export function patchOfProgress(text: string | undefined): Buffer | undefined {
   const kept: unknown = text === undefined ? undefined : parseJson(text);

@@ -3,13 +3,13 @@ import { hostname, tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { RunOutputs } from "../../core/run/run-store.ts";
+import { attemptPath } from "../../core/task/attempt-path.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { JobWorkspace } from "../../core/task/job.ts";
 import { readRegularFile } from "../disk/regular-file.ts";
 import { workspaceOf } from "../files/workspace-of.ts";
 import { topOf } from "./git.ts";
 import { captureDirty, openOrigin, type SourceTree } from "./worktree.ts";
-import { attemptPath } from "./worktree-task.ts";
 
 /** Converts bytes to a text for the store. */
 export const packed = (bytes: Buffer): string => gzipSync(bytes).toString("base64");
@@ -60,12 +60,13 @@ export function workspaceSharer({
     if (!head.ok) return { unable: "the repository has no commit yet" };
     const folder = await mkdtemp(join(tmpdir(), "subcrew-share-"));
     try {
-      const keep = async (file: string, kind: "dirty" | "bundle"): Promise<void> =>
-        void (await store.keep(call.run, attemptPath(call), packed(await readRegularFile(file, MOST_BYTES)), kind));
+      const keep = async (file: string, kind: "dirty" | "bundle"): Promise<string> =>
+        (await store.keep(call.run, attemptPath(call), packed(await readRegularFile(file, MOST_BYTES)), kind)).hash;
       const patch = join(folder, "dirty.patch");
       const dirty = await captureDirty(origin, join(folder, "work"), patch);
       if (typeof dirty === "object") return dirty;
-      if (dirty) await keep(patch, "dirty");
+      const stored: { dirty?: string; bundle?: string } = {};
+      if (dirty) stored.dirty = await keep(patch, "dirty");
       if (have) {
         const bundle = join(folder, "commits.bundle");
         const known = await knownCommits(origin, have);
@@ -74,11 +75,11 @@ export function workspaceSharer({
           tree,
         );
         if (!made.ok) return { unable: made.reason };
-        await keep(bundle, "bundle");
+        stored.bundle = await keep(bundle, "bundle");
       }
       const { id } = await workspaceOf(cwd);
       const prefix = relative(top, id).split(sep).join("/");
-      return { commit: head.text.trim(), prefix, dirty, bundle: have !== undefined };
+      return { commit: head.text.trim(), prefix, ...stored };
     } finally {
       await rm(folder, { recursive: true, force: true });
     }

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -6,6 +7,7 @@ import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/out
 import { type Isolation, movedInto } from "../../core/plan/isolation.ts";
 import type { Policy } from "../../core/policy/policy.ts";
 import type { ChangeRecorder } from "../../core/task/change-recorder.ts";
+import { attemptPath } from "../../core/task/attempt-path.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import { defined } from "../../core/text/defined.ts";
 import { pauseReason } from "../async/cancel.ts";
@@ -63,8 +65,6 @@ export type IsolateParts = Readonly<{
   worktrees: string | undefined;
   /** The file for the patch of a task; `undefined`: the patch is stored beside the worktrees. */
   patch(path: string): Promise<string | undefined>;
-  /** The path of a task's patch if a patch is already stored. */
-  keptPatch(path: string): Promise<string | undefined>;
   /** Stores the files of the workspace that are changed. */
   recorder?: ChangeRecorder;
   /** Makes the run wait for some work before it ends. */
@@ -87,7 +87,6 @@ export function createIsolate({
   home,
   worktrees: given,
   patch: patchFile,
-  keptPatch,
   recorder,
   linger,
 }: IsolateParts): Isolate {
@@ -130,7 +129,7 @@ export function createIsolate({
       origin,
       isolation,
       context,
-      keptPatch: () => keptPatch(name),
+      keptPatch: () => patchFile(name),
     });
     if ("status" in tree) return tree;
     const worktree = { top: tree.folder, of: origin.top, gitDir: tree.gitDir };
@@ -212,10 +211,6 @@ export function createIsolate({
 const hashOf = ({ path, attempt }: Call): string =>
   createHash("sha256").update(`${path}#${attempt}`).digest("hex").slice(0, 10);
 
-/** The path at which the patch of an attempt is kept. Each attempt has its own path. */
-export const attemptPath = ({ path, attempt }: Pick<Call, "path" | "attempt">): string =>
-  attempt > 1 ? `${path}.${attempt}` : path;
-
 /** The repository around the working folder of a task; for subagents of an isolated task, the worktree of that task. */
 async function originOf(call: Call, cwd: string, home: string | undefined): Promise<SourceTree | FailedOutcome> {
   const cannot = (why: string, hint: string): FailedOutcome =>
@@ -234,7 +229,7 @@ type Opening = Readonly<{
   origin: SourceTree;
   isolation: Isolation;
   context: WorktreeContext;
-  /** The file with the changes collected so far; `undefined`: there are none. */
+  /** The file of this machine with the changes collected so far, if there are any. */
   keptPatch(): Promise<string | undefined>;
 }>;
 
@@ -264,7 +259,7 @@ const GATHERS = 0;
 
 /** Restores the changes that a contender (a competing node of a race) had collected when it failed. */
 async function restore({ folder, gitDir, origin }: OpenWorktree, patch: string | undefined): Promise<void> {
-  if (patch !== undefined) await applyPatch(patch, { ...origin, tree: { folder, gitDir } }, []);
+  if (patch !== undefined && existsSync(patch)) await applyPatch(patch, { ...origin, tree: { folder, gitDir } }, []);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import type { Plan } from "../../core/plan/plan.ts";
 import { artifactOf } from "../disk/artifact-of.ts";
@@ -66,8 +67,11 @@ test("an image that cannot be stored, or is missing later, is an error", async (
 
 test("the contents of images have no line end, wherever they come from, and a task without images has none", async () => {
   const store = outputs();
-  store.texts.set("image-x", "iVBO\n");
-  const kept = { name: "a.png", type: "image/png", kept: "image-x" } as const;
+  const name = `image-${createHash("sha256").update("iVBO").digest("hex")}`;
+  store.texts.set(name, "iVBO\n");
+  const kept = { name: "a.png", type: "image/png", kept: name } as const;
   expect(await readImages(store, "run_a", [kept, image])).toEqual([image, image]);
+  store.texts.set(name, "forged\n");
+  await expect(readImages(store, "run_a", [kept])).rejects.toMatchObject({ code: "RUN_DAMAGED" });
   expect(await readImages(store, "run_a", undefined)).toEqual([]);
 });

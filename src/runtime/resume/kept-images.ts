@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ImageContent } from "../../core/model/images.ts";
 import type { Node, Plan } from "../../core/plan/plan.ts";
 import type { Task } from "../../core/plan/task.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import type { AttachedImage } from "../../core/vocabulary/image.ts";
+import { IMAGE_PREFIX, type AttachedImage } from "../../core/vocabulary/image.ts";
 
 type Outputs = Pick<RunStore, "keep" | "output">;
 
@@ -20,14 +20,15 @@ export async function keepImages(store: Outputs, run: string, plan: Plan): Promi
 export async function readImages(store: Outputs, run: string, images: Task["images"] = []): Promise<ImageContent[]> {
   return Promise.all(
     images.map(async ({ name, type, data, kept }) => {
-      const content = data ?? (await store.output(run, kept ?? "").catch(() => undefined));
+      const stored = (await store.output(run, kept ?? "").catch(() => undefined))?.trimEnd();
+      const content = data ?? (stored !== undefined && imageName(stored) === kept ? stored : undefined);
       if (content === undefined)
         throw new CrewError(
           "RUN_DAMAGED",
           `The image "${name}" of ${run} is missing.`,
           "Start a new task, and attach the image again.",
         );
-      return { name, type, data: content.trimEnd() };
+      return { name, type, data: content };
     }),
   );
 }
@@ -56,7 +57,10 @@ async function keptNodes(store: Outputs, run: string, nodes: Nodes): Promise<Nod
 async function keepImage(store: Outputs, run: string, image: AttachedImage): Promise<AttachedImage> {
   const { name, type, data } = image;
   if (data === undefined) return image;
-  const kept = `image-${createHash("sha256").update(data).digest("hex")}`;
+  const kept = imageName(data);
   await store.keep(run, kept, data);
   return { name, type, kept };
 }
+
+/** The name under which an image is stored: the hash of its content, which readers check. */
+const imageName = (data: string): string => `${IMAGE_PREFIX}${hash("sha256", data, "hex")}`;

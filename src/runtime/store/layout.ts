@@ -45,7 +45,6 @@ const endings: Readonly<Record<OutputKind, string>> = {
   bundle: ".bundle",
   progress: ".progress",
   files: ".files",
-  returned: ".returned",
 };
 
 /** The file of a stored text; the text of the run itself is stored beside the journal. */

@@ -4,7 +4,7 @@ import type { IndexedResult, Journal, JournalListener, RunStore } from "../../co
 import { CrewError } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
 import { outputInEvents } from "../../core/run/output-in-events.ts";
-import { artifactOf } from "../disk/artifact-of.ts";
+import { artifactOf, checkedText } from "../disk/artifact-of.ts";
 import { createWorkspaceLeases, type LeaseEntry } from "../leases/workspace-leases.ts";
 
 /**
@@ -173,9 +173,10 @@ export function createMemoryStore(clock: () => number = Date.now): RunStore {
       return artifactOf(whole);
     },
     recorded: async (_run, _path, text) => artifactOf(text.endsWith("\n") ? text : `${text}\n`),
-    output: async (run, path, kind = "output") => {
+    output: async (run, path, text) => {
       const { texts, events } = runs.get(run) ?? {};
-      return texts?.get(`${kind} ${path}`) ?? (kind === "output" ? outputInEvents(events ?? [], path) : undefined);
+      const kept = texts?.get(`${text?.kind ?? "output"} ${path}`);
+      return text ? checkedText(kept, text.hash) : (kept ?? outputInEvents(events ?? [], path));
     },
     file: async () => undefined,
     share: async () => {},

@@ -2,9 +2,9 @@ import { dirname } from "node:path";
 import { outputInEvents } from "../../core/run/output-in-events.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { RunOutputs } from "../../core/run/run-store.ts";
-import { artifactOf } from "../disk/artifact-of.ts";
+import { artifactOf, checkedText } from "../disk/artifact-of.ts";
 import type { Disk } from "../disk/disk.ts";
-import { readRegularText } from "../disk/regular-file.ts";
+import { readRegularFile, readRegularText } from "../disk/regular-file.ts";
 import { replaceFile, writeAtomic } from "../disk/write-atomic.ts";
 import { localPlace, outputFileOf } from "./layout.ts";
 
@@ -67,18 +67,21 @@ export function createOutputFiles(
       }
       return artifactOf(ended);
     },
-    output: async (run, path, kind = "output") => {
-      const kept = await keptText(outputFileOf(folderOf(run), path, kind), run, path);
-      return kept ?? (kind === "output" ? recordedText(run, path) : undefined);
+    output: async (run, path, text) => {
+      const file = outputFileOf(folderOf(run), path, text?.kind ?? "output");
+      if (!text) return (await keptText(file, run, path)) ?? recordedText(run, path);
+      return checkedText(await readRegularFile(file).catch(() => undefined), text.hash)?.toString();
     },
-    file: async (run, path, { kind = "output", text } = {}) => {
+    file: async (run, path, { kind = "output", text, hash } = {}) => {
       const file = outputFileOf(folderOf(run), path, kind);
+      if (hash !== undefined) checkedText(await readRegularFile(file).catch(() => undefined), hash);
       if (kind === "output") promised.add(file); // set before anything is awaited, because the output may arrive meanwhile
       const isThere = text === undefined && (await keptText(file, run, path)) !== undefined;
       if (isThere) promised.delete(file);
       if (isThere) return file;
       const known = text ?? (kind === "output" ? await recordedText(run, path) : undefined);
       await disk.mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      if (known === undefined && kind === "patch") return file; // the caller writes it
       if (known === undefined) {
         await disk.writeFile(file, placeholder(run, path), { flag: "wx", mode: 0o600 }).catch(unlessThere);
         return file;
