@@ -7,6 +7,7 @@ import {
   isOver,
   nextIds,
   type RemoteAnswer,
+  type RemoteTask,
   type RemoteUpdate,
   remoteResult,
   reportedUsage,
@@ -49,6 +50,8 @@ const FIRST_LOOK_MS = 250;
 const LAST_LOOK_MS = 5_000;
 /** Maximum number of failed polls in a row. */
 const MOST_MISSES = 5;
+/** After this number of polls that return the question that was just answered, it counts as asked again. */
+const MOST_REPEATS = 5;
 /** Maximum size of a remote agent's answer. */
 const MAX_ANSWER_BYTES = 5_000_000;
 
@@ -88,6 +91,8 @@ function createTalk(
   let client: RemoteClient | undefined;
   let partial = standing.last?.text ?? "";
   let sent = false;
+  /** The last question that was answered: its task may still be sent with it. */
+  let answered: string | undefined;
   let counted = standing.ids.taskId === undefined ? undefined : { task: standing.ids.taskId, usage, cost };
 
   /** Removes the secrets that were sent from all answers of the remote agent. */
@@ -123,29 +128,49 @@ function createTalk(
     return there;
   };
 
-  /** Handles all updates of a stream until it ends. */
-  const take = async (updates: AsyncIterable<RemoteUpdate>): Promise<void> => {
-    for await (const update of updates) {
-      const known = ids;
-      answer = foldRemote(answer, update);
-      ids = nextIds(ids, answer);
-      if (known.taskId !== ids.taskId && ids.taskId !== undefined)
-        context.emit({
-          type: "remote.joined",
-          turn: turns,
-          task: ids.taskId,
-          ...(ids.contextId && { context: ids.contextId }),
-        });
-      const text = clean(newText(update));
-      if (text !== "") context.live({ type: "text.delta", text });
-      if (isSettled(answer)) return; // a server may keep the stream open after the end
+  /**
+   * Handles all updates of a stream until it ends. A stream begins with the task as it was before the message, so a
+   * question in that task ends nothing: it may be the one that was just answered.
+   */
+  const take = async (updates: AsyncIterable<RemoteUpdate>, isOld: (task: RemoteTask) => boolean): Promise<void> => {
+    let isFirst = true;
+    let old: RemoteTask | undefined;
+    try {
+      for await (const update of updates) {
+        old = isFirst && update.kind === "task" && asks(update) && isOld(update) ? update : undefined;
+        isFirst = false;
+        fold(update);
+        if (!old && isSettled(answer)) return; // a server may keep the stream open after the end
+      }
+    } finally {
+      if (old) answer = unlessAnswered(old);
     }
+  };
+
+  /** A task as it is now; with the question that was just answered, its state is unknown. */
+  const unlessAnswered = (task: RemoteTask): RemoteTask =>
+    asks(task) && questionIn(task) === answered ? { ...task, status: { state: "unknown" } } : task;
+
+  const fold = (update: RemoteUpdate): void => {
+    const known = ids;
+    answer = foldRemote(answer, update);
+    ids = nextIds(ids, answer);
+    if (known.taskId !== ids.taskId && ids.taskId !== undefined)
+      context.emit({
+        type: "remote.joined",
+        turn: turns,
+        task: ids.taskId,
+        ...(ids.contextId && { context: ids.contextId }),
+      });
+    const text = clean(newText(update));
+    if (text !== "") context.live({ type: "text.delta", text });
   };
 
   /** Waits for a remote task: by streaming if supported, else by polling. */
   const follow = async (there: RemoteClient): Promise<void> => {
     let told = false;
     let misses = 0;
+    let repeats = 0;
     for (let ms = FIRST_LOOK_MS; answer?.kind === "task" && !isSettled(answer); ms = Math.min(ms * 2, LAST_LOOK_MS)) {
       if (answer.status.state === "auth-required" && !told) {
         told = true;
@@ -156,10 +181,14 @@ function createTalk(
         });
       }
       const { id } = answer;
-      if (there.card.streaming) await take(there.listen(id, clock.signal)).catch(() => {}); // if streaming fails, the task is polled
+      if (there.card.streaming)
+        await take(there.listen(id, clock.signal), (task) => questionIn(task) === answered).catch(() => {}); // if streaming fails, the task is polled
       if (isSettled(answer)) return;
       try {
-        answer = await there.get(id, clock.signal);
+        const task = await there.get(id, clock.signal);
+        answer = unlessAnswered(task);
+        if (answer !== task) repeats += 1;
+        if (repeats >= MOST_REPEATS) answer = task;
         misses = 0;
       } catch (error) {
         misses += 1;
@@ -207,6 +236,7 @@ function createTalk(
 
   const send = async (there: RemoteClient, text: string): Promise<void> => {
     turns += 1;
+    answered = answer && questionIn(answer);
     answer = undefined;
     const why = turns === 1 ? { why: `the agent runs at ${new URL(there.card.url).host}` } : {};
     context.emit({ type: "turn.started", turn: turns, model, ...why });
@@ -214,12 +244,11 @@ function createTalk(
     // dies
     await context.durable();
     sent = true;
-    await take(there.send({ ...ids, messageId: randomUUID(), text: outgoing(text) }, clock.signal)).catch(
-      (error: unknown) => {
-        if (clock.signal.aborted || answer?.kind !== "task") throw error;
-        // The connection failed, but the remote task continues, so the error is ignored.
-      },
-    );
+    const message = { ...ids, messageId: randomUUID(), text: outgoing(text) };
+    await take(there.send(message, clock.signal), () => true).catch((error: unknown) => {
+      if (clock.signal.aborted || answer?.kind !== "task") throw error;
+      // The connection failed, but the remote task continues, so the error is ignored.
+    });
   };
 
   /**
@@ -351,10 +380,14 @@ const tokensOf = ({ input, output, cacheRead, cacheWrite }: Usage): number => in
 
 /** True when there is nothing to wait for: the remote task is over, or it waits for an answer. */
 function isSettled(answer: RemoteAnswer | undefined): boolean {
-  return (
-    answer === undefined || isFinal(answer) || (answer.kind === "task" && answer.status.state === "input-required")
-  );
+  return answer === undefined || isFinal(answer) || asks(answer);
 }
+
+const asks = (answer: RemoteAnswer): boolean => answer.kind === "task" && answer.status.state === "input-required";
+
+/** Identifies the question that a remote task waits with. */
+const questionIn = (answer: RemoteAnswer): string | undefined =>
+  answer.kind === "task" && asks(answer) ? extractMessageText(answer.status.message) : undefined;
 
 function newText(update: RemoteUpdate): string {
   switch (update.kind) {

@@ -127,6 +127,73 @@ describe("a question of a remote agent", () => {
     expect(tasks[1]).toBe(tasks[0]);
   });
 
+  test("does not end the stream that answers it, which begins with the task as it was", async () => {
+    let question = "";
+    const server = await sdkServer(async ({ turn, text }, say) => {
+      if (turn === 1) {
+        say.task();
+        return say.status(TaskState.TASK_STATE_INPUT_REQUIRED, "Which colour?");
+      }
+      say.task(TaskState.TASK_STATE_INPUT_REQUIRED, question);
+      if (text === "blue") {
+        question = "Which shade?";
+        return say.status(TaskState.TASK_STATE_INPUT_REQUIRED, question);
+      }
+      say.status(TaskState.TASK_STATE_WORKING);
+      say.artifact(`painted ${text}`);
+      say.status(TaskState.TASK_STATE_COMPLETED);
+    });
+    const crew = crewFor([server.host], { agents: [remoteAgent("painter", { cardUrl: server.cardUrl })] });
+    question = "Which colour?";
+
+    const run = crew.run({ mode: "single", agent: "painter", task: "paint" });
+    const replies = ["blue", "dark"];
+    const events = await listen(run, () => ({ approve: true, text: replies.shift() ?? "none" }));
+
+    expect(run.state.outcome).toMatchObject({ status: "ok", output: "painted dark" });
+    expect(events.flatMap((event) => (event.type === "gate.opened" ? [event.question] : []))).toEqual([
+      "painter asks: Which colour?",
+      "painter asks: Which shade?",
+    ]);
+    expect(server.sent).toHaveLength(3);
+  });
+
+  test("is not asked again when the stream that answers it breaks off behind it", async () => {
+    let replies = 0;
+    const gone = deferred<void>();
+    const server = await sdkServer(
+      async ({ turn, text }, say) => {
+        if (turn === 1) {
+          say.task();
+          return say.status(TaskState.TASK_STATE_INPUT_REQUIRED, "Which colour?");
+        }
+        say.task(TaskState.TASK_STATE_INPUT_REQUIRED, "Which colour?");
+        await gone.promise;
+        say.artifact(`painted ${text}`);
+        say.status(TaskState.TASK_STATE_COMPLETED);
+      },
+      {
+        guard: (request, response) => {
+          if (request.method !== "POST" || (replies += 1) !== 2) return false;
+          const write = response.write.bind(response);
+          response.write = ((chunk: string) => {
+            write(chunk);
+            setImmediate(() => (response.destroy(), gone.resolve()));
+            return true;
+          }) as typeof response.write;
+          return false;
+        },
+      },
+    );
+    const crew = crewFor([server.host], { agents: [remoteAgent("painter", { cardUrl: server.cardUrl })] });
+
+    const run = crew.run({ mode: "single", agent: "painter", task: "paint" });
+    const events = await listen(run, () => ({ approve: true, text: "blue" }));
+
+    expect(run.state.outcome).toMatchObject({ status: "ok", output: "painted blue" });
+    expect(events.filter(({ type }) => type === "gate.opened")).toHaveLength(1);
+  });
+
   test("fails in an unattended run, and the remote agent is told", async () => {
     const server = await asking();
     const crew = crewFor([server.host], {
