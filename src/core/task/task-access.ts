@@ -34,6 +34,11 @@ export type TaskAccess = Readonly<{
    * enforce all restrictions.
    */
   demands: Readonly<{ sandbox: "required" | "auto" | "off"; weaker: boolean }>;
+  /**
+   * Does work while no other task of this machine changes these files with its tools. A file is named as permission
+   * rules name it.
+   */
+  exclusively<T>(places: readonly string[], work: () => Promise<T>, signal: AbortSignal): Promise<T>;
   /** The state of each file when the task last read or wrote it, to notice changes by other tasks and programs. */
   seen: Map<string, string>;
   /** Called before a tool writes at this real path, so that the file is not quarantined as created by a command. */

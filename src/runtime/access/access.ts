@@ -29,6 +29,7 @@ import { InFlight } from "../commands/in-flight.ts";
 import { probeSandbox, type SandboxLevel } from "../commands/probe-sandbox.ts";
 import { type ConfiguredFiles, createConfiguredFiles } from "./configured-files.ts";
 import { homeAnchors, homeFolders, realOf } from "./local-places.ts";
+import { createPathLocks, type PathLocks } from "../disk/path-locks.ts";
 import { closedByName, closedPaths } from "../files/closed-paths.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import { type Root, rootOf } from "../files/open-contained.ts";
@@ -65,6 +66,8 @@ export type AccessParts = Readonly<{
   changes?(run: string, isClosed: (real: string) => boolean): ChangeRecorder | undefined;
   /** Removes secrets from stored output. */
   redact?(text: string): string;
+  /** Locks on the files that tools change. */
+  locks: PathLocks;
 }>;
 
 /** The task for which access is opened. */
@@ -170,6 +173,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
           for (const file of told) if (folder !== undefined && folderContains(folder, file)) files.add(file);
         },
         demands: { sandbox: parts.settings.sandbox ?? "auto", weaker: parts.settings.allowWeaker ?? false },
+        exclusively: (places, work, signal) => parts.locks(places.map(place.realOf), work, signal),
         seen: new Map(),
         noteWrite: async (real) => {
           if (protectedPart(placeOf(real), policy()) !== undefined) await parts.inFlight.permit(real);
@@ -311,6 +315,7 @@ async function placesFor(
   const roots = [own, ...others.filter(({ real }) => !folderContains(own.real, real))];
   return {
     roots,
+    realOf: (place: string): string => resolve(base, place),
     /** The workspace, and the folders outside of it. */
     tops: [base, ...roots.map(({ real }) => real).filter((real) => !folderContains(base, real))],
     placeOf,
@@ -501,6 +506,7 @@ export function accessParts(
     homes,
     configured: createConfiguredFiles({ homes, env, links }),
     closed: createClosedPlaces({ homes, state, workspace: cwd, env }),
+    locks: createPathLocks(kept ? join(state, "locks") : undefined),
     ...defined({ finisher, outputs, changes, redact }),
   };
 }

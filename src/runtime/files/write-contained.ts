@@ -68,11 +68,18 @@ export async function openContainedPath(
   };
 }
 
+/** A fingerprint of a file that changes with its content, not with its permissions; `absent` if there is no file. */
+export function lookOf(stats: Stats | undefined): string {
+  if (stats === undefined) return "absent";
+  const { ino, size, mtimeMs } = stats;
+  return `${ino}:${size}:${mtimeMs}`;
+}
+
 /**
  * Replaces the content of a file atomically. Permissions of an existing file are kept; another hard link keeps the old
- * content.
+ * content. False: the file does not look as expected, because something else changed it, and is left as it is.
  */
-export async function replace(spot: ContainedPath, text: string | Uint8Array): Promise<void> {
+export async function replace(spot: ContainedPath, text: string | Uint8Array, expected?: string): Promise<boolean> {
   const before = await spot.stats();
   if (before !== undefined && !before.isFile())
     throw before.isDirectory() ? refusal("UNREADABLE", `${quoted(spot.path)} is a folder`) : special(spot.path);
@@ -89,7 +96,12 @@ export async function replace(spot: ContainedPath, text: string | Uint8Array): P
     } finally {
       await handle.close();
     }
+    if (expected !== undefined && lookOf(await spot.stats()) !== expected) {
+      await rm(draft, { force: true });
+      return false;
+    }
     await rename(draft, spot.at());
+    return true;
   } catch (error) {
     await rm(draft, { force: true });
     throw isOpenRefusal(error) ? error : unwritable(spot.path, error);

@@ -246,7 +246,7 @@ async function runTool(
   }, limit);
   try {
     const { cwd, env, run: ownRun, path: ownPath, agent, spawns, desk } = assignment.toolContext;
-    const work = Promise.resolve(
+    const run = async (): Promise<ToolResult> =>
       tool.run(input, {
         // Each field is copied by name: a spread of this object would take a tenth of the time of a short tool call.
         cwd,
@@ -284,8 +284,8 @@ async function runTool(
         ...(assignment.access && {
           access: accessFor(assignment.access, { tool, judged, record, network }, assignment),
         }),
-      }),
-    );
+      });
+    const work = exclusively(tool, judged, { access: assignment.access, run, signal: controller.signal });
     const result = await unlessAborted(work, controller.signal);
     const whole = normal(result);
     tell([whole.file]);
@@ -321,6 +321,21 @@ async function runTool(
     // Subagents of an aborted tool call stop with it, and the task gets its slot back before it continues.
     if (controller.signal.aborted) await Promise.allSettled(helpers);
   }
+}
+
+type Exclusive = Readonly<{ access: TaskAccess | undefined; run(): Promise<ToolResult>; signal: AbortSignal }>;
+
+/** Runs a tool that changes certain files while no other task changes them. */
+async function exclusively(
+  tool: Tool,
+  judged: readonly LocatedSubject[],
+  { access, run, signal }: Exclusive,
+): Promise<ToolResult> {
+  const places =
+    access && classOf(tool) === "write"
+      ? judged.flatMap((each) => (each.kind === "path" && each.change ? each.places.slice(-1) : []))
+      : [];
+  return places.length === 0 ? run() : access!.exclusively(places, run, signal);
 }
 
 /**

@@ -1,11 +1,19 @@
-import { rmdir, unlink } from "node:fs/promises";
+import { lstat, rmdir, unlink } from "node:fs/promises";
+import { relative } from "node:path";
 import { z } from "zod";
 import { defineTool, type ToolContext } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
+import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { quoted, rootOf } from "../../runtime/files/open-contained.ts";
 import { type ContainedPath, unwritable } from "../../runtime/files/write-contained.ts";
 import { recordRemoval } from "../workspace/record-change.ts";
-import { writablePath } from "../workspace/writable-path.ts";
+import {
+  changedSince,
+  checkStill,
+  checkUnchanged,
+  hasForeignChange,
+  writablePath,
+} from "../workspace/writable-path.ts";
 import { contentsOf, pathsOf } from "./contents.ts";
 import { pathAliases } from "../workspace/path-aliases.ts";
 
@@ -30,10 +38,12 @@ export const deleteFile = defineTool({
     try {
       const stats = await spot.stats();
       if (stats === undefined) throw new Error(`${quoted(path)} does not exist`);
-      context.access?.seen.delete(spot.real);
       if (!stats.isDirectory()) {
+        checkUnchanged(context, spot, stats);
         await recordRemoval(context, [spot]);
+        await checkStill(spot, stats);
         await unlink(spot.at()).catch(worded(spot));
+        context.access?.seen.delete(spot.real);
         return `Deleted ${quoted(spot.path)}.`;
       }
       const count = recursive ? await clear(context, spot) : 0;
@@ -56,6 +66,12 @@ async function clear(context: ToolContext, { path, real, at }: ContainedPath): P
   const { cwd, signal, access } = context;
   const root = await rootOf(real.slice(0, real.length - path.length) || cwd);
   const entries = await contentsOf(root, path, { signal, ...defined({ access }) });
+  const changed: string[] = [];
+  for (const file of access?.seen.keys() ?? []) {
+    const stats = folderContains(real, file) ? await lstat(file).catch(() => undefined) : undefined;
+    if (stats?.isFile() && hasForeignChange(context, { real: file }, stats)) changed.push(relative(root.real, file));
+  }
+  if (changed.length > 0) throw changedSince(changed, "since you read it");
   await recordRemoval(context, [...entries.toReversed().map((entry) => pathsOf(root, entry)), { real, at }]);
   for (const { spot, folder } of entries.toReversed()) {
     signal.throwIfAborted();

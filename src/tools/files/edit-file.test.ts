@@ -1,11 +1,15 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { callTool } from "../../../test/support/call-tool.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import type { CallAccess, ToolContext } from "../../core/task/tool.ts";
+import { ABSENT } from "../../core/run/file-version.ts";
+import type { CallAccess, Tool, ToolContext } from "../../core/task/tool.ts";
+import { deleteFile } from "./delete-file.ts";
 import { editFile } from "./edit-file.ts";
+import { moveFile } from "./move-file.ts";
 import { readFile } from "./read-file.ts";
+import { writeFile } from "./write-file.ts";
 
 const text = "one\ntwo\nthree\ntwo\nfour\n";
 
@@ -83,7 +87,7 @@ test("edit_file refuses binary files, folders, missing files and edits that chan
   expect(await edit(cwd, { oldText: "one", newText: "one" })).toContain("nothing would change");
 });
 
-test("edit_file refuses a file that another process changed since it was read, until it is read again", async () => {
+test("edit_file tries its change on the new text of a file that another process changed since it was read", async () => {
   const cwd = tempFolder({ "a.txt": text });
   const access: CallAccess = {
     judged: [{ kind: "path", places: ["a.txt"], change: true }],
@@ -98,11 +102,59 @@ test("edit_file refuses a file that another process changed since it was read, u
   // the agent's own change does not count as a change by another process
   expect(await edit(cwd, { oldText: "1", newText: "uno" }, { access })).toContain("Changed");
   writeFileSync(join(cwd, "a.txt"), `${text}five\n`);
-  expect(await edit(cwd, { oldText: "one", newText: "1" }, { access })).toBe(
-    'failed: "a.txt" was changed by another process since you read it: read it again, then repeat the change',
+  expect(await edit(cwd, { oldText: "uno", newText: "1" }, { access })).toMatch(
+    /^failed: "a.txt" was changed by another process since you read it: read it again, then repeat the change\. In its new text, oldText/,
   );
+  expect(await edit(cwd, { oldText: "one", newText: "1" }, { access })).toMatch(
+    /^Changed "a.txt"\. Another process had changed the file since you read it/,
+  );
+  // the agent knows only its own passage of the new text, so it must read the file before it writes all of it
+  await expect(callTool(writeFile, cwd, { path: "a.txt", content: text }, { access })).rejects.toThrow("read it again");
   await callTool(readFile, cwd, { path: "a.txt" }, { access });
-  expect(await edit(cwd, { oldText: "one", newText: "1" }, { access })).toContain("Changed");
+  expect(await callTool(writeFile, cwd, { path: "a.txt", content: text }, { access })).toContain("Wrote");
+});
+
+describe("a file that another process changes while a tool changes it", () => {
+  /** Access with a recorder that, at each of these moments just before the change, writes the file itself. */
+  const interrupted = (cwd: string, texts: string[]): CallAccess => ({
+    judged: [{ kind: "path", places: ["a.txt", "b.txt"], change: true }],
+    closedIn: () => ({}),
+    placeOf: () => "a.txt",
+    check: () => ({ decision: "allow", rule: "", why: "", hint: "" }),
+    roots: [],
+    seen: new Map(),
+    changes: {
+      keep: async () => ABSENT,
+      version: async () => ABSENT,
+      record: async () => {
+        const next = texts.shift();
+        if (next !== undefined) writeFileSync(join(cwd, "a.txt"), next);
+      },
+    },
+  });
+  const justNow = '"a.txt" was changed by another process just now: read it again, then repeat the change';
+
+  test("is edited in its new text; after a second change, the edit is refused", async () => {
+    const cwd = tempFolder({ "a.txt": text });
+    const change = { oldText: "one", newText: "1" };
+    expect(await edit(cwd, change, { access: interrupted(cwd, [`${text}five\n`]) })).toContain("Changed");
+    expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe(`${text.replace("one", "1")}five\n`);
+    const twice = interrupted(cwd, [`${text}six\n`, `${text}seven\n`]);
+    expect(await edit(cwd, { oldText: "three", newText: "3" }, { access: twice })).toBe(`failed: ${justNow}`);
+    expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe(`${text}seven\n`);
+    expect(readdirSync(cwd)).toEqual(["a.txt"]);
+  });
+
+  test.each<[string, Tool, object]>([
+    ["overwritten", writeFile, { path: "a.txt", content: "mine" }],
+    ["deleted", deleteFile, { path: "a.txt" }],
+    ["replaced", moveFile, { from: "b.txt", to: "a.txt", overwrite: true }],
+  ])("is not %s", async (_, tool, input) => {
+    const cwd = tempFolder({ "a.txt": text, "b.txt": "b" });
+    const access = interrupted(cwd, ["theirs\n"]);
+    await expect(callTool(tool, cwd, input, { access })).rejects.toThrow(justNow);
+    expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("theirs\n");
+  });
 });
 
 test("edit_file also searches a large file for the nearest lines", async () => {

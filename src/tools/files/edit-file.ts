@@ -1,13 +1,14 @@
 import { z } from "zod";
+import { messageOf } from "../../core/schema/error.ts";
 import { defineTool, type ToolContext } from "../../core/task/tool.ts";
 import { unifiedDiff } from "../../core/text/diff.ts";
 import { openInside, quoted } from "../../runtime/files/open-contained.ts";
-import { replace } from "../../runtime/files/write-contained.ts";
+import { lookOf, replace } from "../../runtime/files/write-contained.ts";
 import { isBinary } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { pathAliases } from "../workspace/path-aliases.ts";
 import { recordWrite } from "../workspace/record-change.ts";
-import { checkUnchanged, lookOf, remember, rootOfCall, writablePath } from "../workspace/writable-path.ts";
+import { changedSince, hasForeignChange, remember, rootOfCall, writablePath } from "../workspace/writable-path.ts";
 import { missingText, placesOf, type TextPosition } from "./near-text.ts";
 
 const MOST_BYTES = 10_000_000;
@@ -42,26 +43,43 @@ export const editFile = defineTool({
     return unifiedDiff(before, edited(before, wanted), wanted.path);
   },
   async run(wanted, context) {
-    const { path } = wanted;
-    const { before, stats } = await textOf(path, context);
-    const spot = await writablePath(context, path);
-    try {
-      checkUnchanged(context, spot, stats);
-      const after = edited(before, wanted);
-      const now = await spot.stats();
-      if (now === undefined || lookOf(now) !== lookOf(stats))
-        throw new Error(
-          `${quoted(path)} was changed by another process just now: read it again, then repeat the change`,
-        );
-      await recordWrite(context, spot, after);
-      await replace(spot, after);
-      await remember(context, spot);
-      return `Changed ${quoted(spot.path)}.\n${unifiedDiff(before, after, spot.path)}`;
-    } finally {
-      await spot.close();
-    }
+    return (await attempt(wanted, context)) ?? (await attempt(wanted, context)) ?? failed(wanted);
   },
 });
+
+/** Makes the change in the text as it is now; `undefined`: something else changed the file at the same moment. */
+async function attempt(wanted: z.infer<typeof input>, context: ToolContext): Promise<string | undefined> {
+  const { path } = wanted;
+  const { before, stats } = await textOf(path, context);
+  const spot = await writablePath(context, path);
+  try {
+    const isForeign = hasForeignChange(context, spot, stats);
+    const after = isForeign ? editedAnew(before, wanted) : edited(before, wanted);
+    await recordWrite(context, spot, after);
+    if (!(await replace(spot, after, lookOf(stats)))) return undefined;
+    if (!isForeign) await remember(context, spot);
+    return `Changed ${quoted(spot.path)}.${isForeign ? FOREIGN : ""}\n${unifiedDiff(before, after, spot.path)}`;
+  } finally {
+    await spot.close();
+  }
+}
+
+const FOREIGN =
+  " Another process had changed the file since you read it; your change was made in its new text. Read it again before you rely on the rest.";
+
+function failed({ path }: z.infer<typeof input>): never {
+  throw changedSince([path], "just now");
+}
+
+/** The change in a text that the task does not know. */
+function editedAnew(text: string, wanted: z.infer<typeof input>): string {
+  try {
+    return edited(text, wanted);
+  } catch (error) {
+    const why = changedSince([wanted.path], "since you read it").message;
+    throw new Error(`${why}. In its new text, ${messageOf(error)}`, { cause: error });
+  }
+}
 
 /** The text of a file as it is now, and the state of the file at that moment. */
 async function textOf(path: string, context: Pick<ToolContext, "cwd" | "access">) {

@@ -1,11 +1,12 @@
 import { rename } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { z } from "zod";
-import { defineTool } from "../../core/task/tool.ts";
+import { defineTool, type ToolContext } from "../../core/task/tool.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { quoted, refusal, rootOf } from "../../runtime/files/open-contained.ts";
 import { type ContainedPath, unwritable } from "../../runtime/files/write-contained.ts";
 import { recordMove } from "../workspace/record-change.ts";
-import { remember, writablePath } from "../workspace/writable-path.ts";
+import { checkStill, checkUnchanged, hasForeignChange, remember, writablePath } from "../workspace/writable-path.ts";
 import { contentsOf, pathsOf } from "./contents.ts";
 
 const input = z.strictObject({
@@ -52,15 +53,18 @@ export const moveFile = defineTool({
         if (there?.isDirectory()) throw new Error(`${quoted(to)} is a folder: give the whole new path`);
         if (there !== undefined && !overwrite)
           throw new Error(`${quoted(to)} already exists: set overwrite to replace it`);
+        checkUnchanged(context, target, there);
         const root = await rootOf(rootPath(source));
         const entries = stats.isDirectory() ? await contentsOf(root, source.path, { ...context, movedTo: target }) : [];
         const inside = entries.map((entry) => pathsOf(root, entry));
         await recordMove(context, { from: source, to: target, inside });
+        await checkStill(target, there);
         await rename(source.at(), target.at()).catch((error: unknown) => {
           throw unwritable(from, error);
         });
-        context.access?.seen.delete(source.real);
-        if (stats.isFile()) await remember(context, target);
+        const isForeign = hasForeignChange(context, source, stats);
+        carryOver(context, { from: source.real, to: target.real });
+        if (stats.isFile() && !isForeign) await remember(context, target);
         return `Moved ${quoted(source.path)} to ${quoted(target.path)}.`;
       } finally {
         await target.close();
@@ -70,6 +74,15 @@ export const moveFile = defineTool({
     }
   },
 });
+
+/** Keeps what this task knows about moved files, so that a change by another process is still noticed. */
+function carryOver({ access }: ToolContext, { from, to }: Readonly<{ from: string; to: string }>): void {
+  for (const [file, look] of [...(access?.seen ?? [])])
+    if (folderContains(from, file)) {
+      access?.seen.set(join(to, relative(from, file)), look);
+      access?.seen.delete(file);
+    }
+}
 
 /** The allowed folder that contains the path. */
 function rootPath({ real, path }: ContainedPath): string {

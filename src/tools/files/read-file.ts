@@ -6,7 +6,8 @@ import { handedRoot } from "../workspace/handed-root.ts";
 import { isBinary, linesOf, shown } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { pathAliases } from "../workspace/path-aliases.ts";
-import { lookOf, rootOfCall } from "../workspace/writable-path.ts";
+import { lookOf } from "../../runtime/files/write-contained.ts";
+import { rootOfCall } from "../workspace/writable-path.ts";
 
 const input = z.strictObject({
   path: z.string().min(1).describe("the file, relative to the working folder"),
@@ -43,12 +44,12 @@ export const readFile = defineTool({
     try {
       if (opened.kind === "directory")
         throw new Error(`${quoted(wanted.path)} is a folder: use list_files to see what is in it`);
+      context.access?.seen.set(opened.real, lookOf(opened.stats));
       if (await isBinary(opened.handle)) {
         throw new Error(
           `${quoted(wanted.path)} is a binary file of ${opened.stats.size} bytes: only text files can be read`,
         );
       }
-      context.access?.seen.set(opened.real, lookOf(opened.stats));
       return await numbered(opened, wanted, context.signal);
     } finally {
       await opened.handle.close();

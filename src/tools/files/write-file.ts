@@ -2,10 +2,10 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { unifiedDiff } from "../../core/text/diff.ts";
 import { openInside, quoted } from "../../runtime/files/open-contained.ts";
-import { replace, type ContainedPath } from "../../runtime/files/write-contained.ts";
+import { lookOf, replace, type ContainedPath } from "../../runtime/files/write-contained.ts";
 import { pathAliases } from "../workspace/path-aliases.ts";
 import { recordWrite } from "../workspace/record-change.ts";
-import { checkUnchanged, remember, rootOfCall, writablePath } from "../workspace/writable-path.ts";
+import { changedSince, checkUnchanged, remember, rootOfCall, writablePath } from "../workspace/writable-path.ts";
 
 const MOST_CHARS = 10_000_000;
 /** Files with more characters than this are not compared line by line. */
@@ -35,10 +35,10 @@ export const writeFile = defineTool({
     const spot = await writablePath(context, path, { make: true });
     try {
       const stats = await spot.stats();
-      if (stats?.isFile()) checkUnchanged(context, spot, stats);
+      checkUnchanged(context, spot, stats);
       const before = stats?.isFile() ? await textOf(spot, await rootOfCall(context, path)) : undefined;
       await recordWrite(context, spot, content);
-      await replace(spot, content);
+      if (!(await replace(spot, content, lookOf(stats)))) throw changedSince([spot.path], "just now");
       await remember(context, spot);
       return told(spot.path, before, content, stats !== undefined);
     } finally {

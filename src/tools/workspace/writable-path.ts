@@ -7,6 +7,7 @@ import { quoted, type Root, refusal, rootOf } from "../../runtime/files/open-con
 import { rootFor } from "../../runtime/files/resolve-subject.ts";
 import {
   openContainedPath,
+  lookOf,
   type ContainedPath,
   type ContainedPathOptions,
 } from "../../runtime/files/write-contained.ts";
@@ -68,19 +69,34 @@ function isAgreed(access: CallAccess | undefined, { real, path }: ContainedPath)
   return access.judged.some((subject) => subject.kind === "path" && subject.change && subject.places.includes(place));
 }
 
-/** A fingerprint of a file that changes with its content. */
-export function lookOf({ ino, size, mtimeMs, ctimeMs }: Stats): string {
-  return `${ino}:${size}:${mtimeMs}:${ctimeMs}`;
+/** True if something else changed a file since this task last read or wrote it. */
+export function hasForeignChange(
+  { access }: ToolContext,
+  { real }: Pick<ContainedPath, "real">,
+  stats: Stats | undefined,
+): boolean {
+  const seen = access?.seen.get(real);
+  return seen !== undefined && seen !== lookOf(stats);
 }
 
-/** Throws when a file has changed since this task read it. */
-export function checkUnchanged({ access }: ToolContext, { real, path }: ContainedPath, stats: Stats): void {
-  const seen = access?.seen.get(real);
-  if (seen === undefined || seen === lookOf(stats)) return;
-  throw new Error(
-    `${quoted(path)} was changed by another process since you read it: read it again, then repeat the change`,
-  );
+/** Throws when something else changed an existing file since this task last read or wrote it. */
+export function checkUnchanged(context: ToolContext, spot: ContainedPath, stats: Stats | undefined): void {
+  if (stats?.isFile() && hasForeignChange(context, spot, stats)) throw changedSince([spot.path], "since you read it");
 }
+
+/** Throws when an entry was changed after it was examined. */
+export async function checkStill(spot: ContainedPath, stats: Stats | undefined): Promise<void> {
+  if (lookOf(await spot.stats()) !== lookOf(stats)) throw changedSince([spot.path], "just now");
+}
+
+/** The error about files that something else changed. */
+export function changedSince(paths: readonly string[], when: "since you read it" | "just now"): Error {
+  const names = paths.slice(0, MOST_NAMED).map(quoted).join(", ");
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
+  return new Error(`${names}${more} was changed by another process ${when}: read it again, then repeat the change`);
+}
+
+const MOST_NAMED = 20;
 
 /** Stores the fingerprint of a file that this task has read or written. */
 export async function remember({ access }: ToolContext, spot: ContainedPath): Promise<void> {
