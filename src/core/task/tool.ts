@@ -14,7 +14,6 @@ import type { Receipt } from "../run/run-command.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { ToolClass } from "../vocabulary/tool-class.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
-import type { CallOrder } from "./call-order.ts";
 import type { ChangeRecorder } from "./change-recorder.ts";
 import type { UnawaitedHelpers, ReadDelegation, StartedNode, HelperNotice } from "./engine.ts";
 import type { Scratchpad } from "./scratchpad.ts";
@@ -56,6 +55,9 @@ export type Tool<I = unknown> = Readonly<{
 export type ArgumentAlias =
   | string
   | ((given: unknown, all: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>);
+
+/** How a call counts in the order of the calls of its turn: it only reads, it changes something, or it starts agents. */
+export type CallOrder = "read" | "write" | "spawn";
 
 export type ToolResult =
   | string

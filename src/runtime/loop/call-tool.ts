@@ -6,7 +6,6 @@ import type { LocatedSubject, Subject } from "../../core/rules/call-subject.ts";
 import type { ChangedFile } from "../../core/run/file-version.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { SeenChanges } from "../../core/task/change-recorder.ts";
-import { type CallReach, TOUCHES_NOTHING, type TouchedPath } from "../../core/task/call-order.ts";
 import type { Parent, PerformContext } from "../../core/task/engine.ts";
 import { redactedPreview } from "../../core/task/preview.ts";
 import type { Assignment } from "../../core/task/runner.ts";
@@ -34,6 +33,7 @@ import { following, reasonOf, stopped } from "../async/cancel.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { isDenial, isOpenRefusal } from "../files/open-contained.ts";
 import { diagnosticsAfter } from "./diagnostics.ts";
+import { type CallReach, TOUCHES_NOTHING, type TouchedPath } from "./turn-order.ts";
 
 /** Default timeout of a tool. */
 const DEFAULT_TOOL_MS = 120_000;
