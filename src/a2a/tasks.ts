@@ -7,6 +7,7 @@ import { isCrewError } from "../core/schema/error.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
 import { deferred } from "../runtime/async/deferred.ts";
+import { cancelRun } from "../runtime/background/cancel-run.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { RUN_ID } from "../runtime/store/run-id.ts";
 import { type A2aRun, serveRun } from "./served-run.ts";
@@ -180,9 +181,7 @@ export function createTasks(
       served.run.cancel("cancelled by the caller");
       await served.over;
     } else {
-      const signal = new AbortController().signal;
-      await crew.kept.tell(id, { do: "cancel", reason: "cancelled by the caller" }, { waitMs: TELL_MS, signal });
-      await crew.kept.ended(id, AbortSignal.timeout(TELL_MS));
+      await cancelRun(crew, { id, reason: "cancelled by the caller", signal: AbortSignal.timeout(TELL_MS) });
     }
     return lookAt(origin, id);
   };

@@ -11,6 +11,7 @@ import { defined } from "../core/text/defined.ts";
 import type { Crew } from "../crew.ts";
 import { clientPlanRefusal } from "../runtime/access/client-plan.ts";
 import { folderProblem } from "../runtime/access/folder-problem.ts";
+import { cancelRun } from "../runtime/background/cancel-run.ts";
 import type { DelegatedCall } from "./delegated.ts";
 import { doingOf } from "../sinks/status-text.ts";
 import { createServedRuns, type McpRun, type ServedRuns, type WaitedRun } from "./runs.ts";
@@ -85,6 +86,8 @@ export function createServerContext(
   };
   const tell = (id: string, command: RunCommand): ReturnType<Crew["kept"]["tell"]> =>
     crew.kept.tell(id, command, { waitMs: TELL_MS, signal: NEVER });
+  const cancelStored = (id: string, reason: string): Promise<unknown> =>
+    cancelRun(crew, { id, reason, signal: AbortSignal.timeout(CANCEL_MS) });
   const task = async (id: string): Promise<McpTask> => {
     const found = await find(id);
     if ((typeof found === "string" ? found : found.id) !== id) throw unknownRun(id); // the word is a name or the beginning of an id, not the full id
@@ -108,7 +111,7 @@ export function createServerContext(
       putOff: new Set(),
       answer: async ({ path, question, call }, answer) =>
         (await tell(id, { do: "answer", path, answer, question, ...defined({ call }) }))?.done ?? false,
-      cancel: async (reason) => void (await tell(id, { do: "cancel", reason })),
+      cancel: async (reason) => void (await cancelStored(id, reason)),
       ended: async (signal) => void (await crew.kept.ended(id, signal)),
     };
   };
@@ -187,7 +190,7 @@ export function createServerContext(
     },
     cancel: async (word, reason) => {
       const found = await find(word);
-      if (typeof found === "string") await tell(found, { do: "cancel", reason });
+      if (typeof found === "string") await cancelStored(found, reason);
       else {
         found.cancel(reason);
         await found.over.catch(() => {});
@@ -218,6 +221,8 @@ const readable = (life: RunStatus | "damaged"): RunStatus => (life === "damaged"
 
 /** The time limit for the process of a run to confirm a command. */
 const TELL_MS = 5_000;
+/** The time limit for a run of another process to end. */
+const CANCEL_MS = 15_000;
 const NEVER = new AbortController().signal;
 
 async function stateOf(

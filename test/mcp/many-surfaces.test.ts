@@ -99,6 +99,21 @@ test("MCP tasks exist for runs of other processes, where the owner shares them: 
   await client.close();
 });
 
+test.each(["tool", "task"])("a run that no process works on is cancelled at once, by the %s cancel", async (how) => {
+  const crew = crewOf({ scout: [slow, "Found."] });
+  const run = crew.run(task);
+  for await (const { type } of run) if (type === "turn.started") run.pause("later");
+  const { client, raw } = await session(crew, "legacy", { allRuns: true });
+  if (how === "tool") await client.callTool({ name: "cancel", arguments: { run: run.id } });
+  else await raw({ method: "tasks/cancel", params: { taskId: run.id } });
+  expect((await crew.kept.look(run.id)).life).toBe("cancelled");
+  // An ended run stays as it is.
+  const { structuredContent } = await client.callTool({ name: "cancel", arguments: { run: run.id, reason: "again" } });
+  expect(structuredContent).toMatchObject({ status: "cancelled" });
+  expect(JSON.stringify(structuredContent)).not.toContain("again");
+  await client.close();
+});
+
 test("the MCP task of a run that was stopped and resumed by another process has the result of that process", async () => {
   const crew = crewOf({ scout: [slow, "Found."] });
   const { client, raw } = await session(crew, "legacy");

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { type Crew, createCrew } from "../../crew.ts";
-import { never } from "../../models/scripted/scripted.ts";
-import { cancelRun, cancelTask } from "./cancel.ts";
+import { tempFolder } from "../support/temp-folder.ts";
+import { type Crew, createCrew } from "../../src/crew.ts";
+import { never } from "../../src/models/scripted/scripted.ts";
+import { cancelRun, cancelTask } from "../../src/runtime/background/cancel-run.ts";
 
 const reason = "enough";
 const { signal } = new AbortController();
