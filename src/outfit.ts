@@ -188,7 +188,11 @@ export function createOutfit(setup: CrewSetup, code: CrewCode & SkillSource & Sh
   };
   const delegation: Outfit["delegation"] = async (spellings, caller) => {
     const { delegationTools } = await import("./facades/table.ts");
-    return delegationTools(spellings, { ...blockedBy(env), ...caller }, { ...parts, clock });
+    return delegationTools(
+      spellings,
+      { ...blockedBy(env), ...caller },
+      { ...parts, clock, ...defined({ box: setup.output?.box }) },
+    );
   };
   const accessOf = (): Promise<AccessParts> =>
     (access ??= allTools().then((all) => accessTo(setup, [...all.keys()], { store, redact: redactor.text })));

@@ -1,11 +1,14 @@
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../core/outcome/usage.ts";
 import type { AnyInput } from "../core/plan/input.ts";
 import type { Plan } from "../core/plan/plan.ts";
+import { messageOf } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import type { AttachedImage } from "../core/vocabulary/image.ts";
 import { unchecked } from "../modes/compile.ts";
 import type { RunOptions } from "./run-options.ts";
 import type { Crew } from "../crew.ts";
+import { newsOf } from "../runtime/execute/background-helpers.ts";
+import { delegatedOf } from "../runtime/run/detached-helpers.ts";
 import type { Run } from "../runtime/run/run.ts";
 
 /** The agent of a conversation, and the options for its runs. */
@@ -66,19 +69,42 @@ export function createConversation({
   };
   const opened = (text: string): string =>
     summary === undefined ? text : `Summary of the conversation so far:\n\n${summary}\n\n${text}`;
+  /** Results of background subagents that ended since the last message. */
+  const results: Promise<string>[] = [];
+  const resultOf = async (run: Run): Promise<string> => {
+    const { output } = run.state.plan ?? { output: "" };
+    const file = await crew.outputFile(run.id, output).catch(() => undefined);
+    return newsOf(delegatedOf(await run), { run: run.id, files: file === undefined ? {} : { [output]: file } });
+  };
+  const own: RunOptions = {
+    ...options,
+    ...(options.outliving && {
+      outliving: {
+        ended: (run) => {
+          results.push(resultOf(run).catch(messageOf));
+          options.outliving?.ended?.(run);
+        },
+      },
+    }),
+  };
+  const withResults = async (text: string): Promise<string> =>
+    [...(await Promise.all(results.splice(0))).map((result) => `[Ended in the background] ${result}`), text].join(
+      "\n\n",
+    );
   return {
-    say: async (text, images = []) => {
+    say: async (said, images = []) => {
       await endStopped();
+      const text = await withResults(said);
       const shown = images.length === 0 ? {} : { images };
       if (last === undefined) {
         const first = withModel({ ...(await opening(opened(text))), ...shown });
-        return { run: crew.run(unchecked(first), { ...options, ...defined({ id }) }) };
+        return { run: crew.run(unchecked(first), { ...own, ...defined({ id }) }) };
       }
       const { plan, continues } = await crew.continuing({ run: last, prompt: text, allowFailed: true, ...NO_END });
       return {
         run: crew.run(
           tasksWith(plan, (task) => withModel({ ...task, ...shown })),
-          { ...options, continues },
+          { ...own, continues },
         ),
       };
     },
@@ -94,7 +120,7 @@ export function createConversation({
         messages: spent.messages + 1,
       };
     },
-    goOn: () => (stopped === undefined ? undefined : { run: crew.resume(stopped, options) }),
+    goOn: () => (stopped === undefined ? undefined : { run: crew.resume(stopped, own) }),
     compactTo: (text) => {
       last = stopped = undefined;
       summary = text;

@@ -3,7 +3,7 @@ import { failed, type Outcome } from "../core/outcome/outcome.ts";
 import type { ToolResult } from "../core/task/tool.ts";
 import type { Crew } from "../crew.ts";
 import type { Event } from "../core/run/event.ts";
-import { outputExcerpt } from "../facades/carry-out.ts";
+import { excerptOf } from "../core/outcome/excerpt.ts";
 import { declaredInputs, promptFromInputs } from "../facades/agent-inputs.ts";
 import {
   type AgentInputs,
@@ -70,8 +70,8 @@ export function localInvocation(
         }
         const outcome: Outcome = (await run).nodes[id] ?? failed("CRASHED", "The run ended without an outcome.");
         return {
-          text: invocationResult(name, outcome),
-          result: outputExcerpt(outcome),
+          text: invocationResult(name, outcome, { task: `${run.id}/${id}` }),
+          result: excerptOf(outcome),
           error: outcome.status !== "ok",
           terminate_reason: terminateMode(outcome),
         };

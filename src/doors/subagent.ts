@@ -8,7 +8,7 @@ import { isRecord } from "../core/text/json.ts";
 import { unchecked } from "../modes/compile.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import { type Crew, createCrew } from "../crew.ts";
-import { outputExcerpt } from "../facades/carry-out.ts";
+import { excerptOf } from "../core/outcome/excerpt.ts";
 import { shortened } from "../facades/subagent-task.ts";
 import type { Run } from "../runtime/run/run.ts";
 
@@ -138,7 +138,7 @@ export class Subagent {
       return {
         success: false,
         agentId,
-        error: outcome ? outputExcerpt(outcome) : (result.fault?.message ?? result.status),
+        error: outcome ? excerptOf(outcome) : (result.fault?.message ?? result.status),
         ...file,
       };
     } catch (error) {

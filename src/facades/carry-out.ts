@@ -1,10 +1,8 @@
-import { explain, type Outcome, type ReadOutcome } from "../core/outcome/outcome.ts";
-import { limitNote } from "../core/outcome/reached-limit.ts";
+import type { Outcome, ReadOutcome } from "../core/outcome/outcome.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Task } from "../core/plan/task.ts";
 import type { ReadDelegation, StartedNode } from "../core/task/engine.ts";
 import type { ToolContext } from "../core/task/tool.ts";
-import { cutSummary, INLINE_CHARS } from "../core/text/cut.ts";
 import { nodeIds } from "../modes/names.ts";
 
 /** A request to one agent. The prompt is used literally: nothing in it is a placeholder. */
@@ -52,18 +50,3 @@ export function endedOf(plan: Plan, delegated: ReadDelegation, { run }: Pick<Too
 /** The id of a task that was started in the background, `run/path`. */
 export const begunTask = ({ run: other, under }: StartedNode, id: string, run: string): string =>
   `${other ?? run}/${under}${id}`;
-
-/** The excerpt of an outcome that the caller reads: its beginning, and the file with the rest. */
-export function outputExcerpt(outcome: ReadOutcome, chars: number = INLINE_CHARS): string {
-  const said = "output" in outcome ? (outcome.output ?? "") : "";
-  const { text, cut } = cutSummary(said, outcome.summaryChars ?? chars, outcome.summaryCut);
-  const rest =
-    cut && outcome.file !== undefined
-      ? `\n\n... [truncated, full output: ${outcome.file}]`
-      : cut
-        ? "\n\n... [truncated]"
-        : "";
-  const note = outcome.limit === undefined ? "" : `\n\n[${limitNote(outcome)}]`;
-  if (outcome.status === "ok") return `${text}${rest}${note}`;
-  return text === "" ? explain(outcome) : `${explain(outcome)}\n\n${text}${rest}`;
-}

@@ -26,6 +26,8 @@ export type FacadeParts = Readonly<{
   clock(): number;
   /** The runs of the project; absent: this crew stores no runs. */
   history?: ProjectRuns;
+  /** True: results and started tasks of \`Task\` are shown with a box, as in gen-code. */
+  box?: boolean;
 }>;
 
 /** Timeout of delegation tools: none, since the started agents have their own time limits. */

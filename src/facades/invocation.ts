@@ -4,7 +4,8 @@ import type { ToolContext, ToolResult } from "../core/task/tool.ts";
 import { cutHead } from "../core/text/cut.ts";
 import { asId } from "../modes/names.ts";
 import { declaredInputs, promptFromInputs } from "./agent-inputs.ts";
-import { delegatePlan, outputExcerpt, planFor } from "./carry-out.ts";
+import { excerptOf, shareOf } from "../core/outcome/excerpt.ts";
+import { delegatePlan, planFor } from "./carry-out.ts";
 
 /** The termination reason of an agent in the terms of Gemini CLI. */
 export type AgentTerminateMode = "GOAL" | "TIMEOUT" | "MAX_TURNS" | "ABORTED" | "ERROR" | "ERROR_NO_COMPLETE_TASK_CALL";
@@ -42,9 +43,25 @@ const modes: Readonly<Record<string, AgentTerminateMode>> = {
 };
 
 /** The text about the result that the parent agent reads. */
-export function invocationResult(agent: string, outcome: Outcome): string {
-  return `Subagent '${agent}' finished.\nTermination Reason: ${terminateMode(outcome)}\nResult:\n${outputExcerpt(outcome)}`;
+export function invocationResult(
+  agent: string,
+  outcome: ReadOutcome,
+  { task, chars }: Readonly<{ task?: string | undefined; chars?: number | undefined }> = {},
+): string {
+  return [
+    `Subagent '${agent}' ${endings[outcome.status]}.`,
+    `Termination Reason: ${terminateMode(outcome)}`,
+    ...(task === undefined || outcome.status === "ok" ? [] : [`Task: ${task}`]),
+    `Result:\n${excerptOf(outcome, shareOf(chars, 1))}`,
+  ].join("\n");
 }
+
+const endings: Readonly<Record<Outcome["status"], string>> = {
+  ok: "finished",
+  failed: "failed",
+  cancelled: "was cancelled",
+  skipped: "was not started",
+};
 
 /** Runs one agent with its inputs and returns its result; local and remote agents are treated alike. */
 export async function invoke(
@@ -60,7 +77,7 @@ export async function invoke(
   const { outcome, done } = await delegatePlan(plan, context);
   const last: ReadOutcome = done[0]?.outcome ?? outcome;
   return {
-    text: invocationResult(card.name, last) + news,
+    text: invocationResult(card.name, last, { task: done[0]?.task, chars: context.resultChars }) + news,
     error: last.status !== "ok",
     details: { agent: card.name, task: done[0]?.task, terminate_reason: terminateMode(last), file: last.file },
   };

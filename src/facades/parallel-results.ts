@@ -1,7 +1,7 @@
+import { OMITTED, resultPart, shareOf } from "../core/outcome/excerpt.ts";
 import { explain, type Outcome, type ReadOutcome } from "../core/outcome/outcome.ts";
 import type { Node, Plan, TaskNode } from "../core/plan/plan.ts";
 import { taskId } from "../core/plan/task-id.ts";
-import { cutHead, cutSummary, INLINE_CHARS } from "../core/text/cut.ts";
 import { defined } from "../core/text/defined.ts";
 import { asId } from "../modes/names.ts";
 import type { TeamInput } from "../modes/team.ts";
@@ -15,16 +15,20 @@ type Delegated = Readonly<{
   plan: Plan;
   whole: Outcome;
   team?: TeamInput["team"] | undefined;
+  /** How many characters of results the caller can read at once. */
+  chars?: number | undefined;
+  /** The id of the plan: `run/path/`, to which the ids of its nodes are appended. */
+  under?: string | undefined;
 }>;
 
 /** The details that a call of `parallel` adds to its result, so that they are part of the conversation. */
 export function detailsOf(mode: ParallelMode, delegated?: Delegated): ParallelToolDetails {
-  const { nodes: known = {}, plan, whole, team } = delegated ?? {};
+  const { nodes: known = {}, plan, whole, team, chars, under } = delegated ?? {};
   const tasks = Object.entries(plan?.nodes ?? {}).filter(([, { kind }]) => kind === "task" || kind === "loop");
   const results = tasks.flatMap(([id, node], at) => {
     const outcome = known[id];
     return outcome && (outcome.status !== "skipped" || mode === "parallel")
-      ? [resultFor({ mode, id, at, node, outcome })]
+      ? [resultFor({ mode, id, at, node, outcome, chars: shareOf(chars, tasks.length), under })]
       : [];
   });
   const won = whole?.status === "ok" && "from" in whole ? whole.from?.[0] : undefined;
@@ -39,7 +43,15 @@ export function detailsOf(mode: ParallelMode, delegated?: Delegated): ParallelTo
   };
 }
 
-type Part = Readonly<{ mode: ParallelMode; id: string; at: number; node: Node; outcome: ReadOutcome }>;
+type Part = Readonly<{
+  mode: ParallelMode;
+  id: string;
+  at: number;
+  node: Node;
+  outcome: ReadOutcome;
+  chars: number;
+  under?: string | undefined;
+}>;
 
 /** The ids of tasks in each mode, as pi-parallel-agents numbers them. */
 const ids: Readonly<Record<ParallelMode, (id: string, at: number, name: string | undefined) => string>> = {
@@ -50,18 +62,15 @@ const ids: Readonly<Record<ParallelMode, (id: string, at: number, name: string |
   team: (id) => id,
 };
 
-function resultFor({ mode, id, at, node, outcome }: Part): TaskResult {
-  const { text, cut } = cutSummary(
-    "output" in outcome ? (outcome.output ?? "") : "",
-    outcome.summaryChars,
-    outcome.summaryCut,
-  );
+function resultFor({ mode, id, at, node, outcome, chars, under }: Part): TaskResult {
+  const { text, cut } = resultPart(outcome, chars);
   const task = workOf(node)?.task;
   const planned = node.kind === "loop" ? node.body.nodes["plan"] : undefined;
   const good = outcome.status === "ok";
   const name = task?.label ?? (mode === "parallel" ? task?.agent : id);
   return {
     id: ids[mode](id, at, name),
+    ...(under !== undefined && outcome.status !== "skipped" && { taskId: under + id }),
     ...defined({ name }),
     task: (planned?.kind === "task" ? planned.task : task)?.prompt ?? "",
     exitCode: good ? 0 : 1,
@@ -227,9 +236,10 @@ function partsOf(
     .join("\n\n---\n\n");
 }
 
-function bodyOf({ output, error, truncated, fullOutputPath }: TaskResult): string {
-  const { text } = cutHead(output, INLINE_CHARS);
-  const more = truncated ? `\n\n... [truncated, full output: ${fullOutputPath ?? "not kept"}]` : "";
-  const body = text === "" ? "" : text + more;
-  return [error ?? "", body].filter((part) => part !== "").join("\n\n") || "(no output)";
+function bodyOf({ output, error, truncated, fullOutputPath, taskId }: TaskResult): string {
+  const isMarked = !truncated || output.includes(OMITTED);
+  const more = isMarked ? "" : `\n\n... [truncated, full output: ${fullOutputPath ?? "not kept"}]`;
+  const body = output === "" ? "" : output + more;
+  const id = error === undefined || taskId === undefined ? "" : `[task: ${taskId}]`;
+  return [error ?? "", body, id].filter((part) => part !== "").join("\n\n") || "(no output)";
 }

@@ -62,8 +62,10 @@ function parallelTool(caller: Caller, name: string): Tool {
       if (refused !== undefined) return said(`Cannot spawn '${refused}'. Allowed: ${allowedText(caller.spawns)}`, true);
       const full = await withContext(plan, given, { mode, context });
       const delegated = await context.delegate({ ...full, nodes: withCalledAgents(full.nodes, there) });
-      const { nodes = {} } = delegated;
-      const details = detailsOf(mode, { nodes, plan, whole: delegated, team: given.team });
+      const { nodes = {}, run = context.run } = delegated;
+      const under = delegated.under === undefined ? undefined : `${run}/${delegated.under}`;
+      const { team } = given;
+      const details = detailsOf(mode, { nodes, plan, whole: delegated, team, chars: context.resultChars, under });
       return {
         text: parallelText(details, { objective: given.team?.objective, outcome: delegated }) + news,
         error: failedWhole(mode, delegated.status),

@@ -5,7 +5,8 @@ import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts"
 import { defineTool, type Tool, type ToolResult } from "../core/task/tool.ts";
 import { asId } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
-import { begunTask, delegatePlan, type FacadeTask, outputExcerpt, planFor } from "./carry-out.ts";
+import { excerptOf, shareOf } from "../core/outcome/excerpt.ts";
+import { begunTask, delegatePlan, type FacadeTask, planFor } from "./carry-out.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { createAgentLookup } from "./look.ts";
 import { agentNameSchema } from "./names-in-schema.ts";
@@ -54,7 +55,8 @@ function spawnTool(caller: Caller, name: string): Tool {
       const plan = planFor([assignment]);
       const { background } = context;
       // If no message can be delivered later, this call waits for the result and returns it.
-      if (!background || background.silent) return waited(await delegatePlan(plan, context), news);
+      if (!background || background.silent)
+        return waited(await delegatePlan(plan, context), { news, chars: context.resultChars });
       const begun = await background.start(plan, "result");
       if ("status" in begun) return { text: begun.fault.message + news, error: true };
       const taskId = begunTask(begun, assignment.id, context.run);
@@ -82,11 +84,15 @@ const refusals: Readonly<
   depth: (_, { maxDepth }) => `The maximum delegation depth of ${maxDepth} is reached.`,
 };
 
-function waited({ outcome, done }: Awaited<ReturnType<typeof delegatePlan>>, news: string): ToolResult {
+function waited(
+  { outcome, done }: Awaited<ReturnType<typeof delegatePlan>>,
+  { news, chars }: Readonly<{ news: string; chars: number | undefined }>,
+): ToolResult {
   const last = done[0]?.outcome ?? outcome;
+  const taskId = done[0]?.task;
   return {
-    text: outputExcerpt(last) + news,
+    text: `${excerptOf(last, shareOf(chars, 1))}${taskId === undefined ? "" : `\n\n[taskId: ${taskId}]`}${news}`,
     error: last.status !== "ok",
-    details: { status: last.status, taskId: done[0]?.task },
+    details: { status: last.status, taskId },
   };
 }

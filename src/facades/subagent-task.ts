@@ -2,20 +2,21 @@ import { z } from "zod";
 import type { BackgroundStart } from "../core/delegation/background-start.ts";
 import type { AgentCard } from "../core/delegation/catalog.ts";
 import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
-import type { Outcome } from "../core/outcome/outcome.ts";
+import type { Outcome, ReadOutcome } from "../core/outcome/outcome.ts";
 import { limitNote } from "../core/outcome/reached-limit.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/task/tool.ts";
 import { cutSummary } from "../core/text/cut.ts";
 import { defined } from "../core/text/defined.ts";
 import { asId, nodeIds } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
-import { begunTask, delegatePlan, type FacadeTask, type FinishedNode, outputExcerpt, planFor } from "./carry-out.ts";
+import { excerptOf, shareOf } from "../core/outcome/excerpt.ts";
+import { begunTask, delegatePlan, type FacadeTask, type FinishedNode, planFor } from "./carry-out.ts";
 import { delegating, type Facade, type FacadeParts } from "./facade.ts";
 import { type AgentLookup, createAgentLookup } from "./look.ts";
 import { agentNameSchema } from "./names-in-schema.ts";
 import { createStartedTasks, type StartedTasks } from "./started-tasks.ts";
 import { taskOutput } from "./task-output.ts";
-import { backgroundStarted, resultBox } from "./task-texts.ts";
+import { backgroundStarted, backgroundNote, resultBox, totalBox } from "./task-texts.ts";
 
 /** The models that a caller may name, with the names in gen-code's document. */
 export const TASK_MODELS = ["haiku", "sonnet", "opus"] as const;
@@ -49,7 +50,7 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
     run_in_background: z
       .boolean()
       .optional()
-      .describe("run in the background; TaskOutput shows the progress of the task"),
+      .describe("run in the background; the result arrives as a message, and TaskOutput shows the progress"),
     resume: z.string().optional().describe("the agentId of an earlier call: continues that conversation"),
     tasks: z
       .array(z.strictObject(one))
@@ -77,16 +78,21 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
       if ((wished ?? card?.background === true) && tasks === undefined)
         return inBackground(assignments[0]!, { context, desk, parts, news: looked.news });
       const { outcome, done } = await delegatePlan(planFor(assignments), context);
-      if (done.length === 0) return failure(failureText(outcome, resume), looked.news);
+      if (done.length === 0) return failure(failureText(outcome, { resume }), looked.news);
       for (const [at, { task: id }] of done.entries()) desk.did(id, assignments[at]!.agent ?? "");
-      const texts = done.map((each, at) => resultText(each, assignments[at]!, resume));
+      const chars = shareOf(context.resultChars, done.length);
+      const boxed = parts.box === true;
+      const texts = done.map((each, at) => resultText(each, assignments[at]!, { resume, chars, boxed }));
       const good = done.some((each) => each.outcome.status === "ok");
       const details = done.map(taskOutputOf);
       return {
         text:
           (done.length === 1
             ? texts[0]!
-            : texts.map((text, at) => `## ${assignments[at]!.label}\n\n${text}`).join("\n\n")) + looked.news,
+            : [
+                ...texts.map((text, at) => `## ${assignments[at]!.label}\n\n${text}`),
+                ...(boxed ? [totalBox(done.map((each) => each.outcome))] : []),
+              ].join("\n\n")) + looked.news,
         error: !good,
         details: done.length === 1 ? details[0] : { tasks: details },
       };
@@ -94,7 +100,7 @@ function taskTool({ caller, name, parts, desk }: Made): Tool {
   });
 }
 
-const BEFORE = `Delegates a task to an agent that works in its own context and returns a summary of what it found or did. Agents:`;
+const BEFORE = `Delegates a task to an agent that works in its own context and returns what it found or did. Agents:`;
 const AFTER = `How to use this tool:
 - Several calls in one turn, or \`tasks\`, run in parallel: use that whenever tasks do not depend on each other.
 - Include everything the agent has to know. [read-only] agents cannot change anything.
@@ -186,7 +192,10 @@ async function inBackground(
     (delegated) => {
       const outcome = delegated?.nodes?.[assignment.id] ?? delegated;
       if (outcome)
-        desk.end(id, outcome, { endedAt: parts.clock(), result: outputExcerpt({ ...outcome, ...defined({ file }) }) });
+        desk.end(id, outcome, {
+          endedAt: parts.clock(),
+          result: excerptOf({ ...outcome, ...defined({ file }) }, shareOf(context.resultChars, 1)),
+        });
     },
     () => {}, // the code that awaits the promise handles the rejection
   );
@@ -196,7 +205,7 @@ async function inBackground(
     outputFile: file,
     background: id,
   };
-  return { text: backgroundStarted(record) + news, details };
+  return { text: (parts.box === true ? backgroundStarted : backgroundNote)(record) + news, details };
 }
 
 /** The result of `Task` in the format of gen-code's document. */
@@ -208,17 +217,20 @@ function taskOutputOf({ outcome, task: agentId }: FinishedNode): Record<string, 
     ...(usage && { tokenUsage: { input: usage.input, output: usage.output } }),
   };
   if (outcome.status === "ok") return { success: true, result: shortened(outcome), ...rest };
-  return { success: false, error: outputExcerpt(outcome), ...rest };
+  return { success: false, error: excerptOf(outcome), ...rest };
 }
 
 function resultText(
   { outcome, task: agentId }: FinishedNode,
-  { agent = "" }: FacadeTask,
-  resume: string | undefined,
+  { agent = "", label = "" }: FacadeTask,
+  { resume, chars, boxed }: Readonly<{ resume: string | undefined; chars: number; boxed: boolean }>,
 ): string {
-  if (outcome.status !== "ok") return failureText(outcome, resume);
-  return `${outputExcerpt(outcome)}\n\n[agentId: ${agentId}]\n\n${resultBox(outcome, agent)}`;
+  const text = outcome.status === "ok" ? excerptOf(outcome, chars) : failureText(outcome, { resume, chars });
+  const box = boxed && outcome.status === "ok" ? `\n\n${resultBox(outcome, { type: agent, task: label })}` : "";
+  return text === SESSION_LOST ? text : `${text}\n\n[agentId: ${agentId}]${box}`;
 }
+
+const SESSION_LOST = "Resume failed: Session not found";
 
 /** The part of a result that is added to the caller's conversation. */
 export function shortened(outcome: Outcome): string {
@@ -228,10 +240,13 @@ export function shortened(outcome: Outcome): string {
     : "";
 }
 
-function failureText(outcome: Outcome, resume: string | undefined): string {
+function failureText(
+  outcome: ReadOutcome,
+  { resume, chars }: Readonly<{ resume: string | undefined; chars?: number }>,
+): string {
   const gone = outcome.status === "failed" && (outcome.fault.code === "BAD_INPUTS" || outcome.fault.code === "DENIED");
-  if (resume !== undefined && gone) return "Resume failed: Session not found";
-  return `Subagent execution failed: ${outputExcerpt(outcome)}`;
+  if (resume !== undefined && gone) return SESSION_LOST;
+  return `Subagent execution failed: ${excerptOf(outcome, chars)}`;
 }
 
 const failure = (text: string, news: string): ToolResult => ({

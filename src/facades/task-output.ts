@@ -1,7 +1,8 @@
 import { timeoutSignal } from "../runtime/async/long-timer.ts";
 import { z } from "zod";
+import type { ReadOutcome } from "../core/outcome/outcome.ts";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "../core/task/tool.ts";
-import { outputExcerpt } from "./carry-out.ts";
+import { excerptOf, shareOf } from "../core/outcome/excerpt.ts";
 import { AS_LONG_AS_IT_TAKES, type FacadeParts } from "./facade.ts";
 import type { StartedTasks } from "./started-tasks.ts";
 import { defined } from "../core/text/defined.ts";
@@ -80,11 +81,14 @@ const actions: Readonly<Record<Exclude<Input["action"], "list">, Action>> = {
   },
 };
 
+const excerptFor = (outcome: ReadOutcome, { resultChars }: ToolContext): string =>
+  excerptOf(outcome, shareOf(resultChars, 1));
+
 /** The current state of a task: from the process that started it, or else from the record. */
-async function find(id: string, { desk, parts }: Around): Promise<TaskRecord | undefined> {
+async function find(id: string, { desk, parts, context }: Around): Promise<TaskRecord | undefined> {
   const record = desk.get(id);
   if (record !== undefined && record.status !== "running") return record;
-  const recorded = await recordedTask(id, parts.history, (outcome) => outputExcerpt(outcome));
+  const recorded = await recordedTask(id, parts.history, (outcome) => excerptFor(outcome, context));
   return record === undefined ? recorded : { ...record, ...defined({ progress: recorded?.progress }) };
 }
 
@@ -109,9 +113,9 @@ async function settled(record: TaskRecord, { desk, parts, context }: Around, sig
   if (!outcome) return record;
   const ended = desk.end(record.id, outcome, {
     endedAt: parts.clock(),
-    result: outputExcerpt({ ...outcome, ...defined({ file: record.file }) }),
+    result: excerptFor({ ...outcome, ...defined({ file: record.file }) }, context),
   });
-  return ended ?? (await recordedTask(record.id, parts.history, (one) => outputExcerpt(one))) ?? record;
+  return ended ?? (await recordedTask(record.id, parts.history, (one) => excerptFor(one, context))) ?? record;
 }
 
 /** The key for waiting on a task of an earlier run: the task's id without the last segment. */

@@ -1,4 +1,5 @@
-import type { Outcome } from "../core/outcome/outcome.ts";
+import { type Outcome, type Spending, sumSpent } from "../core/outcome/outcome.ts";
+import { formatCost } from "../core/outcome/usage.ts";
 import { formatDuration } from "../core/text/duration.ts";
 import type { TaskRecord, TaskStatus } from "./task-records.ts";
 
@@ -16,13 +17,19 @@ function box(title: string, lines: readonly string[], wide: number = WIDE): stri
   ].join("\n");
 }
 
+type Begun = Pick<TaskRecord, "id" | "type" | "description" | "file">;
+
 /** The text for the model when a task was started in the background. */
-export function backgroundStarted({
-  id,
-  type,
-  description,
-  file,
-}: Pick<TaskRecord, "id" | "type" | "description" | "file">): string {
+export const backgroundNote = ({ id, type, description, file }: Begun): string =>
+  [
+    `Started in the background: ${description} (${type})`,
+    `Task ID: ${id}`,
+    ...(file === undefined ? [] : [`Output: ${file}`]),
+    "Its result arrives as a message when it ends; do not poll.",
+  ].join("\n");
+
+/** The same text in the format of gen-code. */
+export function backgroundStarted({ id, type, description, file }: Begun): string {
   const asks = (what: string): string => `  TaskOutput({ ${what} })`;
   return [
     box("Background Task Started", [
@@ -45,13 +52,25 @@ export function backgroundStarted({
   ].join("\n");
 }
 
-/** The usage of a finished task, shown below its result. */
-export function resultBox({ ms, usage }: Outcome, type: string): string {
-  return box("Subagent Result", [
-    `Type: ${type}`,
+/** What a finished task was and used, shown below its result. */
+export function resultBox(outcome: Outcome, { type, task }: Readonly<{ type: string; task: string }>): string {
+  const { model } = outcome;
+  const named = [`Type: ${type}`, `Task: ${task}`, ...(model === undefined ? [] : [`Model: ${model}`])];
+  return box("Subagent Result", [...named, ...usedLines(outcome)]);
+}
+
+/** What several tasks used together. */
+export const totalBox = (outcomes: readonly Outcome[]): string =>
+  box("Total", [`Tasks: ${outcomes.length}`, ...usedLines(sumSpent(outcomes))]);
+
+function usedLines({ ms, usage, cost, tools = {} }: Spending): string[] {
+  const calls = Object.values(tools).reduce((sum, count) => sum + count, 0);
+  return [
     ...(ms === undefined ? [] : [`Duration: ${formatDuration(ms, "spaced")}`]),
     ...(usage ? [`Turns: ${usage.turns}`, `Tokens: ${usage.input} in / ${usage.output} out`] : []),
-  ]);
+    ...(calls > 0 ? [`Tool calls: ${calls}`] : []),
+    ...(cost && cost.usd > 0 ? [`Cost: ${formatCost(cost)}`] : []),
+  ];
 }
 
 /** The full text about one task. */

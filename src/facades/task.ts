@@ -5,7 +5,8 @@ import { defineTool, type Tool, type ToolResult } from "../core/task/tool.ts";
 import { defined } from "../core/text/defined.ts";
 import { asId } from "../modes/names.ts";
 import { describeAgents } from "./agent-lines.ts";
-import { type DelegationEnd, delegatePlan, type FacadeTask, outputExcerpt, planFor } from "./carry-out.ts";
+import { excerptOf, shareOf } from "../core/outcome/excerpt.ts";
+import { type DelegationEnd, delegatePlan, type FacadeTask, planFor } from "./carry-out.ts";
 import { delegating, type Facade } from "./facade.ts";
 import { type AgentLookup, createAgentLookup } from "./look.ts";
 import { agentNameSchema } from "./names-in-schema.ts";
@@ -62,7 +63,7 @@ function taskTool(caller: Caller, name: string): Tool {
       const problem = preflight(given, caller, looked);
       if (problem !== undefined) return { text: problem + looked.news, error: true };
       const ended = await delegatePlan(planFor(assignmentsOf(given, caller, looked.now.agents)), context);
-      return answer(ended, looked.news);
+      return answer(ended, { news: looked.news, chars: context.resultChars });
     },
   });
 }
@@ -70,7 +71,7 @@ function taskTool(caller: Caller, name: string): Tool {
 const BEFORE = `Starts agents that work on their own and returns their results. Each sees only what you write, not this conversation, unless you fork it.
 Give one agent several tasks to run them in parallel; call again for another agent. Agents:`;
 const AFTER = `[read-only] agents cannot change anything. Do not delegate what a single tool call can do. An agent whose result has a
-fixed structure keeps it: do not ask for another format. Results are summaries; the file named in one has the full output.`;
+fixed structure keeps it: do not ask for another format. A result too long to show comes as its beginning and end, with the file that has all of it.`;
 
 type Given = Readonly<{
   agent: string;
@@ -168,11 +169,15 @@ function assignmentsOf(
   });
 }
 
-function answer({ outcome, done }: DelegationEnd, news: string): ToolResult {
-  if (done.length === 0) return { text: outputExcerpt(outcome) + news, error: true };
+function answer(
+  { outcome, done }: DelegationEnd,
+  { news, chars }: Readonly<{ news: string; chars: number | undefined }>,
+): ToolResult {
+  if (done.length === 0) return { text: excerptOf(outcome) + news, error: true };
   const good = done.filter((one) => one.outcome.status === "ok").length;
   const parts = done.map(
-    ({ id, outcome: one, task: name }) => `## ${id}: ${one.status} (${name})\n\n${outputExcerpt(one)}`,
+    ({ id, outcome: one, task: name }) =>
+      `## ${id}: ${one.status} (${name})\n\n${excerptOf(one, shareOf(chars, done.length))}`,
   );
   return {
     text: `${good}/${done.length} tasks succeeded.\n\n${parts.join("\n\n")}${news}`,

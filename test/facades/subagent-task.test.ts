@@ -47,6 +47,47 @@ test("an agent is resumed by its id and remembers its conversation", async () =>
   expect(read("lead")[1]).toContain("the second");
 });
 
+test("a failed agent brings its id and what it had, and can be continued", async () => {
+  const { read } = await stage({
+    lead: {
+      ...lead,
+      says: [
+        calls(ask("scout", { max_turns: 1 })),
+        (request) => ({ calls: [{ name: "Task", input: { ...ask("scout")[1], resume: idIn(request) } }] }),
+        "done",
+      ],
+    },
+    scout: {
+      says: [
+        { text: "half of it", calls: [{ name: "current_time", input: {} }] },
+        { error: { code: "MODEL_AUTH", message: "no key", retryable: false } },
+        "the rest",
+      ],
+    },
+  });
+  const [failed, resumed] = read("lead");
+  expect(failed).toMatch(/^Subagent execution failed: [^]*no key[^]*half of it[^]*\[agentId: run_\w+\/lead\/scout\]$/);
+  expect(resumed).toMatch(/^the rest\n\n\[agentId: run_\w+\/lead\.2\/scout\]$/);
+});
+
+test("with the setting output.box, as under the preset mycode, results end with a box", async () => {
+  const both = { tasks: ["scout", "sage"].map((name) => ask(name)[1]) };
+  const { read } = await stage(
+    {
+      lead: { ...lead, says: [calls(ask("scout")), calls(ask("scout", both)), "done"] },
+      scout: { says: ["found", { text: "found", calls: [{ name: "current_time", input: {} }] }, "found"] },
+      sage: { says: ["known"] },
+    },
+    { output: { box: true } },
+  );
+  expect(read("lead")[0]).toMatch(
+    /^found\n\n\[agentId: \S+\]\n\n┌─ Subagent Result ─+\n│ Type: scout\n│ Task: find it\n│ Model: scout\n│ Duration: .+\n│ Turns: 1\n│ Tokens: \d+ in \/ \d+ out\n└─+$/,
+  );
+  expect(read("lead")[1]).toMatch(
+    /┌─ Total ─+\n│ Tasks: 2\n│ Duration: .+\n│ Turns: 3\n│ Tokens: .+\n│ Tool calls: 1\n└─+$/,
+  );
+});
+
 test("an unknown agent id cannot be resumed", async () => {
   const { read } = await stage({
     lead: { ...lead, says: [calls(ask("scout", { resume: "run_aaaaaaaaaaaa/lead/scout" })), "done"] },
@@ -95,7 +136,8 @@ test("the end of a background task is reported, and its output is in the named f
           leadIsDone.resolve("slowly found");
           return "I am done";
         },
-        (request) => (lastText(request).includes("Ended in the background") ? "now all is done" : "nobody told me"),
+        (request) =>
+          /\/lead\/scout: ok\\n\\nslowly found/.test(lastText(request)) ? "now all is done" : "nobody told me",
       ],
     },
     scout: { says: [() => leadIsDone.promise] },
@@ -130,7 +172,7 @@ test("TaskOutput waits for a task, reports its status, lists tasks and cancels t
     scout: { says: [{ text: "too late", delayMs: 600_000 }] },
   });
   const [started, running, late, cancelled, waited, again, status, list, unknown] = read("lead");
-  expect(started).toContain("┌─ Background Task Started");
+  expect(started).toMatch(/^Started in the background: find it \(scout\)\nTask ID: run_\w+\/lead\/scout\n/);
   expect(running).toBe("Task is still running. Use block=true to wait for completion.");
   expect(late).toBe("Task wait timeout (1ms)");
   expect(cancelled).toMatch(/^Task run_.* has been cancelled$/);

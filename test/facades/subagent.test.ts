@@ -88,9 +88,7 @@ test("a surface offers delegation tools, and each call is a run of the crew", as
   const seen: string[] = [];
   const ask = { description: "find it", prompt: "Find it.", subagent_type: "Finder" };
   const answer = await office.call("Task", ask, { signal, heard: ({ type }) => seen.push(type) });
-  expect(answer.text).toMatch(
-    /^found it\n\n\[agentId: run_\w+\/Finder\]\n\n┌─ Subagent Result ─+\n│ Type: Finder\n│ Duration: .+\n│ Turns: 1\n│ Tokens: \d+ in \/ \d+ out\n└─+$/,
-  );
+  expect(answer.text).toMatch(/^found it\n\n\[agentId: run_\w+\/Finder\]$/);
   expect(seen).toContain("run.ended");
   const begun = await office.call("Task", { ...ask, run_in_background: true }, { signal });
   const { agentId } = begun.details as { agentId: string };

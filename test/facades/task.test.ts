@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import type { ModelRequest } from "../../src/core/model/model.ts";
 import { delegationSpellings, facadeOf } from "../../src/core/vocabulary/delegation-names.ts";
 import { prompts } from "../../src/embedded.ts";
 import { createCrew, defineAgent, defineTool } from "../../src/index.ts";
-import { scripted } from "../../src/models/scripted/scripted.ts";
+import { scripted, type ScriptedTurn } from "../../src/models/scripted/scripted.ts";
+import { needs } from "../needs.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { call, stage } from "../support/stage.ts";
 
@@ -36,14 +38,97 @@ test("the tasks of a batch run in parallel, and the agent that started them read
   expect(startedPaths(events)).toEqual(["lead", "lead/Api", "lead/Auth"]);
 });
 
-test("a long result is cut for the lead, and the named file contains all of it", async () => {
-  const { read } = await stage({
-    lead: { ...lead, says: [batch("scout", "A"), "ok"] },
-    scout: { says: ["z".repeat(5_000)] },
-  });
-  expect(read("lead")[0]!.length).toBeLessThan(2_500);
-  const file = /\.\.\. \[truncated, full output: (.*)\]/.exec(read("lead")[0]!)?.[1] ?? "";
-  expect(readFileSync(file, "utf8")).toBe(`${"z".repeat(5_000)}\n`);
+const numbered = (count: number): string => Array.from({ length: count }, (_, at) => `finding ${at}`).join("\n");
+
+test("a result of 24,000 characters arrives whole", async () => {
+  const whole = "x".repeat(24_000);
+  const { read } = await stage({ lead: { ...lead, says: [batch("scout", "A"), "ok"] }, scout: { says: [whole] } });
+  expect(read("lead")[0]).toMatch(/^1\/1 tasks succeeded\.\n\n## A: ok \(run_\w+\/lead\/A\)\n\nx{24000}$/);
+});
+
+test("of a longer result the lead reads beginning and end at whole lines, and the named file contains all of it", async () => {
+  const whole = numbered(5_000);
+  const { read } = await stage({ lead: { ...lead, says: [batch("scout", "A"), "ok"] }, scout: { says: [whole] } });
+  const text = read("lead")[0]!;
+  expect(text.length).toBeLessThan(24_500);
+  const note = /\n\n\.\.\. \[(\d+) of (\d+) characters omitted; full output \(\d+ bytes\): (.*)\]\n\n/;
+  const [, omitted, all, file = ""] = note.exec(text)!;
+  expect(Number(all)).toBe(whole.length);
+  expect(Number(omitted)).toBeLessThan(whole.length - 23_000);
+  expect(readFileSync(file, "utf8")).toBe(`${whole}\n`);
+  const shown = text.split("\n").filter((line) => line.startsWith("finding"));
+  const lines = new Set(whole.split("\n"));
+  expect(shown.filter((line) => !lines.has(line))).toEqual([]);
+  expect([shown[0], shown.at(-1)]).toEqual(["finding 0", "finding 4999"]);
+});
+
+test("results of several helpers share what fits the window of the lead", async () => {
+  const tiers = { fast: { model: "lead", contextWindow: 8_000 } };
+  const { read } = await stage(
+    {
+      lead: { ...lead, model: "fast", says: [batch("scout", "A", "B"), "ok"] },
+      scout: { says: [numbered(500), numbered(500)] },
+    },
+    { tiers },
+  );
+  expect(read("lead")[0]!.length).toBeLessThan(7_000);
+  expect(read("lead")[0]!.match(/characters omitted/g)).toHaveLength(2);
+});
+
+test("the file of a result, and nothing else of the run's folder, is read by all file tools and by commands in the sandbox", async (context) => {
+  const bwrap = await needs("bwrap");
+  if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+  const whole = numbered(5_000);
+  const fileIn = (request: ModelRequest): string =>
+    /full output[^:]*: ([^\]\s]+)\]/.exec(JSON.stringify(request.messages))?.[1] ?? "nothing";
+  const { read, events } = await stage(
+    {
+      lead: {
+        ...lead,
+        says: [
+          batch("scout", "A"),
+          (request): ScriptedTurn => {
+            const file = fileIn(request);
+            const folder = dirname(file);
+            const asked: [string, object][] = [
+              ["read_file", { path: file, offset: 2500, limit: 1 }],
+              ["grep_files", { path: file, pattern: "finding 2500$" }],
+              ["grep_files", { path: file, pattern: "finding 25", filesOnly: true }],
+              ["get_file_info", { path: file }],
+              [
+                "bash",
+                {
+                  command: `sed -n 2501p ${file}; ls ${folder} ${dirname(folder)}; echo more >> ${file}; cat ${dirname(dirname(folder))}/journal.jsonl`,
+                },
+              ],
+              ["list_files", { path: folder }],
+              ["grep_files", { path: folder, pattern: "finding" }],
+              ["read_file", { path: join(dirname(dirname(folder)), "journal.jsonl") }],
+              ["edit_file", { path: file, oldText: "finding 1\n", newText: "x" }],
+              ["write_file", { path: file, content: "x" }],
+            ];
+            return { calls: asked.map(([name, input]) => ({ name, input })) };
+          },
+          "ok",
+        ],
+      },
+      scout: { says: [whole] },
+    },
+    { permissions: { mode: "acceptEdits", allow: ["bash(*)"], sandbox: "required" } },
+  );
+  const [text, one, found, counted, info, shell, ...refused] = read("lead");
+  const file = /full output[^:]*: ([^\]\s]+)\]/.exec(text!)![1]!;
+  expect(one).toBe("2500\tfinding 2499\n[more lines follow: call read_file with offset 2501]");
+  expect(found).toBe(`${file}:2501: finding 2500`);
+  expect(counted).toBe(`${file}: 111`);
+  expect(info).toContain(`path: ${file}\nkind: file`);
+  expect(shell).toContain("finding 2500\n");
+  expect(shell).toContain("Read-only file system");
+  expect(shell).toMatch(/journal\.jsonl: No such file/);
+  expect(refused).toHaveLength(5);
+  for (const each of refused) expect(each).toMatch(/^DENIED|outside/);
+  expect(readFileSync(file, "utf8")).toBe(`${whole}\n`);
+  expect(events.filter(({ type }) => type === "tool.rejected")).toEqual([]);
 });
 
 test("a batch with an invalid task starts nothing", async () => {

@@ -163,13 +163,16 @@ export const config = z.strictObject({
     .strictObject({
       summaryChars: count
         .optional()
-        .describe("how many characters of a result are passed to the agent that asked for it (default 2000)"),
+        .describe(
+          "how many characters of a result are passed to the agent that asked for it (default 24000, or less if its context window is small)",
+        ),
       summaryCut: z
         .enum(["simple", "smart"])
         .optional()
         .describe(
-          "where a longer result is cut: at exactly summaryChars characters (simple, default), or after a paragraph or sentence (smart)",
+          "keep only the beginning of a longer result: exactly summaryChars characters (simple), or up to a paragraph or sentence (smart); by default its beginning and end are kept, at whole lines",
         ),
+      box: z.boolean().optional().describe("results of the tool Task end with a box of agent, task, model and usage"),
       maxBytes: count.optional().describe("how many bytes of a tool's result a model reads (default 51200)"),
       maxLines: count.optional().describe("how many lines of a tool's result a model reads (default 2000)"),
     })

@@ -31,7 +31,7 @@ export const presetSettings: Readonly<Record<NonNullable<Config["preset"]>, Conf
     durations: "spaced",
     background: { maxRuns: 10 },
     resume: { expiresAfterDays: 7, maxContinuations: 5 },
-    output: { summaryChars: 2_000 },
+    output: { summaryChars: 2_000, box: true },
   },
   "pi-parallel": {
     defaults: { limits: { maxDurationMs: 300_000 } },
@@ -40,7 +40,7 @@ export const presetSettings: Readonly<Record<NonNullable<Config["preset"]>, Conf
     toolNames: "pi",
     durations: "tight",
     references: "serial",
-    output: { summaryChars: 2_000, maxBytes: 51_200, maxLines: 2_000 },
+    output: { summaryChars: 2_000, summaryCut: "simple", maxBytes: 51_200, maxLines: 2_000 },
   },
   gemini: {
     defaults: { limits: { maxDurationMs: 300_000, graceMs: 60_000, reminders: 1 } },

@@ -1,9 +1,5 @@
 /**
- * Output files of the run that a task was told about because it saw only a part of them. The task may read these files,
- * and no other files in the folder.
+ * Output files of runs that the task was told about, because they hold a result of which it saw only a part, or will
+ * hold the result of a subagent. The task may read these files, and no other files in their folders.
  */
-export type ReadableOutputs = Readonly<{
-  /** The output folder of the run. This permission never covers files outside of it. */
-  folder: string;
-  files: ReadonlySet<string>;
-}>;
+export type ReadableOutputs = Readonly<{ files: ReadonlySet<string> }>;

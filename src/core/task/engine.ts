@@ -57,6 +57,8 @@ export type Call = Readonly<{
   images?: readonly ImageContent[];
   /** The messages of the conversation that this task continues. */
   before?: readonly Message[];
+  /** The output files that the continued conversation named. */
+  readable?: readonly string[];
   /**
    * The conversation of the parent agent, which this task may start from. Once the task's agent is known, it is set
    * only if the task does start from it.
@@ -83,6 +85,8 @@ export type Parent = Readonly<{
   /** Upper bound of the tools of started agents; absent: each has the tools of its own definition. */
   ceiling?: readonly string[];
   model: string;
+  /** How many characters of results the model can read at once. */
+  resultChars?: number;
   /** The permission policy that judges the task's tool calls. */
   policy?: Policy;
   /** The worktree that the task works in, if any. */
@@ -121,10 +125,13 @@ export type StartedNode = Readonly<{
   files: Readonly<Record<string, string>>;
 }>;
 
-/** The message to an agent when its background subagents have ended: the full result, or only a notice. */
+/**
+ * Whether background subagents end with the task that started them (`result`), or continue after its run where that is
+ * possible (`ending`). Either way their result is reported.
+ */
 export type HelperNotice = "result" | "ending";
 
-/** Subagents that run in the background; they end with the task that started them. */
+/** Subagents that run in the background. Their end is reported to the task that started them, with their result. */
 export type UnawaitedHelpers = Readonly<{
   /** True: subagents that end send no message, because there is no conversation to receive it. */
   silent?: true;

@@ -94,6 +94,8 @@ export type ToolContext = Readonly<{
   report(text: string): void;
   /** Runs other agents as subtasks of the caller; other tasks can use the caller's slot while it waits. */
   delegate(what: AnyInput | Plan): Promise<ReadDelegation>;
+  /** How many characters of results one call may return, so that they fit the model's window. */
+  resultChars?: number;
   /** Starts agents in the background; absent where that is not supported. */
   background?: Omit<UnawaitedHelpers, "start"> &
     Readonly<{ start(what: AnyInput | Plan, tells: HelperNotice): Promise<StartedNode | FailedOutcome> }>;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
-import { cutSummary, cutHead, cutTail, INLINE_CHARS, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "./cut.ts";
+import { cutSummary, cutHead, cutTail, INLINE_CHARS, keepEnds, MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "./cut.ts";
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
@@ -98,5 +98,33 @@ describe("a summary that is cut at a natural end", () => {
   test("a short text stays whole, and the simple way of cutting counts characters", () => {
     expect(cutSummary("Short.", 10, "smart")).toEqual({ text: "Short.", cut: false });
     expect(cutSummary("One two. Three", 10)).toEqual({ text: "One two. T", cut: true });
+  });
+});
+
+describe("keepEnds", () => {
+  test("keeps whole lines of the beginning and the end", () => {
+    const lines = Array.from({ length: 100 }, (_, at) => `line ${at}`);
+    const { head, tail, omitted } = keepEnds(`${lines.join("\n")}\n`, 120);
+    expect(head.split("\n")).toEqual(lines.slice(0, head.split("\n").length));
+    expect(tail).toMatch(/^line \d+\n(?:line \d+\n)*line 99\n$/);
+    expect(head.length + tail.length + omitted).toBe(lines.join("\n").length + 1);
+  });
+
+  test("never exceeds the limit and never splits a character", () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom("a", "\n", "😀", "é") }),
+        fc.integer({ min: 0, max: 40 }),
+        (text, most) => {
+          const { head, tail, omitted } = keepEnds(text, most);
+          expect(head.length + tail.length).toBeLessThanOrEqual(most);
+          expect(text.startsWith(head) && text.endsWith(tail)).toBe(true);
+          expect(head.length + tail.length + omitted).toBe(text.length);
+          expect(
+            !/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/.test(`${head} ${tail}`),
+          ).toBe(true);
+        },
+      ),
+    );
   });
 });

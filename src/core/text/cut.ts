@@ -36,6 +36,26 @@ export function cutHead(text: string, chars: number = INLINE_CHARS): CutText {
   return { text: text.slice(0, splits ? end - 1 : end), cut: true };
 }
 
+/** The beginning and the end of a text, and the number of characters between them. */
+export type EndsOfText = Readonly<{ head: string; tail: string; omitted: number }>;
+
+/**
+ * Keeps the beginning (two thirds) and the end of a text: together at most `chars` UTF-16 units, cut at whole lines if
+ * these fill at least half of each part.
+ */
+export function keepEnds(text: string, chars: number): EndsOfText {
+  const most = Math.max(0, Math.floor(chars));
+  if (text.length <= most) return { head: text, tail: "", omitted: 0 };
+  const first = cutHead(text, Math.ceil((most * 2) / 3)).text;
+  const line = text[first.length] === "\n" ? first.length : first.lastIndexOf("\n");
+  const head = line > first.length / 2 ? text.slice(0, line) : first;
+  const begin = text.length - Math.floor(most / 3);
+  const start = isLow(text.charCodeAt(begin)) && isHigh(text.charCodeAt(begin - 1)) ? begin + 1 : begin;
+  const next = text[start - 1] === "\n" ? start : text.indexOf("\n", start) + 1;
+  const tail = text.slice(next > 0 && text.length - next > (text.length - start) / 2 ? next : start);
+  return { head, tail, omitted: text.length - head.length - tail.length };
+}
+
 /**
  * Where a long result is cut: at the exact character, or after the last whole paragraph or sentence before that
  * character.

@@ -14,6 +14,8 @@ export function noUsageStats(): UsageStats {
 /** The result of one task in the format of pi-parallel-agents. */
 export type TaskResult = Readonly<{
   id: string;
+  /** The id of the task in its run, `run/path`. */
+  taskId?: string;
   name?: string;
   task: string;
   model?: string;

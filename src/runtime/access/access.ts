@@ -1,5 +1,5 @@
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { Agent } from "../../core/agent/agent.ts";
 import { movedInto, type Worktree } from "../../core/plan/isolation.ts";
 import type { Task } from "../../core/plan/task.ts";
@@ -142,10 +142,10 @@ export function createRunAccess(parts: AccessParts): RunAccess {
       };
       const folder = outputsOf(task.run);
       const files = new Set<string>();
-      const handed = folder === undefined ? {} : { handed: { folder, files } };
+      const handed = folder === undefined ? {} : { handed: { files } };
       let host: Promise<ShellHost> | undefined;
       const commands = async (): Promise<ShellCommands> => {
-        host ??= commandsFor(parts, task, { ...place, policy, note, shut });
+        host ??= commandsFor(parts, task, { ...place, policy, note, shut, handed: () => [...files] });
         return (await host).commands;
       };
       return {
@@ -170,7 +170,7 @@ export function createRunAccess(parts: AccessParts): RunAccess {
         roots: roots.slice(1).map(({ real }) => real),
         ...handed,
         allowReading: (told) => {
-          for (const file of told) if (folder !== undefined && folderContains(folder, file)) files.add(file);
+          for (const file of told) if (folder !== undefined && isOutput(folder, file)) files.add(file);
         },
         demands: { sandbox: parts.settings.sandbox ?? "auto", weaker: parts.settings.allowWeaker ?? false },
         exclusively: (places, work, signal) => parts.locks(places.map(place.realOf), work, signal),
@@ -193,6 +193,12 @@ export function createRunAccess(parts: AccessParts): RunAccess {
       };
     },
   };
+}
+
+/** True for a file in the output folder of a run; `folder` is the output folder of one of the runs. */
+function isOutput(folder: string, file: string): boolean {
+  const [run, name, ...rest] = relative(dirname(dirname(folder)), file).split(sep);
+  return run !== ".." && name === basename(folder) && rest.length > 0;
 }
 
 /**
@@ -360,7 +366,13 @@ async function commandsFor(
     policy,
     note,
     shut,
-  }: Places & { policy: () => Policy; note: (level: SandboxLevel) => void; shut: ClosedPlaces },
+    handed,
+  }: Places & {
+    policy: () => Policy;
+    note: (level: SandboxLevel) => void;
+    shut: ClosedPlaces;
+    handed: () => readonly string[];
+  },
 ): Promise<ShellHost> {
   const wish = parts.settings.sandbox ?? "auto";
   const level = await levelFor(parts);
@@ -394,6 +406,7 @@ async function commandsFor(
     allow: () => policy().allow.filter(({ pattern }) => pattern !== undefined),
     ...defined({ finisher: parts.finisher }),
     homes: [],
+    handed,
     hidden: async () => {
       const { folders, files } = shut.existing();
       const forbidden = closed();

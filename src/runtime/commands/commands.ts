@@ -53,6 +53,8 @@ export type ShellSetting = Readonly<{
   /** Home folders whose secrets are hidden, and other hidden paths. */
   homes: readonly string[];
   hidden(): Promise<readonly string[]>;
+  /** Files inside hidden folders that commands may read. */
+  handed?(): readonly string[];
   /** The environment of commands when they start. */
   env(): Readonly<Record<string, string>>;
   /** The folder for long outputs, and the function that removes secrets from them. */
@@ -295,6 +297,7 @@ async function boxFor(
   const kept = [
     "/run/current-system",
     ...seen,
+    ...(setting.handed?.() ?? []),
     ...all.filter((folder) => !writable.includes(folder)),
     ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : []),
   ];

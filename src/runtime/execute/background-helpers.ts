@@ -1,9 +1,9 @@
-import { explain, type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
-import { limitNote } from "../../core/outcome/reached-limit.ts";
+import { excerptOf, shareOf } from "../../core/outcome/excerpt.ts";
+import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
-import type { UnawaitedHelpers, DelegationOutcome, Parent, HelperNotice } from "../../core/task/engine.ts";
-import { cutHead } from "../../core/text/cut.ts";
+import type { UnawaitedHelpers, DelegationOutcome, Parent } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
 import { stopped } from "../async/cancel.ts";
 import { unlessAborted } from "../async/unless-aborted.ts";
 import type { RunScope } from "./scope.ts";
@@ -39,7 +39,7 @@ export function createBackgroundHelpers({
   const helpers = new Map<string, Helper>();
   return {
     background: {
-      start: async (what, parent, tells) => {
+      start: async (what, parent) => {
         const controller = new AbortController();
         const launched = await launch(what, parent, controller.signal);
         if (!("ended" in launched))
@@ -49,9 +49,10 @@ export function createBackgroundHelpers({
         const { under, plan } = launched;
         const promised = filesOf(plan, async (id) => run.outputFile?.(under + id));
         const ended = launched.ended.then(async (delegated) => {
-          const [file] = Object.values(await promised);
+          const files = await promised;
           helper.over = true;
-          postMessage(run, path, { from: under + plan.output, text: newsOf(delegated, tells, file) });
+          const text = newsOf(delegated, { run: run.id, files, chars: parent.resultChars });
+          postMessage(run, path, { from: `${run.id}/${under}${plan.output}`, text });
           return delegated;
         });
         ended.catch(() => {}); // the code that awaits the promise handles the rejection
@@ -87,11 +88,16 @@ export async function filesOf(
   return Object.fromEntries((await Promise.all(all)).flatMap(([id, file]) => (file === undefined ? [] : [[id, file]])));
 }
 
-/** The message to a task when its background subagents have ended. */
-function newsOf(delegated: DelegationOutcome, tells: HelperNotice, file: string | undefined): string {
-  const nodes = Object.entries(delegated.nodes ?? {});
-  const lines = nodes.map(([id, { status }]) => `${delegated.under}${id}: ${status}`);
-  if (tells === "ending") return `Ended in the background:\n${lines.join("\n")}`;
-  const { text, cut } = cutHead("output" in delegated && delegated.output ? delegated.output : explain(delegated));
-  return `${lines.join("\n")}\n\n${text}${cut && file !== undefined ? `\n\n... [cut, full output: ${file}]` : ""}${delegated.limit === undefined ? "" : `\n\n[${limitNote(delegated)}]`}`;
+/** The message to a task when its background subagents have ended: each with its id, its end and its result. */
+export function newsOf(
+  delegated: DelegationOutcome,
+  { run, files, chars }: Readonly<{ run: string; files: Readonly<Record<string, string>>; chars?: number | undefined }>,
+): string {
+  const nodes = Object.entries(delegated.nodes ?? {}).filter(([, outcome]) => !("from" in outcome));
+  if (nodes.length === 0) return excerptOf(delegated, shareOf(chars, 1));
+  const parts = nodes.map(([id, outcome]) => {
+    const result = excerptOf({ ...outcome, ...defined({ file: files[id] }) }, shareOf(chars, nodes.length));
+    return `${delegated.run ?? run}/${delegated.under ?? ""}${id}: ${outcome.status}\n\n${result}`;
+  });
+  return parts.join("\n\n");
 }

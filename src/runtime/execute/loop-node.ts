@@ -63,6 +63,7 @@ async function repeat(
       approved: approved && (judge === "task" || work.approved !== false),
       reviews: judge === "task" ? reviews : (work.reviews ?? reviews), // an approval of a person leaves the reviews of the work
       ...defined({ data: work.data, artifact: done.outcomeOf(node.body.output)?.artifact }),
+      ...defined({ summaryChars: work.summaryChars, summaryCut: work.summaryCut }),
     };
     if (approved) return taken;
     if (verdict.is === "again" && n < node.max) {

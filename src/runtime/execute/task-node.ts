@@ -99,7 +99,8 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
       delegate: delegation.delegate,
       background: delegation.background,
       ...defined({ agents: run.agents }),
-      send: async (to, text) => sendTo(run, { to, text, from: path }),
+      send: async (to, text) =>
+        sendTo(run, { to: to.startsWith(`${run.id}/`) ? to.slice(run.id.length + 1) : to, text, from: path }),
       ...createAskPerson(context),
       budget: run.budget,
       ...defined({ parks }),

@@ -280,6 +280,7 @@ async function runTool(
             },
           },
         }),
+        resultChars: resultChars(assignment),
         ...defined({ spawns, agents: context.agents, send: context.send }),
         ...(assignment.access && {
           access: accessFor(assignment.access, { tool, judged, record, network }, assignment),
@@ -290,7 +291,11 @@ async function runTool(
     const whole = normal(result);
     tell([whole.file]);
     return {
-      text: await fitting(tool.name, whole, assignment, (file) => tell([file])),
+      // Delegation tools bound each result themselves, and name the file of each.
+      text:
+        classOf(tool) === "spawn"
+          ? redact(whole.text)
+          : await fitting(tool.name, whole, assignment, (file) => tell([file])),
       status: whole.status ?? (whole.error ? "failed" : "ok"),
       files: [...files],
       ...recordable(whole.details),
@@ -353,6 +358,16 @@ async function watchCommand(
   return access.changes.watch([cwd, ...access.roots]);
 }
 
+/** How many characters of results one call may add to the conversation: a quarter of the model's window. */
+const resultChars = ({ model: { contextWindow = USUAL_WINDOW } }: Assignment): number =>
+  Math.min(MAX_RESULTS_CHARS, Math.floor((contextWindow / 4) * CHARS_PER_TOKEN));
+
+/** The window of a model whose window is unknown, in tokens. */
+const USUAL_WINDOW = 128_000;
+const CHARS_PER_TOKEN = 3;
+/** The results of one call are also recorded as data, which has a maximum size. */
+const MAX_RESULTS_CHARS = 150_000;
+
 /**
  * The properties that subagents inherit from a task: always the tools that are denied to it; its tool list only with
  * `delegation: ceiling`.
@@ -362,6 +377,7 @@ function parentOf(assignment: Assignment): Parent {
   return {
     spawns: agent.spawns ?? "*",
     model: model.ref,
+    resultChars: resultChars(assignment),
     ...defined({ ceiling: ceilingFor(assignment), worktree: call.worktree }),
     ...(access && { policy: withDenied(access.policy(), agent.disallowedTools) }),
   };

@@ -57,7 +57,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
       ...(shared > 0 && { shared }),
     },
   ]);
-  assignment.access?.allowReading(past.files);
+  assignment.access?.allowReading([...(assignment.call.readable ?? []), ...past.files]);
   for (const { id: call, name: tool, text } of past.unknown) context.emit({ type: "tool.unknown", call, tool, text });
   for (const { id: call, name: tool, text } of past.behind)
     context.emit({ type: "tool.rejected", call, tool, reason: "the outcome of an earlier call is unknown", text });

@@ -54,6 +54,8 @@ export type PreviousConversation = Readonly<{
   /** The conversation as it was recorded: tool calls at its end may still have no result. */
   open: readonly Message[];
   turns: number;
+  /** The output files of other tasks that the conversation named. */
+  files: readonly string[];
   agent: RecordedAgent | undefined;
   /** The parts of the conversation's first message. */
   begins: ConversationBeginning;
@@ -145,11 +147,12 @@ export function openPreviousRuns(
         ...(context !== "" && { shared: context.length }),
       },
     ];
-    const { messages, turns, shortened } = rebuildConversation(own, begin);
+    const { messages, turns, shortened, files } = rebuildConversation(own, begin);
     return {
       messages: wholeTalk(own, begin),
       open: messages,
       turns,
+      files: [...(last?.files ?? []), ...files],
       agent: recorded,
       begins,
       ...defined({ environment: last?.environment ?? begun.environment }),
@@ -251,7 +254,7 @@ export async function withPreviousRun(
       ...(there && { recordedRights: there.rights }),
       ...(begun && (await past()).length > 0 && !earlier.refresh && { recordedModel: begun.model }),
       ...(await earlier.imagesOf(call.run, call.task.images)),
-      ...(talk && { before: talk.messages, ...defined({ environment: talk.environment }) }),
+      ...(talk && { before: talk.messages, readable: talk.files, ...defined({ environment: talk.environment }) }),
     },
     roster: { ...roster, find: (other) => (other === name ? agent : roster.find(other)) },
   };

@@ -36,7 +36,13 @@ export type TaskWorldSettings = Readonly<{
   /** Whether an agent that starts another may choose its model; true by default. */
   callersMayChoose?: boolean;
   /** How much of tool results and task outputs is stored and shown. */
-  output?: Readonly<{ summaryChars?: number; summaryCut?: SummaryCut; maxBytes?: number; maxLines?: number }>;
+  output?: Readonly<{
+    summaryChars?: number;
+    summaryCut?: SummaryCut;
+    maxBytes?: number;
+    maxLines?: number;
+    box?: boolean;
+  }>;
   /** Which tool names models see; subcrew's own by default. */
   toolNames?: ToolNameStyle;
   /** The delegation tools of agents whose files do not name a delegation tool; `task` by default. */

@@ -5,7 +5,7 @@ const input = z.strictObject({
   to: z
     .string()
     .min(1)
-    .describe("receiver: name or path of a running task of this run, such as an agent you started, or `parent`"),
+    .describe("receiver: name, path or id of a running task of this run, such as an agent you started, or `parent`"),
   message: z.string().min(1).max(10_000).describe("the message; the receiver reads it before its next turn"),
 });
 

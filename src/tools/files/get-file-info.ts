@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
-import { type OpenedFile, openInside, printableName } from "../../runtime/files/open-contained.ts";
+import { type OpenedFile, openInside } from "../../runtime/files/open-contained.ts";
+import { readableRoot, shownPath } from "../workspace/handed-root.ts";
 import { isBinary, linesOf } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { entriesOf } from "../workspace/walk.ts";
-import { rootOfCall } from "../workspace/writable-path.ts";
 import { pathAliases } from "../workspace/path-aliases.ts";
 
 const input = z.strictObject({
@@ -24,7 +24,7 @@ export const getFileInfo = defineTool({
   timeoutMs: 30_000,
   async run({ path }, context) {
     const { signal } = context;
-    const root = await rootOfCall(context, path);
+    const root = await readableRoot(context, path);
     const opened = await openInside(root, path).catch(withNearNames(root, path));
     try {
       const content =
@@ -32,7 +32,7 @@ export const getFileInfo = defineTool({
           ? await contentOf(opened, signal)
           : `entries: ${(await entriesOf(root, { path: opened.path, ignore: undefined })).length}`;
       return [
-        `path: ${printableName(opened.path) || "."}`,
+        `path: ${shownPath(root, opened.path) || "."}`,
         `kind: ${opened.kind === "file" ? "file" : "folder"}`,
         ...(opened.kind === "file" ? [`size: ${opened.stats.size} bytes`] : []),
         content,

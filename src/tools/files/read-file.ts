@@ -2,12 +2,11 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { MAX_OUTPUT_BYTES, MAX_OUTPUT_LINES } from "../../core/text/cut.ts";
 import { type OpenedFile, openInside, quoted } from "../../runtime/files/open-contained.ts";
-import { handedRoot } from "../workspace/handed-root.ts";
+import { readableRoot } from "../workspace/handed-root.ts";
 import { isBinary, linesOf, shown } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { pathAliases } from "../workspace/path-aliases.ts";
 import { lookOf } from "../../runtime/files/write-contained.ts";
-import { rootOfCall } from "../workspace/writable-path.ts";
 
 const input = z.strictObject({
   path: z.string().min(1).describe("the file, relative to the working folder"),
@@ -39,7 +38,7 @@ export const readFile = defineTool({
   subjects: ({ path }) => [{ kind: "path", path, change: false }],
   timeoutMs: 30_000,
   async run(wanted, context) {
-    const root = (await handedRoot(context, wanted.path)) ?? (await rootOfCall(context, wanted.path));
+    const root = await readableRoot(context, wanted.path);
     const opened = await openInside(root, wanted.path).catch(withNearNames(root, wanted.path));
     try {
       if (opened.kind === "directory")

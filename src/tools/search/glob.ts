@@ -2,10 +2,10 @@ import { z } from "zod";
 import { globMatcher } from "../../core/rules/glob.ts";
 import { defineTool } from "../../core/task/tool.ts";
 import { openInside, printableName, quoted } from "../../runtime/files/open-contained.ts";
+import { readableRoot } from "../workspace/handed-root.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { pathAliases } from "../workspace/path-aliases.ts";
 import { folderAt, walk } from "../workspace/walk.ts";
-import { rootOfCall } from "../workspace/writable-path.ts";
 
 const MOST_PATHS = 1_000;
 
@@ -32,7 +32,7 @@ export const glob = defineTool({
     if (/(?:^|\/)\.\.(?:\/|$)/.test(pattern))
       throw new Error(`${quoted(pattern)} leads out of the folder: patterns match only files inside the folder`);
     const matches = globMatcher(pattern);
-    const root = await rootOfCall(context, path);
+    const root = await readableRoot(context, path);
     const opened = await openInside(root, path).catch(withNearNames(root, path));
     await opened.handle.close();
     if (opened.kind === "file") throw new Error(`${quoted(path)} is a file: give the folder to search`);

@@ -4,12 +4,12 @@ import { z } from "zod";
 import { globMatcher } from "../../core/rules/glob.ts";
 import { defineTool, type Tool, type ToolContext } from "../../core/task/tool.ts";
 import { cutHead, MAX_OUTPUT_BYTES } from "../../core/text/cut.ts";
-import { openInside, printableName, quoted, type Root } from "../../runtime/files/open-contained.ts";
+import { openInside, quoted, type Root } from "../../runtime/files/open-contained.ts";
+import { type ReadableRoot, readableRoot, shownPath } from "../workspace/handed-root.ts";
 import { linesOf } from "../workspace/lines.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { pathAliases } from "../workspace/path-aliases.ts";
 import { folderAt } from "../workspace/walk.ts";
-import { rootOfCall } from "../workspace/writable-path.ts";
 import type { Hit, Search } from "./query.ts";
 import { search } from "./search.ts";
 
@@ -62,9 +62,7 @@ export const grepWith = (find: Search): Tool =>
     timeoutMs: 30_000,
     async run(wanted, context) {
       const found = await hitsFor(find, wanted, context);
-      return wanted.filesOnly
-        ? counted(found)
-        : shown(await rootOfCall(context, wanted.path ?? "."), found, { wanted, signal: context.signal });
+      return wanted.filesOnly ? counted(found) : shown(found, { wanted, signal: context.signal });
     },
   });
 
@@ -80,6 +78,7 @@ const MOST_COUNTED = 1_000;
 const NARROWER = "use a path, a glob or a narrower pattern";
 
 type Found = Readonly<{
+  root: ReadableRoot;
   hits: readonly Hit[];
   /** A note after the matches: that some are missing, or that there are none; empty otherwise. */
   notice: string;
@@ -100,7 +99,7 @@ async function hitsFor(find: Search, wanted: Input, context: ToolContext): Promi
       "the pattern contains a line break or NUL: every match lies within one line, so search for one line of the text",
     );
   const passes = filterOf(wanted.glob);
-  const root = await rootOfCall(context, path);
+  const root = await readableRoot(context, path);
   const opened = await openInside(root, path).catch(withNearNames(root, path));
   await opened.handle.close();
   const isFile = opened.kind === "file";
@@ -115,15 +114,19 @@ async function hitsFor(find: Search, wanted: Input, context: ToolContext): Promi
     for await (const hit of find(query, AbortSignal.any([signal, deadline]))) {
       if (!passes(hit.path) || (await isShut(hit.path))) continue;
       if (!filesOnly || hits.at(-1)?.path !== hit.path) results++;
-      if (results > maxResults) return { hits, notice: `[only the first ${maxResults} ${kind}: ${NARROWER}]` };
+      if (results > maxResults) return { root, hits, notice: `[only the first ${maxResults} ${kind}: ${NARROWER}]` };
       hits.push(hit);
     }
   } catch (error) {
     signal.throwIfAborted();
     if (!deadline.aborted) throw error;
-    return { hits, notice: `[stopped after ${SEARCH_MS / 1_000} s, there may be more matches: use a path or a glob]` };
+    return {
+      root,
+      hits,
+      notice: `[stopped after ${SEARCH_MS / 1_000} s, there may be more matches: use a path or a glob]`,
+    };
   }
-  return { hits, notice: hits.length > 0 ? "" : `[no match for ${quoted(pattern)}]` };
+  return { root, hits, notice: hits.length > 0 ? "" : `[no match for ${quoted(pattern)}]` };
 }
 
 /**
@@ -149,18 +152,14 @@ function filterOf(glob: string | undefined): (path: string) => boolean {
 }
 
 /** The files with their numbers of matching lines; the lines themselves are not read. */
-function counted({ hits, notice }: Found): string {
-  const rows = [...byFile(hits)].map(([path, lines]) => `${printableName(path)}: ${lines.size}`);
+function counted({ root, hits, notice }: Found): string {
+  const rows = [...byFile(hits)].map(([path, lines]) => `${shownPath(root, path)}: ${lines.size}`);
   return [...rows, ...(notice === "" ? [] : [notice])].join("\n");
 }
 
 type Showing = Readonly<{ wanted: Input; signal: AbortSignal }>;
 
-async function shown(
-  root: Root,
-  { hits, notice }: Found,
-  { wanted: { context = 0 }, signal }: Showing,
-): Promise<string> {
+async function shown({ root, hits, notice }: Found, { wanted: { context = 0 }, signal }: Showing): Promise<string> {
   const rows: string[] = [];
   let left = MAX_OUTPUT_BYTES;
   for (const [path, lines] of byFile(hits)) {
@@ -187,7 +186,7 @@ function byFile(hits: readonly Hit[]): Map<string, Set<number>> {
 type Wanted = Readonly<{ path: string; lines: ReadonlySet<number>; context: number; signal: AbortSignal }>;
 
 /** The matching lines. They are read from the opened and checked file, not from the search output. */
-async function rowsOf(root: Root, { path, lines, context, signal }: Wanted): Promise<string[]> {
+async function rowsOf(root: ReadableRoot, { path, lines, context, signal }: Wanted): Promise<string[]> {
   const opened = await openInside(root, path).catch(() => undefined);
   if (opened?.kind !== "file") {
     await opened?.handle.close();
@@ -197,7 +196,7 @@ async function rowsOf(root: Root, { path, lines, context, signal }: Wanted): Pro
     [...lines].flatMap((line) => Array.from({ length: 2 * context + 1 }, (_, n) => line - context + n)),
   );
   const last = Math.max(...around);
-  const name = printableName(path);
+  const name = shownPath(root, path);
   const rows: string[] = [];
   let before = 0;
   try {

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { openInside, printableName, quoted, type Root } from "../../runtime/files/open-contained.ts";
+import { readableRoot } from "../workspace/handed-root.ts";
 import { withNearNames } from "../workspace/near-names.ts";
 import { pathAliases } from "../workspace/path-aliases.ts";
 import { entriesOf, type Folder, type FolderEntry, folderAt } from "../workspace/walk.ts";
-import { rootOfCall } from "../workspace/writable-path.ts";
 
 const MOST_ENTRIES = 1_000;
 
@@ -27,7 +27,7 @@ export const listFiles = defineTool({
   timeoutMs: 30_000,
   async run({ path = ".", depth = 2 }, context) {
     const { signal } = context;
-    const root = await rootOfCall(context, path);
+    const root = await readableRoot(context, path);
     const opened = await openInside(root, path).catch(withNearNames(root, path));
     await opened.handle.close();
     if (opened.kind === "file") throw new Error(`${quoted(path)} is a file: use read_file to see what is in it`);
