@@ -76,11 +76,12 @@ function endLines(state: State, look: Look): string[] {
     return [`${colors.yellow("paused")}${why === "" ? "" : `: ${why}`}${look.signs.dot}${facts}`];
   }
   const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
+  const offline = state.offline ? [`  ${colors.yellow(OFFLINE)}`] : [];
   if (outcome.status === "ok")
     return [
       `${colors.green("done")} in ${took(ms, look)}${look.signs.dot}${facts}`,
       ...(outcome.limit ? [`  ${colors.yellow(limitNote(outcome))}`] : []),
-      ...(state.offline ? [`  ${colors.yellow(OFFLINE)}`] : []),
+      ...offline,
     ];
   const word = outcome.status === "cancelled" ? colors.yellow("cancelled") : colors.red("failed");
   const why = alreadySaid(state, outcome)
@@ -89,10 +90,11 @@ function endLines(state: State, look: Look): string[] {
         .split("\n")
         .map((line) => `  ${terminalLine(line)}`);
   const hint = alreadySaid(state, outcome) || hintOf(outcome) === "" ? [] : [`  ${hintOf(outcome)}`];
-  return [`${word} after ${took(ms, look)}${look.signs.dot}${facts}`, ...why, ...hint];
+  return [`${word} after ${took(ms, look)}${look.signs.dot}${facts}`, ...why, ...hint, ...offline];
 }
 
-const OFFLINE = "No key of a model provider was found, so the offline model answered.";
+const OFFLINE =
+  "No key of a model provider was found, so the offline model answered: it quotes what it finds and does not reason. Set a key, such as ANTHROPIC_API_KEY, or name a model with --model.";
 
 /** The results reused from earlier runs, and the savings. */
 function reuseLines(state: State, look: Look): string[] {

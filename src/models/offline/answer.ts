@@ -3,7 +3,7 @@ import type { Evidence } from "./evidence.ts";
 import type { ParsedQuestion } from "./question.ts";
 import type { ReportedPlace, Section } from "./report.ts";
 import { allTerms } from "./steps.ts";
-import { ADVICE, INTRODUCTION, SEARCHED, VERDICT } from "./voice.ts";
+import { SEARCHED, VERDICT } from "./voice.ts";
 
 /** The data that an answer of the offline model is composed of. */
 export type AnswerParts = Readonly<{
@@ -16,12 +16,11 @@ export type AnswerParts = Readonly<{
   canSearch: boolean;
 }>;
 
-/** The full answer: an introduction, what was searched, the places with their lines, and what to do for more. */
+/** The full answer: what was searched, and the places with their lines. */
 export function answerText(answer: AnswerParts): string {
   const { question, sections, quoted } = answer;
   const found = sections.some(({ findings }) => findings.length > 0);
   return [
-    INTRODUCTION,
     ...wishText(question),
     searchedText(answer),
     ...(found
@@ -30,7 +29,6 @@ export function answerText(answer: AnswerParts): string {
     ...(quoted.length > 0
       ? [`From the text that came with the task:\n${quoted.map((line) => `> ${short(line, 200)}`).join("\n")}`]
       : []),
-    ADVICE,
     ...(question.wants === "review" ? [VERDICT] : []),
   ]
     .filter((part) => part !== "")
@@ -92,13 +90,18 @@ function nothingText({ question, evidence, quoted, canSearch }: AnswerParts): st
       : "The question contains no words to search for. Use words that occur in this project: names, files, messages.";
   }
   if (!canSearch) return "The agent has no search tool: give the agent grep_files, glob, list_files or read_file.";
-  const top = evidence.tree.split("\n").filter((row) => row !== "" && !/^[\s[]/.test(row));
+  const top = evidence.tree.split("\n").filter((row) => row !== "" && !/^\s|^\[.*\]$/.test(row));
   const holds =
     top.length > 0
       ? ` The folder holds: ${top.slice(0, 12).join(", ")}${top.length > 12 ? ", ..." : ""}`
-      : " The folder seems to be empty.";
+      : evidence.tree.startsWith(EMPTY_FOLDER)
+        ? " The folder seems to be empty."
+        : "";
   return `Nothing was found. Try other words, or names as they are written in the code.${holds}`;
 }
+
+/** How `list_files` begins its answer about an empty folder. */
+const EMPTY_FOLDER = "[the folder is empty";
 
 function sectionText({ title: asked, findings, more }: Section, titled: boolean): string {
   const title = titled ? [`## ${/[/.]/.test(asked) ? asked : asked.charAt(0).toUpperCase() + asked.slice(1)}`] : [];

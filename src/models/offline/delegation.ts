@@ -4,7 +4,6 @@ import { isRecord } from "../../core/text/json.ts";
 import { exchanges } from "./evidence.ts";
 import type { ParsedQuestion } from "./question.ts";
 import type { PlannedCall } from "./steps.ts";
-import { ADVICE, INTRODUCTION, withoutVoice } from "./voice.ts";
 
 /** A tool that delegates to another agent, with the parameter names found in its schema. */
 type Hand = Readonly<{ tool: string; who: string; what: string; short?: string; agent: string }>;
@@ -41,8 +40,8 @@ export function handings(
   }));
 }
 
-/** Matches the id for continuing an agent, which is removed from answers that are passed on. */
-const ADDRESS = /\s*\[agentId: [^\]\n]*\]\s*$/;
+/** Matches the id for continuing an agent and what follows it, which are removed from answers that are passed on. */
+const ADDRESS = /\s*\[agentId: [^\]\n]*\][^]*$/;
 
 /** The combined answers of the agents; `undefined` when no agent was asked or no agent succeeded. */
 export function relayed(tools: readonly ToolSpec[], after: readonly Message[]): string | undefined {
@@ -53,9 +52,9 @@ export function relayed(tools: readonly ToolSpec[], after: readonly Message[]): 
     const part = isRecord(call.input) && hand ? call.input[hand.what] : undefined;
     const asked = typeof part === "string" ? part : "";
     const title = answers.length > 1 ? `## ${asked}\n\n` : "";
-    return `${title}${answer.error ? `The agent did not succeed: ${answer.text}` : withoutVoice(answer.text).replace(ADDRESS, "").trim()}`;
+    return `${title}${answer.error ? `The agent did not succeed: ${answer.text}` : answer.text.replace(ADDRESS, "").trim()}`;
   });
-  return [INTRODUCTION, ...parts, ADVICE].join("\n\n");
+  return parts.join("\n\n");
 }
 
 /** The messages without delegations: when no agent succeeded, the model searches by itself. */

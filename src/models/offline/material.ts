@@ -1,5 +1,4 @@
 import type { ParsedQuestion } from "./question.ts";
-import { isOwnVoice } from "./voice.ts";
 
 /**
  * The most relevant lines of texts that were attached to the task, in their order: references to places in files (such
@@ -19,7 +18,7 @@ export function keyLines({ material, clauses }: ParsedQuestion, most = 8): strin
 }
 
 function worthOf(text: string, matching: number): number {
-  if (/^[-=*_#>|`~\s]*$/.test(text) || isOwnVoice(text)) return 0;
+  if (/^[-=*_#>|`~\s]*$/.test(text)) return 0;
   const place = /[\w/-]\.\w+:\d+/.test(text) ? 3 : 0;
   const heading = /^(?:#{1,4}\s|\*\*)/.test(text) ? 1 : 0;
   return place + heading + matching * 2 + (text.length > 30 ? 0.5 : 0.1);

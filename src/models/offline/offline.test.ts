@@ -76,8 +76,6 @@ test("the offline model searches, reads, and answers with places in the code", a
   expect(text).toContain("5  export async function login(name: string, password: string): Promise<Session> {");
   expect(text).toMatch(/## How long does a session live\n\n1\. src\/auth\/session\.ts:\d/);
   expect(text).toContain("2  export const SESSION_MINUTES = 30;");
-  expect(text).toContain("This is the offline model");
-  expect(text).toContain("--model");
   expect(text).not.toContain("dist/");
   expect(text).not.toMatch(/^\d\. (?:package-lock|CHANGELOG)/m);
   expect(turns).toBeLessThanOrEqual(4);
@@ -131,10 +129,9 @@ test("the offline model says that it cannot do a request, and returns its findin
 });
 
 test.each(["hello!", "Thanks, what can you do?", "", "???"])(
-  "asked %j, the offline model says what it is and searches nothing",
+  "asked %j, the offline model asks for words of the project and searches nothing",
   async (prompt) => {
     const { text, calls } = await drive(offline, { prompt, cwd: shop(), with: tools });
-    expect(text).toContain("This is the offline model");
     expect(text).toContain("Use words that occur in this project");
     expect(calls).toEqual([]);
   },
@@ -165,6 +162,28 @@ test("in an empty folder the offline model finds nothing and says so", async () 
   expect(text).toContain("Nothing was found.");
   expect(text).toContain("The folder seems to be empty.");
   expect(turns).toBeLessThanOrEqual(3);
+});
+
+test("the offline model calls a folder empty only if it has listed it", async () => {
+  const prompt = "Where is the zebra?";
+  for (const some of [tools, only("grep_files", "glob", "read_file"), only("grep_files")])
+    expect((await drive(offline, { prompt, cwd: shop(), with: some })).text).not.toContain("empty");
+});
+
+test("inputs and recordings of a run in its folder are no evidence", async () => {
+  const prompt = 'Where is the "session" started?';
+  const written = 'Where is the \\"session\\" started?';
+  const cwd = tempFolder({
+    "src/session.ts": "export function startSession() {}\n",
+    "team.yaml": `team:\n  tasks:\n    - { id: a, task: "${written}" }\n`,
+    "tape.json": `{\n "turns": [\n  { "begins": "${written}" },\n  { "text": "The session is started." }\n ]\n}\n`,
+    "config.yaml": "session: started by the server\n",
+  });
+  const { text } = await drive(offline, { prompt, cwd, with: tools });
+  expect(text).toContain("src/session.ts:1 startSession");
+  expect(text).toContain("Files with matches: 2, read: 2."); // the file and config.yaml
+  expect(text).not.toMatch(/team\.yaml|tape\.json/);
+  expect((await drive(offline, { prompt: `${prompt} See team.yaml.`, cwd, with: tools })).text).toContain("team.yaml");
 });
 
 test("the offline model reports failed calls", async () => {

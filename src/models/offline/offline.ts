@@ -4,6 +4,7 @@ import { messageOf } from "../../core/schema/error.ts";
 import { estimatedUsage, written } from "../wires/estimate.ts";
 import { type AnswerParts, answerText, stepsText, summaryText } from "./answer.ts";
 import { handings, ownWork, relayed } from "./delegation.ts";
+import { withoutEchoes } from "./echoes.ts";
 import { evidenceFrom } from "./evidence.ts";
 import { fillSchema } from "./fill.ts";
 import { keyLines } from "./material.ts";
@@ -41,7 +42,7 @@ function turnFor(request: ModelRequest): Turn {
   const task = messages[start];
   const question = questionOf(task?.role === "user" ? task.text : "");
   const after = messages.slice(start + 1);
-  const evidence = evidenceFrom(ownWork(tools, after), isFinishTool);
+  const evidence = withoutEchoes(evidenceFrom(ownWork(tools, after), isFinishTool), question);
   const last = messages.at(-1);
   const finish = finishTool(request);
   const mustFinish =

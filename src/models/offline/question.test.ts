@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { growth } from "../../../test/support/growth.ts";
 import { prompts } from "../../embedded.ts";
 import { isDemand, questionOf, taskIndex } from "./question.ts";
-import { ADVICE, INTRODUCTION } from "./voice.ts";
 
 const asked = (prompt: string): string[][] =>
   questionOf(prompt).clauses.map(({ terms }) => terms.map(({ name }) => name));
@@ -37,7 +36,7 @@ test("the offline model treats attached text as material, not as the question", 
 
 test("an earlier answer of the offline model is recognised anywhere in the prompt", () => {
   const finding = "1. src/a.ts:3 login (matches login)\n   3  export function login() {";
-  const before = [INTRODUCTION, "Searched for: login. Files with matches: 1, read: 1.", finding, ADVICE].join("\n\n");
+  const before = ["Searched for: login. Files with matches: 1, read: 1.", finding].join("\n\n");
   for (const prompt of [`Say more about the session in\n\n${before}`, `Say more about the session: ${before}`]) {
     expect(asked(prompt)).toEqual([["session"]]);
     expect(questionOf(prompt).material).toEqual(finding.split("\n"));

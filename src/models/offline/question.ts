@@ -2,7 +2,7 @@ import type { Message } from "../../core/model/model.ts";
 import { prompts } from "../../embedded.ts";
 import { teamPreface } from "../../modes/team.ts";
 import { type Term, termsOf } from "./terms.ts";
-import { isOwnVoice, withoutVoice } from "./voice.ts";
+import { withoutVoice } from "./voice.ts";
 import { CHANGES } from "./words.ts";
 
 /** A question, split into its clauses, the files that it names, and what it asks for. */
@@ -55,10 +55,7 @@ const MOST_CLAUSES = 4;
 
 function parted(prompt: string): { asked: string; material: string[] } {
   const { plain, material } = withoutBlocks(withoutVoice(prompt.replace(prompts.attached, "")));
-  const paragraphs = plain
-    .split(/\n\s*\n/)
-    .map((text) => text.trim())
-    .filter((text) => !isOwnVoice(text));
+  const paragraphs = plain.split(/\n\s*\n/).map((text) => text.trim());
   const asked = paragraphs.filter((text) => text !== "" && !isFindings(text));
   material.push(...paragraphs.filter(isFindings).flatMap((text) => text.split("\n")));
   // The task is at the beginning or at the end of the prompt; the text between is attached material.

@@ -1,4 +1,5 @@
 import { defined } from "../../core/text/defined.ts";
+import { DATA } from "./echoes.ts";
 import type { Evidence } from "./evidence.ts";
 import type { ParsedQuestion } from "./question.ts";
 import type { Term } from "./terms.ts";
@@ -182,7 +183,7 @@ const KINDS: readonly Readonly<{ path: RegExp; unless: RegExp; worth: number }>[
     worth: 0.25,
   },
   { path: /(?:^|\/)(?:examples?|bench(?:marks?)?|scripts?)\//i, unless: /example|bench|script/i, worth: 0.5 },
-  { path: /\.(?:json|jsonl|csv|ya?ml|toml|xml|svg|txt)$/i, unless: /json|csv|ya?ml|toml|config|setting/i, worth: 0.35 },
+  { path: DATA, unless: /json|csv|ya?ml|toml|config|setting/i, worth: 0.35 },
   { path: /\.(?:md|mdx|rst|adoc)$/i, unless: /\bdocs?\b|document|readme|guide|prompt/i, worth: 0.45 },
 ];
 

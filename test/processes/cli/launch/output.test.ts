@@ -26,10 +26,13 @@ describe("one task", () => {
   });
 
   test("a known price is shown, and tool calls are counted", async () => {
-    const calls = ["current_time", "list_files", "list_files"].map((name) => ({ name, input: {} }));
+    const calls = ["glob", "list_files", "list_files"].map((name) => ({
+      name,
+      input: name === "glob" ? { pattern: "*" } : {},
+    }));
     const there = place({ "turns.json": script({ calls, cost: 0.01 }, { text: "two", cost: 0.02 }) });
     const { stderr } = await there.run(asked);
-    expect(stderr).toContain("$0.0300 · list_files×2, current_time×1 · scripted:turns.json");
+    expect(stderr).toContain("$0.0300 · list_files×2, glob×1 · scripted:turns.json");
   });
 
   test("the summary states what was reused and how much that saved", async () => {
@@ -190,7 +193,7 @@ test.each([
   [
     "the output of the step before, in a chain of two agents of pi",
     ["chain", "scout=Where are the birds?", "planner=What does this say? {previous}", "--json"],
-    /"type":"node\.started"[^\n]*"prompt":"What does this say\? This is the offline model/,
+    /"type":"node\.started"[^\n]*"prompt":"What does this say\? The agent has no search tool/,
   ],
 ])("smoke run: %s reaches the model", async (_, args, answer) => {
   const there = place({

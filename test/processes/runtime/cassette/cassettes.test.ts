@@ -15,13 +15,13 @@ import { tempFolder } from "../../../support/temp-folder.ts";
 
 const note = (text: string): object => ({ calls: [{ name: "memory_append", input: { key: "notes", text } }] });
 const work = { "a.json": script(note("one"), note("two"), "the answer") };
-const args = ["run", "general", "what is it?", "--model", "scripted:a.json"];
+const args = ["run", "pegasus:general", "what is it?", "--model", "scripted:a.json"];
 const memory = (at: Place): boolean => existsSync(join(at.home, "state", "memory"));
 
 async function recorded(more: Readonly<Record<string, string>> = {}, prompt = "what is it?"): Promise<string> {
   const at = place({ ...work, ...more });
   const { code, stderr } = await at.run(
-    ["run", "general", prompt, "--model", "scripted:a.json", "--record", "tape.json"],
+    ["run", "pegasus:general", prompt, "--model", "scripted:a.json", "--record", "tape.json"],
     { env: { SERVICE_TOKEN: "hush-hush-12345678" } },
   );
   expect(code, stderr).toBe(0);
@@ -60,7 +60,7 @@ describe("subcrew run --replay", () => {
     const at = place({ "tape.json": await recorded(), ...work });
     const other = await at.run([
       "run",
-      "general",
+      "pegasus:general",
       "something else",
       "--model",
       "scripted:a.json",
@@ -69,7 +69,7 @@ describe("subcrew run --replay", () => {
     ]);
     expect(other.code).toBe(1);
     expect(other.stderr).toContain(
-      '"general" sent its model a different request: message 1 is now "something else", but was "what is it?" in the recording',
+      '"pegasus:general" sent its model a different request: message 1 is now "something else", but was "what is it?" in the recording',
     );
     expect(memory(at)).toBe(false);
   });

@@ -31,14 +31,14 @@ const input = (value: unknown): string => JSON.stringify(value);
 
 /** All five modes, each with tools that write a line whenever they run; and one of them in the background. */
 export const modes: Record<string, Mode> = {
-  single: { args: ["run", "general", "do it", "--model", model("a")], files },
+  single: { args: ["run", "pegasus:general", "do it", "--model", model("a")], files },
   parallel: {
     args: ["parallel", "--input", "work.json"],
     files: {
       ...files,
       "work.json": input({
         mode: "parallel",
-        tasks: ["a", "b", "c", "d"].map((name) => ({ name, agent: "general", task: name, model: model(name) })),
+        tasks: ["a", "b", "c", "d"].map((name) => ({ name, agent: "pegasus:general", task: name, model: model(name) })),
       }),
     },
   },
@@ -48,12 +48,16 @@ export const modes: Record<string, Mode> = {
       ...files,
       "work.json": input({
         mode: "chain",
-        chain: ["a", "b", "c"].map((name) => ({ agent: "general", task: `${name} {previous}`, model: model(name) })),
+        chain: ["a", "b", "c"].map((name) => ({
+          agent: "pegasus:general",
+          task: `${name} {previous}`,
+          model: model(name),
+        })),
       }),
     },
   },
   race: {
-    args: ["race", "--agents", "general", "--models", [model("a"), model("slow")].join(), "who is first?"],
+    args: ["race", "--agents", "pegasus:general", "--models", [model("a"), model("slow")].join(), "who is first?"],
     files: { ...files, "slow.json": slow },
   },
   team: {
@@ -65,8 +69,8 @@ export const modes: Record<string, Mode> = {
         mode: "team",
         team: {
           members: ["a", "b", "c", "d"]
-            .map((role) => ({ role, agent: "general", model: model(role) }))
-            .concat([{ role: "judge", agent: "general", model: model("review") }]),
+            .map((role) => ({ role, agent: "pegasus:general", model: model(role) }))
+            .concat([{ role: "judge", agent: "pegasus:general", model: model("review") }]),
           tasks: [
             { id: "one", task: "a", assignee: "a" },
             { id: "two", task: "b", assignee: "b", depends: ["one"] },

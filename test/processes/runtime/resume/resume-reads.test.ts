@@ -23,7 +23,7 @@ test("resuming a run, or continuing one of its tasks, reads its journal once", a
   if (process.platform !== "linux") return skip("only Linux counts what a process reads");
   const at = place({
     "count.mjs": count,
-    "a.json": script({ calls: [{ name: "current_time", input: {} }] }, { text: "done", delayMs: 60 }),
+    "a.json": script({ calls: [{ name: "list_files", input: {} }] }, { text: "done", delayMs: 60 }),
   });
   const args = ["run", "general", "x", "--model", "scripted:a.json", "--json"];
   const start = async (): Promise<string> => {

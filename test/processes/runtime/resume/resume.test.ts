@@ -146,7 +146,7 @@ test("RES-12: a run that is cancelled at any point of a resume ends once, and no
 
 test("RES-08: a run is resumed in its own folder; when that is missing, it is reported and nothing runs", async () => {
   const at = place({
-    "a.json": script({ calls: [{ name: "current_time", input: {} }] }, { text: "done", delayMs: 60 }),
+    "a.json": script({ calls: [{ name: "list_files", input: {} }] }, { text: "done", delayMs: 60 }),
   });
   const args = ["run", "general", "x", "--model", "scripted:a.json"];
   const killed = await at.run(args, { env: { SUBCREW_FAULT: "kill@journal.synced:1" } });

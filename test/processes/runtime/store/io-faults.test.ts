@@ -11,7 +11,7 @@ const words = {
     // The tool waits until the record of its call is stored before it writes.
     { calls: [{ name: "memory_write", input: { key: "note", text: "x" } }] },
     // Slow turns are recorded one by one; faster ones share a write.
-    { calls: [{ name: "current_time", input: {} }], delayMs: 60 },
+    { calls: [{ name: "list_files", input: {} }], delayMs: 60 },
     { text: "done", delayMs: 60 },
   ),
 };
@@ -153,7 +153,7 @@ describe("a state folder", () => {
   test("IO-01: on a full disk: the run stops, the files are complete, and with more space it continues", async (context) => {
     const turns = Array.from({ length: 12 }, () => ({
       text: "x".repeat(8_000),
-      calls: [{ name: "current_time", input: {} }],
+      calls: [{ name: "list_files", input: {} }],
       delayMs: 20,
     }));
     const at = place({ "a.json": script(...turns, "done") });

@@ -7,7 +7,7 @@ const files = {
 };
 const runs = (model: string, writes: string): string[] => [
   "run",
-  "general",
+  "pegasus:general",
   "x",
   "--model",
   `scripted:${model}`,
@@ -29,5 +29,5 @@ test("a process that needs files held by a run of another process waits, names t
   const { code, stdout } = await second.ended;
   expect(code).toBe(0);
   const waited = stdout.split("\n").find((line) => line.includes("node.waiting"));
-  expect(JSON.parse(waited ?? "{}")).toMatchObject({ for: [{ task: "general", files: ["src/**"], run }] });
+  expect(JSON.parse(waited ?? "{}")).toMatchObject({ for: [{ task: "pegasus:general", files: ["src/**"], run }] });
 });

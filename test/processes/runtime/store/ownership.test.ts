@@ -22,7 +22,7 @@ const patient = {
 
 test("RES-04: a dead owner is replaced by the next process without manual cleanup", async () => {
   const at = place(patient);
-  const first = at.start(["run", "general", "x", "--model", "scripted:work.json", "--json"]);
+  const first = at.start(["run", "pegasus:general", "x", "--model", "scripted:work.json", "--json"]);
   await first.until("tool.started");
   first.child.kill("SIGKILL");
   await first.ended;
@@ -35,7 +35,7 @@ test("RES-04: a dead owner is replaced by the next process without manual cleanu
 
 test("RES-05: a process with the pid of a dead owner is not mistaken for it, and gets no signal", async () => {
   const at = place(patient);
-  const first = at.start(["run", "general", "x", "--model", "scripted:work.json", "--json"]);
+  const first = at.start(["run", "pegasus:general", "x", "--model", "scripted:work.json", "--json"]);
   await first.until("tool.started");
   first.child.kill("SIGKILL");
   await first.ended;
@@ -60,7 +60,7 @@ test("CLK-02: a suspended owner keeps its run, which continues with the process"
   const at = place({
     "work.json": script({ text: "wait", calls: [{ name: "sleep", input: { seconds: 3 } }] }, "done"),
   });
-  const first = at.start(["run", "general", "x", "--model", "scripted:work.json", "--json"]);
+  const first = at.start(["run", "pegasus:general", "x", "--model", "scripted:work.json", "--json"]);
   await first.until("tool.started");
   first.child.kill("SIGSTOP");
   const [id] = readdirSync(join(at.home, "state", "runs"));
@@ -77,7 +77,7 @@ test("CLK-02: a suspended owner keeps its run, which continues with the process"
 
 test("RES-06: a process that is suspended during a write of its run, and replaced, does not confirm the write when it continues", async () => {
   const at = place(patient);
-  const first = at.start(["run", "general", "x", "--model", "scripted:quick.json", "--json"], {
+  const first = at.start(["run", "pegasus:general", "x", "--model", "scripted:quick.json", "--json"], {
     env: { SUBCREW_FAULT: "stop@journal.write:2" },
   });
   onTestFinished(() => void first.child.kill("SIGKILL"));
@@ -107,6 +107,6 @@ async function stopped(pid: number): Promise<boolean> {
 test("strange files in the folder of runs do not disturb any process", async () => {
   const at = place(patient);
   mkdirSync(join(at.home, "state", "runs", "run_abcdefghijkl"), { recursive: true });
-  const done = await at.run(["run", "general", "x", "--model", "scripted:quick.json"]);
+  const done = await at.run(["run", "pegasus:general", "x", "--model", "scripted:quick.json"]);
   expect(done.code).toBe(0);
 });

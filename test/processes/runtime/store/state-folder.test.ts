@@ -20,7 +20,7 @@ const fact = (seq: number, path = "a"): KeptEvent => ({
   type: "note",
   text: `fact ${seq}`,
 });
-const words = { "a.json": script({ calls: [{ name: "current_time", input: {} }] }, { text: "done", delayMs: 60 }) };
+const words = { "a.json": script({ calls: [{ name: "list_files", input: {} }] }, { text: "done", delayMs: 60 }) };
 const four = ["parallel", "general=1", "general=2", "general=3", "general=4", "--model", "scripted:a.json"];
 const stateOf = (at: Place): string => at.env["SUBCREW_HOME"]!;
 const runsOf = (at: Place): string[] => readdirSync(join(stateOf(at), "runs"));
