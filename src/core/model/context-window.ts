@@ -1,3 +1,6 @@
+/** Context window in tokens that is assumed for a model whose window is not known. */
+export const DEFAULT_CONTEXT_WINDOW = 128_000;
+
 /** Context window in tokens by model id; the first matching row is used. */
 const windows: readonly Readonly<{ id: RegExp; tokens: number }>[] = [
   { id: /claude-(opus-(4-[6-9]|[5-9])|sonnet-(4-[6-9]|[5-9])|fable|haiku-[5-9])/, tokens: 1_000_000 },

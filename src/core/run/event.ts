@@ -303,6 +303,9 @@ export const facts = {
     after: count.describe("tokens after"),
     summary: text.exactOptional().describe("the summary that replaces earlier messages"),
     replaced: count.exactOptional().describe("how many messages after the first one the summary replaces"),
+    cut: list(z.strictObject({ call, text, file: text.exactOptional() }))
+      .exactOptional()
+      .describe("the tool results that were too long: their beginning and end, and the file with the whole result"),
   }),
   note: fact("A remark.", { text }),
   warning: fact("A warning.", { code: text, text }),

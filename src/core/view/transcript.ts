@@ -142,8 +142,13 @@ function addTo(draftOf: (event: KeptEvent) => Draft, event: KeptEvent): void {
 }
 
 /** A text about what was removed from a conversation to fit the context window. */
-export const compactedText = ({ summary, before, after }: Extract<KeptEvent, { type: "context.compacted" }>): string =>
-  `${summary === undefined ? "Old tool results were left out of the conversation" : "The conversation was summarised"}: ${before} tokens became ${after}.`;
+export const compactedText = ({
+  summary,
+  cut,
+  before,
+  after,
+}: Extract<KeptEvent, { type: "context.compacted" }>): string =>
+  `${summary !== undefined ? "The conversation was summarised" : cut ? "Long tool results were shortened" : "Old tool results were left out of the conversation"}: ${before} tokens became ${after}.`;
 
 const opened = ({ id, name, input }: ToolCall, at: number): CallEntry => ({
   kind: "call",

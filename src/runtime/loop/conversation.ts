@@ -1,11 +1,5 @@
 import type { KeptEvent } from "../../core/run/event.ts";
-import {
-  dropOldResults,
-  estimateTokens,
-  messageChars,
-  splitForSummary,
-  transcriptOf,
-} from "../../core/model/compact.ts";
+import { messageChars, totalChars } from "../../core/model/compact.ts";
 import type { Message, ModelRequest, ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { createRepeats } from "../../core/model/repeated-calls.ts";
 import type { Spending } from "../../core/outcome/outcome.ts";
@@ -21,13 +15,12 @@ import { callTool, reachesOf } from "./call-tool.ts";
 import { reporterOf } from "./corrections.ts";
 import { conversationHead } from "./conversation-head.ts";
 import { type FinishAttempt, finishText, finishWith, finishWithoutTool } from "./finish-tool.ts";
-import { type RebuiltConversation, rebuildConversation, summarised } from "./rebuild-conversation.ts";
-import { type AnsweredTurn, type Turn, takeTurn } from "./turn.ts";
+import { createRoomMaker } from "./make-room.ts";
+import { type RebuiltConversation, rebuildConversation } from "./rebuild-conversation.ts";
+import type { AnsweredTurn, Turn } from "./turn.ts";
 import { inOrder } from "./turn-order.ts";
 import { addCount } from "../../core/text/json.ts";
 
-/** Share of the context window at which the conversation is compacted. */
-const FULL = 0.8;
 /** Number of denied tool calls after which an agent is stopped. */
 const MAX_DENIALS = 12;
 
@@ -70,7 +63,8 @@ export function openConversation(assignment: Assignment, context: PerformContext
   const sampling = defined({ thinking: agent.thinking, temperature: agent.temperature, topP: agent.topP });
   let { turns } = past;
   const modelCalls = createModelCalls(assignment, context, past);
-  let chars = messages.reduce((sum, message) => sum + messageChars(message), 0);
+  const roomFor = createRoomMaker(assignment, context, { fixedChars, spend: modelCalls.spend });
+  let chars = totalChars(messages);
   let contextTokens = 0;
   /** The model that answers, which after a fallback is not the first model of the task. */
   let answering = model.name;
@@ -229,49 +223,15 @@ export function openConversation(assignment: Assignment, context: PerformContext
     return reply;
   };
 
-  /** Compacts the conversation before the context overflows, or after a provider reported an overflow. */
+  /** Shortens the conversation before the context overflows, or after a provider reported an overflow. */
   const makeRoom = async (signal: AbortSignal, { force = false }: { force?: boolean } = {}): Promise<boolean> => {
-    const window = model.contextWindow;
-    const before = Math.max(contextTokens, estimateTokens(fixedChars + chars));
-    if (!force && (window === undefined || before < window * FULL)) return false;
-    const charsBefore = chars;
-    replace(dropOldResults(messages));
-    const full = force || estimateTokens(fixedChars + chars) >= (window ?? 0) * FULL;
-    const summary = full ? await sumUp(signal) : undefined;
-    if (!force && chars === charsBefore) return false; // no message of the conversation can be left out
-    contextTokens = 0;
-    context.emit({ type: "context.compacted", before, after: estimateTokens(fixedChars + chars), ...summary });
+    const made = await roomFor({ messages, chars, counted: contextTokens, isRefused: force, signal });
+    if (!made) return false;
+    messages.splice(0, messages.length, ...made.messages);
+    chars = totalChars(messages);
+    if (force || made.event.summary !== undefined) contextTokens = 0;
+    context.emit(made.event);
     return true;
-  };
-
-  /** Replaces the older messages by a summary; `undefined` when there is nothing to replace, or no summary. */
-  const sumUp = async (signal: AbortSignal): Promise<{ summary: string; replaced: number } | undefined> => {
-    const parts = splitForSummary(messages);
-    if (!parts) return undefined;
-    context.emit({ type: "note", text: "The conversation fills the context window and is being summarised." });
-    const request: ModelRequest = {
-      model: model.id,
-      system: prompts.sumUp,
-      messages: [{ role: "user", text: transcriptOf([parts.task, ...parts.old]) }],
-      tools: [],
-      toolChoice: "auto",
-    };
-    const turn = await takeTurn(model.model, request, {
-      signal,
-      maxIdleMs: limits.maxIdleMs,
-      live: () => {},
-      emit: context.emit,
-    });
-    if (!("calls" in turn) || turn.text === "") return undefined;
-    modelCalls.spend(turn);
-    const summary = { summary: turn.text, replaced: parts.old.length };
-    replace(summarised(messages, summary));
-    return summary;
-  };
-
-  const replace = (shorter: readonly Message[]): void => {
-    messages.splice(0, messages.length, ...shorter);
-    chars = messages.reduce((sum, message) => sum + messageChars(message), 0);
   };
 
   return {

@@ -122,6 +122,7 @@ async function converse(
         return partly({ status: "cancelled", reason: clock.reason() });
       }
       turn = got;
+      overflowed = false;
     }
     narrow = false;
     const reply = await talk.answer(turn, clock.signal, known);
@@ -284,6 +285,9 @@ async function lastTurn(
     ms,
   );
   try {
+    const turn = await talk.next(controller.signal, { last: true });
+    if (!("fault" in turn) || turn.fault.code !== "MODEL_CONTEXT") return turn;
+    await talk.makeRoom(controller.signal, { force: true });
     return await talk.next(controller.signal, { last: true });
   } finally {
     clear();

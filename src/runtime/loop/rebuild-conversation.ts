@@ -1,4 +1,3 @@
-import { dropOldResults } from "../../core/model/compact.ts";
 import type { Message, ToolAnswer } from "../../core/model/model.ts";
 import type { ReachedLimit } from "../../core/outcome/reached-limit.ts";
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
@@ -113,7 +112,8 @@ export function rebuildConversation(past: readonly KeptEvent[], begin: readonly 
       case "context.compacted":
         close();
         for (const text of mail.splice(0)) messages.push({ role: "user", text });
-        messages.splice(0, messages.length, ...dropOldResults(summarised(messages, event)));
+        messages.splice(0, messages.length, ...summarised(withShorterResults(messages, event.cut), event));
+        files.push(...(event.cut ?? []).flatMap(({ file }) => file ?? []));
         shortened ||= event.summary !== undefined;
         unanswered = undefined;
         break;
@@ -191,6 +191,22 @@ export function summarised(
   if (summary === undefined) return messages;
   const told: Message = { role: "user", text: fill(prompts.summaryFollows, new Map([["summary", summary]])) };
   return messages.toSpliced(1, replaced, told);
+}
+
+/** Messages with a shorter text of some tool results. */
+export function withShorterResults(
+  messages: readonly Message[],
+  cut: readonly Readonly<{ call: string; text: string }>[] = [],
+): readonly Message[] {
+  const texts = new Map(cut.map(({ call, text }) => [call, text]));
+  const shorter = (result: ToolAnswer): ToolAnswer => ({ ...result, text: texts.get(result.id) ?? result.text });
+  return texts.size === 0
+    ? messages
+    : messages.map((message) =>
+        message.role === "tool" && message.results.some(({ id }) => texts.has(id))
+          ? { ...message, results: message.results.map(shorter) }
+          : message,
+      );
 }
 
 const notCarriedOut = ({ id, name }: { id: string; name: string }): ToolAnswer => ({
