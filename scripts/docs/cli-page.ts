@@ -20,7 +20,7 @@ export function cliPage(all: readonly Loaded[]): string {
     "| 0 | ok |",
     "| 1 | the task failed |",
     "| 2 | a mistake in the command line, a file or a setting |",
-    "| 3 | refused by a rule, or an answer is needed |",
+    "| 3 | refused by a rule, an answer is needed, or a change was not made because nobody could be asked |",
     "| 4 | a limit was reached |",
     "| 5 | the result is invalid or empty |",
     "| 129, 130, 143 | ended by a closed terminal, by Ctrl-C or a cancel, by SIGTERM |",

@@ -1,4 +1,4 @@
-import type { Event } from "../core/run/event.ts";
+import { type Event, deniedText } from "../core/run/event.ts";
 import { isRecord, ownEntry } from "../core/text/json.ts";
 import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import type { SessionUpdate, ToolKind } from "./sdk.ts";
@@ -86,6 +86,7 @@ export function createUpdateWriter(): UpdateWriter {
         case "tool.ended":
           return [ending(event.path, event.call, event.error ? "failed" : "completed", event.text)];
         case "tool.denied":
+          return [ending(event.path, event.call, "failed", deniedText(event))];
         case "tool.rejected":
         case "tool.unknown":
           return [ending(event.path, event.call, "failed", event.text)];

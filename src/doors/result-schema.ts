@@ -17,6 +17,19 @@ export const resultSchema = z.strictObject({
   fault: outcomeFault.optional().describe("why the run failed"),
   limit: reachedLimit.optional().describe("the limit that ended the run early"),
   offline: z.literal(true).optional().describe("no key was found, so the offline model answered"),
+  refused: z
+    .array(
+      z.strictObject({
+        task: text.describe("the path of the task"),
+        tool: text,
+        target: text.describe("the path, the command or the address that the call is about"),
+        rule: text.describe("the rule that refused it"),
+        hint: text.optional().describe("what the user can do to allow the call"),
+        unasked: z.literal(true).optional().describe("nobody could be asked"),
+      }),
+    )
+    .optional()
+    .describe("changes that were refused and not made later in the run"),
   usage: usage.describe("tokens that were used"),
   cost: cost.describe("money that was spent"),
   ms: z.number().describe("how long the run took, in milliseconds"),

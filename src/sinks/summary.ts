@@ -2,7 +2,7 @@ import { explain, type Outcome } from "../core/outcome/outcome.ts";
 import { limitNote } from "../core/outcome/reached-limit.ts";
 import { addCost, formatCost, noCost, tokensText } from "../core/outcome/usage.ts";
 import type { NodeView, State } from "../core/run/state.ts";
-import { INLINE_CHARS } from "../core/text/cut.ts";
+import { cutHead, INLINE_CHARS } from "../core/text/cut.ts";
 import { shellWord } from "../core/text/shell-word.ts";
 import { fit, pad, widthOf, wordRows } from "../core/view/fit.ts";
 import type { Look } from "../core/view/look.ts";
@@ -22,8 +22,26 @@ export function summaryOf(state: State, options: SummaryOptions): string[] {
     ...reuseLines(state, look),
     ...outputLines(state, look),
     ...nextLines(state, options),
+    ...refusedLines(state, look),
   ];
 }
+
+/** The last line of a run in which changes were refused: an answer may say that they were made. */
+export function refusedLines({ refused }: State, { colors }: Look): string[] {
+  const all = [...refused.values()];
+  if (all.length === 0) return [];
+  const shown = all
+    .slice(0, MOST_REFUSED)
+    .map(({ tool, target }) => terminalLine(`${tool} ${cutHead(target, 80).text}`));
+  const more = all.length > shown.length ? ` and ${all.length - shown.length} more` : "";
+  const why = all.some(({ unasked }) => unasked) ? ", because nobody could be asked" : "";
+  const hint = all.length === 1 && all[0]!.hint !== undefined ? `. ${terminalLine(all[0]!.hint)}` : "";
+  return [
+    `${colors.yellow("not done")}: ${counted(all.length, "change")} refused${why}: ${shown.join(", ")}${more}${hint}`,
+  ];
+}
+
+const MOST_REFUSED = 5;
 
 /** Above this number, successful tasks are counted, not listed. */
 const MOST_LISTED = 30;

@@ -6,7 +6,7 @@ import type { Run } from "../runtime/run/run.ts";
 import type { Look } from "../core/view/look.ts";
 import { outputOfRun } from "./output.ts";
 import { lineFor } from "./plain.ts";
-import { summaryOf } from "./summary.ts";
+import { refusedLines, summaryOf } from "./summary.ts";
 import { terminalLine } from "../core/view/words.ts";
 
 /** The streams and style of the output for a person. */
@@ -65,7 +65,10 @@ export function createTextSink({ out, err, look, quiet, since, tell }: TextOptio
     },
     end: ({ state }) => {
       out.write(outputOfRun(state));
-      if (quiet && state.outcome?.status === "ok") return;
+      if (quiet && state.outcome?.status === "ok") {
+        for (const line of refusedLines(state, look)) err.write(`${line}\n`);
+        return;
+      }
       // The log already has a line for each task, so the summary lists the tasks only in quiet mode.
       err.write(`${summaryOf(state, { look, columns: Number.POSITIVE_INFINITY, tasks: quiet }).join("\n")}\n`);
     },

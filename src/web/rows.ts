@@ -2,7 +2,7 @@ import { formatTokens, type Usage } from "../core/outcome/usage.ts";
 import { explain } from "../core/outcome/outcome.ts";
 import { answerKind } from "../core/plan/answer-kind.ts";
 import { nodeAt } from "../core/plan/graph.ts";
-import type { KeptEvent } from "../core/run/event.ts";
+import { type KeptEvent, deniedText } from "../core/run/event.ts";
 import { openQuestions } from "../core/run/run-status.ts";
 import type { NodeView } from "../core/run/state.ts";
 import { progressOf } from "../core/view/nodes.ts";
@@ -173,6 +173,7 @@ function wordsOf(event: KeptEvent): string {
     case "tool.ended":
       return `${event.tool}: ${event.text}`;
     case "tool.denied":
+      return `${event.tool}: ${deniedText(event)}`;
     case "tool.rejected":
     case "tool.unknown":
       return `${event.tool}: ${event.text}`;

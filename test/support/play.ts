@@ -11,7 +11,7 @@ export type Played = Readonly<{
   outcome: Outcome | undefined;
   events: readonly Event[];
   /** The texts of refusals, by rule. */
-  denied: readonly Readonly<{ tool: string; rule: string; text: string }>[];
+  denied: readonly Extract<Event, { type: "tool.denied" }>[];
   ended: readonly Readonly<{ tool: string; error: boolean; text: string; status?: string }>[];
   questions: readonly string[];
   cwd: string;

@@ -293,7 +293,10 @@ export function runningOptions(): Option[] {
     new Option("--concurrency <n>", "how many tasks run at once (default: 8)").argParser(count("--concurrency")),
     new Option("--name <name>", "name of the run"),
     new Option("--strict", "a placeholder that refers to nothing is an error"),
-    new Option("--yes", "approve every question in advance"),
+    new Option(
+      "--yes",
+      "answer approvals and permission questions with yes, each once; deny rules, secret and protected paths stay closed",
+    ),
     new Option("--reuse", "use results of earlier runs where agent, input, model, tools and files are the same"),
     new Option("--bg", "run in the background; survives closing the terminal; its questions wait in `subcrew inbox`"),
     new Option("--unattended", "do not wait for answers: a task that has to ask fails, also with --bg"),

@@ -5,7 +5,6 @@ import { outputOfRun } from "../../sinks/output.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
 import { crewFor, openOwnStore } from "./start.ts";
-import { answerGates, answering, yes } from "../terminal/gates.ts";
 import { onSignals } from "../terminal/signals.ts";
 import { exitCodeFor } from "../watch/watch-run.ts";
 
@@ -26,8 +25,6 @@ export const backgroundRun: CliCommand = {
     const run = asked.plan === undefined ? crew.resume(id, options) : crew.run(asked.plan as Plan, { ...options, id });
     const signals = onSignals({ pause: (reason) => run.pause(reason) }, ["SIGINT", "SIGTERM"]);
     process.on("SIGHUP", () => {}); // closing the terminal does not end a background run
-    const since = Date.now();
-    if (asked.yes) await answerGates(run, yes, { ...answering(run, since, () => {}), calls: false });
     await run;
     await store.keep(id, "", outputOfRun(run.state)).catch(() => {});
     // No process waits for the result, so task outputs are written to files.

@@ -53,9 +53,9 @@ const ours: ReadonlySet<string> = new Set(
   ),
 );
 
-function processOptions({ cwd }: Crew, flags: Flags): { crew: Record<string, unknown>; yes?: boolean } {
+function processOptions({ cwd }: Crew, flags: Flags): { crew: Record<string, unknown> } {
   const kept = Object.entries(flags).filter(([flag, value]) => !ours.has(flag) && value !== undefined);
-  return { crew: { ...Object.fromEntries(kept), cwd: resolve(cwd) }, ...(flags.yes && { yes: true }) };
+  return { crew: { ...Object.fromEntries(kept), cwd: resolve(cwd) } };
 }
 
 function announce(

@@ -105,13 +105,12 @@ type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"
 
 /** The run options that the flags give. A flag with the name of a run option sets that option. */
 export function runOptionsOf(flags: Flags, { attended }: { attended: boolean }): RunOptions {
-  const { unattended, yes, bg = false, answerTimeout, maxRunTime, placementTimeout } = flags;
+  const { unattended, bg = false, answerTimeout, maxRunTime, placementTimeout } = flags;
   if (flags.deltas && !flags.json && flags.output !== "stream-json")
     throw new CrewError("BAD_INPUT", "--deltas requires --json.", "Add --json, or leave out --deltas.");
   return {
     ...runFlagsIn(flags),
-    unattended: !yes && (unattended === true || !(attended || bg)),
-    asksCalls: unattended !== true && (attended || bg), // --yes answers gates; it does not grant permissions
+    unattended: unattended === true || !(attended || bg),
     parkByDefault: attended || bg,
     ...defined({ answerTimeoutMs: answerTimeout, maxTimeMs: maxRunTime, placementTimeoutMs: placementTimeout }),
     budget: budgetOf(flags),

@@ -1,4 +1,4 @@
-import { exitCodeOf } from "../../core/outcome/outcome.ts";
+import { exitCodeOfRun } from "../../core/run/result.ts";
 import { isEnded, openQuestions } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { AnswerHandlers } from "../terminal/gates.ts";
@@ -91,7 +91,7 @@ export const attach: CliCommand = {
     const now = await crew.kept.look(id);
     if (isEnded(now.life)) {
       if (!flags.json) end(view);
-      return exitCodeOf(now.state.outcome ?? { status: "cancelled", reason: "" });
+      return exitCodeOfRun(now.state);
     }
     const idle = now.life === "interrupted" || now.life === "paused";
     if (idle) process.stderr.write(`${id} is ${now.life}: no process is running it.\nnext: subcrew resume ${id}\n`);

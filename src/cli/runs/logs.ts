@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { KeptEvent } from "../../core/run/event.ts";
+import { type KeptEvent, deniedText } from "../../core/run/event.ts";
 import { cutTail } from "../../core/text/cut.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { CliCommand } from "../base/command.ts";
@@ -84,8 +84,9 @@ function textsOf(event: KeptEvent): readonly (readonly [title: string, text: str
         ["answer", event.text],
         ...event.calls.map(({ name, input }) => [`call of ${name}`, JSON.stringify(input)] as const),
       ];
-    case "tool.ended":
     case "tool.denied":
+      return [[`result of ${event.tool}`, deniedText(event)]];
+    case "tool.ended":
     case "tool.rejected":
       return [[`result of ${event.tool}`, event.text]];
     default:

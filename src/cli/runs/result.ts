@@ -1,5 +1,5 @@
 import { outputText, exitCodeOf, explain } from "../../core/outcome/outcome.ts";
-import { partialOf, resultOf } from "../../core/run/result.ts";
+import { exitCodeOfRun, partialOf, resultOf } from "../../core/run/result.ts";
 import { isEnded } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
@@ -49,6 +49,6 @@ export const result: CliCommand = {
     }
     if (!flags.json && outcome.status !== "ok")
       process.stderr.write(`${outcome.status}: ${sanitize(explain(outcome))}\n`);
-    return exitCodeOf(outcome);
+    return path === undefined ? exitCodeOfRun(state) : exitCodeOf(outcome);
   },
 };

@@ -1,6 +1,6 @@
 import { startTimer } from "../../runtime/async/long-timer.ts";
 import { Option } from "commander";
-import { exitCodeOf } from "../../core/outcome/outcome.ts";
+import { exitCodeOfRun } from "../../core/run/result.ts";
 import { resultOf } from "../../core/run/result.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { type ParkedRun, parkedRun, parkedUntil } from "../../core/run/parked-run.ts";
@@ -151,6 +151,6 @@ const MOMENTS = 3;
 const isIdle = ({ life }: KeptRun): boolean => life === "interrupted" || life === "paused";
 
 function codeOf(run: KeptRun): number {
-  if (isEnded(run.life) && run.state.outcome) return exitCodeOf(run.state.outcome);
+  if (isEnded(run.life) && run.state.outcome) return exitCodeOfRun(run.state);
   return run.owner === undefined || run.life === "paused" ? INTERRUPTED : TIMED_OUT;
 }

@@ -97,9 +97,6 @@ export function answering(run: Run, since: number, tell: (text: string) => void)
   };
 }
 
-/** Answers every question with yes; for `--yes`. */
-export const yes: AskPerson = () => Promise.resolve({ approve: true, by: "--yes" });
-
 /** How other output is paused while a question is on the terminal, and the function that handles Ctrl-C. */
 export type AskOptions = Readonly<{
   pause(): void;

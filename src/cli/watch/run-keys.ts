@@ -7,7 +7,7 @@ import type { Crew } from "../../crew.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import { transcriptItems } from "../../tui/chat/transcript-items.ts";
 import type { Key } from "../../tui/input/keys.ts";
-import { type AnswerHandlers, answerGates, answering, yes } from "../terminal/gates.ts";
+import type { AnswerHandlers } from "../terminal/gates.ts";
 import { createQuestions, type QuestionOptions } from "../terminal/questions.ts";
 import { createRawInput } from "../terminal/raw-input.ts";
 import { createRunScreen, type RunScreen } from "./run-screen.ts";
@@ -24,8 +24,6 @@ export type OnScreenOptions = Readonly<{
   isOpen?: AnswerHandlers["isOpen"];
   out: Writable;
   attended: boolean;
-  /** True when every gate is approved, as with `--yes`. */
-  approves?: boolean;
   /** Called for Ctrl-C. */
   interrupt(): void;
   /** The text about Ctrl-C in the last row. */
@@ -46,7 +44,7 @@ export type ShownOnScreen = Readonly<{ screen: RunScreen; moved: boolean }>;
 
 /** Shows a run and handles keys until it ends, is paused, or is moved to the background. */
 export async function followOnScreen(run: Run, options: OnScreenOptions): Promise<ShownOnScreen> {
-  const { crew, look, since, out, attended, approves = false, interrupt, interruptText = "pauses", canMove } = options;
+  const { crew, look, since, out, attended, interrupt, interruptText = "pauses", canMove } = options;
   const events: KeptEvent[] = [];
   let moving = false;
   // Keys that were meant for another program must not change where the result of this command goes.
@@ -70,7 +68,7 @@ export async function followOnScreen(run: Run, options: OnScreenOptions): Promis
     print: screen.print,
     changed: screen.redraw,
     other: () => screen.print([look.colors.dim("This question does not accept that answer.")]),
-    takes: (event) => (options.isOpen?.(event) ?? event.at >= since) && !(approves && event.call === undefined),
+    takes: (event) => options.isOpen?.(event) ?? event.at >= since,
   });
   if (attended) screen.ask(questions);
   const lend = async (work: () => Promise<unknown>): Promise<void> => {
@@ -137,11 +135,7 @@ export async function followOnScreen(run: Run, options: OnScreenOptions): Promis
     }
   })();
   try {
-    await Promise.all([
-      screen.follow(run),
-      collected,
-      approves ? answerGates(run, yes, { ...answering(run, since, screen.say), calls: false }) : undefined,
-    ]);
+    await Promise.all([screen.follow(run), collected]);
   } finally {
     over = true;
     input.stop();

@@ -1,4 +1,4 @@
-import { exitCodeOf } from "../../core/outcome/outcome.ts";
+import { exitCodeOfRun } from "../../core/run/result.ts";
 import type { State } from "../../core/run/state.ts";
 import type { Crew } from "../../crew.ts";
 import type { Run } from "../../runtime/run/run.ts";
@@ -7,7 +7,7 @@ import { createTextSink, type TextOptions, type TextSink } from "../../sinks/tex
 import { isClosed, writeProblem } from "../base/file-problem.ts";
 import type { Flags } from "../base/flags.ts";
 import type { Terminal } from "../base/terminal.ts";
-import { type AskPerson, answerGates, answering, askPerson, yes } from "../terminal/gates.ts";
+import { type AskPerson, answerGates, answering, askPerson } from "../terminal/gates.ts";
 import { openResult, type ResultPrinter } from "../terminal/print-result.ts";
 import { createRawInput, type RawInput } from "../terminal/raw-input.ts";
 import { onSignals, type Signals } from "../terminal/signals.ts";
@@ -52,7 +52,6 @@ export async function watchRun(
         since,
         out: printer.out,
         attended,
-        approves: flags.yes ?? false,
         interrupt,
         hints: (give) => (hint = give),
         canMove: background !== undefined && printer.target === process.stdout,
@@ -97,12 +96,7 @@ async function followInLines(
     // Without a terminal the run fails instead of asking.
     await Promise.all([
       streamed ? writeJsonLines(run, printer.out, { deltas: flags.deltas ?? false }) : text.follow(run),
-      flags.yes || attended
-        ? answerGates(run, (asked, signal) => (flags.yes && asked.call === undefined ? yes : person)(asked, signal), {
-            ...answering(run, since, text.say),
-            calls: attended,
-          })
-        : undefined,
+      attended ? answerGates(run, person, answering(run, since, text.say)) : undefined,
     ]);
   } finally {
     keys?.stop();
@@ -111,9 +105,9 @@ async function followInLines(
 }
 
 /** The exit code for the end of a run. For a paused run, the exit code of the signal that paused it. */
-export function exitCodeFor({ outcome, status }: State, signals: Pick<Signals, "code">): number {
-  if (status === "paused" || !outcome) return signals.code() ?? PAUSED;
-  return exitCodeOf(outcome);
+export function exitCodeFor(state: State, signals: Pick<Signals, "code">): number {
+  if (state.status === "paused" || !state.outcome) return signals.code() ?? PAUSED;
+  return exitCodeOfRun(state);
 }
 
 /** The exit code after `subcrew stop` or Ctrl-C. */

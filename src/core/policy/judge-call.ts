@@ -294,7 +294,8 @@ export function boundVerdict(
   if (fitting === undefined || fitting.says === "allow") return undefined;
   const rule = `${key} of ${of}`;
   const hint = `Change the ${key} of ${of}.`;
-  if (fitting.says === "ask") return { decision: "ask", rule, why: `the agent file of ${of} requires approval`, hint };
+  if (fitting.says === "ask")
+    return { decision: "ask", rule, why: `the agent file of ${of} requires approval`, hint, ofAgent: true };
   const left = rulesFor(rules, tool).filter(({ says }) => says === "allow");
   const why =
     left.length > 0

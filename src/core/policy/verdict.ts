@@ -7,14 +7,20 @@ export type Verdict = Readonly<{
   why: string;
   /** What the user can do to change the verdict. */
   hint: string;
+  /** True: the file of the agent itself asks for an approval. */
+  ofAgent?: true;
 }>;
 
 const order: readonly Verdict["decision"][] = ["allow", "ask", "deny"];
 
-/** The strictest of several verdicts; of several equally strict verdicts, the first. */
+/**
+ * The strictest of several verdicts; of several equally strict verdicts, the first. An approval that the agent's file
+ * asks for stays marked.
+ */
 export function strictest(first: Verdict, ...more: readonly Verdict[]): Verdict {
-  return more.reduce(
+  const found = more.reduce(
     (before, next) => (order.indexOf(next.decision) > order.indexOf(before.decision) ? next : before),
     first,
   );
+  return found.decision === "ask" && more.some(({ ofAgent }) => ofAgent) ? { ...found, ofAgent: true } : found;
 }

@@ -47,3 +47,23 @@ export type ClosedInFolder = Readonly<{
 export function placed(path: string, change: boolean): LocatedSubject {
   return { kind: "path", places: [path], change };
 }
+
+/** What a call is about in one text, for comparison with other calls of the tool; the middle of a long text is left out. */
+export function subjectsText(subjects: readonly LocatedSubject[]): string {
+  const names = subjects.map((each) => {
+    switch (each.kind) {
+      case "path":
+        return each.places.at(-1) ?? "";
+      case "command":
+        return each.command;
+      case "url":
+        return each.url;
+      case "name":
+        return each.name;
+    }
+  });
+  const text = [...new Set(names)].join(", ");
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT / 2)}...${text.slice(-MAX_TEXT / 2)}`;
+}
+
+const MAX_TEXT = 1_000;

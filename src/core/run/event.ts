@@ -20,6 +20,7 @@ const text = z.string();
 const count = z.number().int().nonnegative();
 const call = text.describe("the id of the call");
 const tool = text.describe("the name of the tool");
+const target = text.describe("of a call that changes something: the path, the command or the address that it is about");
 const outcome = outcomeSchema.describe("how the run, node or call ended");
 
 /** The run and the task that an event belongs to, and its time. */
@@ -225,6 +226,7 @@ export const facts = {
     tool,
     preview: text.describe("the call in one line"),
     effect: exact(z.enum(["read", "write"])),
+    target: target.exactOptional(),
   }),
   "tool.ended": fact("A tool call ended.", {
     call,
@@ -243,7 +245,15 @@ export const facts = {
     ahead: z.literal(true).exactOptional().describe("recorded before the change is made"),
     unseen: text.exactOptional().describe("why changes could not be recorded"),
   }),
-  "tool.denied": fact("A call was refused by a rule or a person.", { call, tool, rule: text, text }),
+  "tool.denied": fact("A call was refused by a rule or a person.", {
+    call,
+    tool,
+    rule: text,
+    text,
+    hint: text.exactOptional().describe("what the user can do to allow the call"),
+    target: target.exactOptional(),
+    unasked: z.literal(true).exactOptional().describe("the call needed an approval, and nobody could be asked"),
+  }),
   "tool.rejected": fact("A call had invalid arguments and was not run.", { call, tool, reason: text, text }),
   "tool.unknown": fact(
     "A call of a tool with effects was running at a crash. Its effect is unknown, and it was not repeated.",
@@ -376,6 +386,10 @@ function recordForm(type: Fact["type"] | ""): z.ZodType {
   recordForms.set(type, form);
   return form;
 }
+
+/** A refusal for a person: with what the person can do about it. */
+export const deniedText = ({ text, hint }: Readonly<{ text: string; hint?: string | undefined }>): string =>
+  hint === undefined ? text : `${text} ${hint}`;
 
 /** `waiting for api (src/**)`: the task that is writing the files, and the files. */
 export function waitingText(blockers: Extract<Fact, { type: "node.waiting" }>["for"]): string {

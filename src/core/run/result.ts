@@ -1,8 +1,8 @@
-import type { Fault, Outcome } from "../outcome/outcome.ts";
+import { exitCodeOf, type Fault, type Outcome } from "../outcome/outcome.ts";
 import type { ReachedLimit } from "../outcome/reached-limit.ts";
 import type { Cost, Usage } from "../outcome/usage.ts";
 import { defined } from "../text/defined.ts";
-import type { State } from "./state.ts";
+import type { RefusedChange, State } from "./state.ts";
 
 /**
  * The result of a run, computed from its events. `data` has the type of the schema that was passed to the run, once
@@ -33,11 +33,22 @@ type ResultFields = Readonly<{
    * does not reason.
    */
   offline?: true;
+  /** Changes that were refused and not made later in the run. */
+  refused?: readonly RefusedChange[];
   usage: Usage;
   cost: Cost;
   ms: number;
   nodes: Readonly<Record<string, Outcome>>;
 }>;
+
+/**
+ * The exit code of a run that has ended. It is 3 when nobody could be asked about a change that was not made later: the
+ * answer of a model may say that all is done.
+ */
+export function exitCodeOfRun({ outcome, refused }: Pick<State, "outcome" | "refused">): number {
+  if ([...refused.values()].some(({ unasked }) => unasked)) return 3;
+  return exitCodeOf(outcome ?? { status: "cancelled", reason: "" });
+}
 
 /** Text of unfinished tasks: the received part of an incomplete answer, else their last message. */
 export function partialOf(state: State): string {
@@ -68,6 +79,7 @@ export function resultOf(state: State): Result {
     ...(outcome.status === "failed" && { fault: outcome.fault }),
     ...(outcome.limit && { limit: outcome.limit }),
     ...defined({ offline: state.offline }),
+    ...(state.refused.size > 0 && { refused: [...state.refused.values()] }),
     usage: state.usage,
     cost: state.cost,
     ms: Math.max(0, (state.endedAt ?? state.startedAt) - state.startedAt),

@@ -51,6 +51,12 @@ export const runParameters = z.strictObject({
     .boolean()
     .optional()
     .describe("whether a person can be asked about tool calls; default: whenever gates can be answered"),
+  yes: z
+    .boolean()
+    .optional()
+    .describe(
+      "true: approvals and permission questions are answered with yes, each once; an agent's own questions and the `ask` rules of its file are not",
+    ),
   strict: z.boolean().optional().describe("true: a placeholder that refers to nothing is an error"),
   reuse: z
     .boolean()

@@ -63,6 +63,19 @@ export type NodeView = {
   answer: Answer | undefined;
 };
 
+/** A change that a rule or a person refused, or that nobody could be asked about. */
+export type RefusedChange = Readonly<{
+  task: string;
+  tool: string;
+  /** The path, the command or the address that the call is about. */
+  target: string;
+  rule: string;
+  /** What the user can do to allow the call. */
+  hint?: string;
+  /** True: nobody could be asked. */
+  unasked?: true;
+}>;
+
 /** The state of a run, computed from its events. It has one owner, and `reduce` changes it in place. */
 export type State = {
   run: string;
@@ -91,6 +104,10 @@ export type State = {
   /** True: no key of a provider was found when the run began, so it used the offline model. */
   offline: true | undefined;
   readonly nodes: Map<string, NodeView>;
+  /** Changes that were refused and not made later in the run, by tool and target. */
+  readonly refused: Map<string, RefusedChange>;
+  /** The keys of these changes by the calls that are being carried out. */
+  readonly changing: Map<string, string>;
   usage: Usage;
   cost: Cost;
   startedAt: number;
@@ -120,6 +137,8 @@ export function emptyState(run: string): State {
     parks: undefined,
     offline: undefined,
     nodes: new Map(),
+    refused: new Map(),
+    changing: new Map(),
     usage: noUsage(),
     cost: noCost(),
     startedAt: 0,
@@ -191,6 +210,7 @@ export function reduce(state: State, event: Event): State {
       if (event.type === "node.started") begunNodes.add(state, viewOf(state, event));
       if (MAKES_WAIT.has(event.type)) waitingNodes.add(state, viewOf(state, event));
       if (CUTS_OFF.has(event.type)) cutOff(state, viewOf(state, event), event);
+      foldChange(state, event);
       foldNode(viewOf(state, event), event);
   }
   return state;
@@ -207,6 +227,7 @@ function foldSteady(state: State, view: NodeView, event: Event): State {
   } else {
     if (event.type === "turn.started") cutOff(state, view, event);
     else if (event.type === "turn.ended") spend(state, view, event);
+    foldChange(state, event);
     foldNode(view, event);
   }
   if (waited) countMove(state); // these event types end a wait and never begin one
@@ -345,6 +366,20 @@ function orderOf(state: State, path: string): NodeView["order"] {
   const kind = state.nodes.get(above)?.kind;
   if (kind === undefined) return undefined;
   return { of: kind === "loop" ? "round" : "helper", number: Number(number) };
+}
+
+/** Adds a refused change, and removes it when a later call of the same tool makes it. */
+function foldChange({ refused, changing }: State, event: Event): void {
+  if (event.type === "tool.started" && event.target !== undefined)
+    changing.set(`${event.path}#${event.call}`, `${event.tool} ${event.target}`);
+  if (event.type === "tool.ended") {
+    const change = changing.get(`${event.path}#${event.call}`);
+    changing.delete(`${event.path}#${event.call}`);
+    if (change !== undefined && !event.error) refused.delete(change);
+  }
+  if (event.type !== "tool.denied" || event.target === undefined) return;
+  const { path: task, tool, target, rule, hint, unasked } = event;
+  refused.set(`${tool} ${target}`, { task, tool, target, rule, ...defined({ hint, unasked }) });
 }
 
 function foldNode(view: NodeView, event: Event): void {

@@ -185,7 +185,14 @@ export type PerformContext = Readonly<{
    */
   ask(
     question: string,
-    about: Readonly<{ call: string; wants?: "words"; offersNetwork?: true; signal: AbortSignal }>,
+    about: Readonly<{
+      call: string;
+      wants?: "words";
+      offersNetwork?: true;
+      /** True: the agent's file asks for the approval, so it cannot be given in advance. */
+      ofAgent?: true;
+      signal: AbortSignal;
+    }>,
   ): Promise<Answer | undefined>;
   /**
    * The messages that arrived for this task since its last turn. With a signal, waits for a message of its background

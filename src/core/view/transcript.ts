@@ -2,7 +2,7 @@ import type { ToolCall } from "../model/model.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import { type Cost, formatCost, type Usage } from "../outcome/usage.ts";
 import type { Answer } from "../plan/gate.ts";
-import type { KeptEvent } from "../run/event.ts";
+import { type KeptEvent, deniedText } from "../run/event.ts";
 
 /** One tool call: its input, and its result if it is known. */
 export type CallEntry = Readonly<{
@@ -103,7 +103,12 @@ function addTo(draftOf: (event: KeptEvent) => Draft, event: KeptEvent): void {
       });
       break;
     case "tool.denied":
-      settle(draftOf(event), event.call, { state: "denied", result: event.text, ms: undefined, tool: event.tool });
+      settle(draftOf(event), event.call, {
+        state: "denied",
+        result: deniedText(event),
+        ms: undefined,
+        tool: event.tool,
+      });
       break;
     case "gate.opened":
       add({ kind: "question", at, text: event.question, answer: undefined });

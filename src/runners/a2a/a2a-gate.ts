@@ -51,11 +51,7 @@ export function createGate(
     const { rule, text } =
       "problem" in approved ? { rule: "the address of the agent", text: approved.problem } : approved;
     context.emit({ type: "tool.denied", call: REMOTE, tool: REMOTE, rule, text });
-    throw remoteFailure(
-      "DENIED",
-      text.replace(/ For the user: .*$/s, ""),
-      `Allow the request with --allow '${REMOTE}(${originOf(url)}/*)'.`,
-    );
+    throw remoteFailure("DENIED", text, `Allow the request with --allow '${REMOTE}(${originOf(url)}/*)'.`);
   };
   const verdict = (url: string): Verdict => verdictOn(sending, assignment, { subjects: [{ kind: "url", url }] });
   return {

@@ -2,7 +2,8 @@ import { fileURLToPath } from "node:url";
 import { approvalText } from "../../core/policy/approval.ts";
 import { rulesAlike } from "../../core/policy/judge.ts";
 import { permit } from "../../core/policy/permit.ts";
-import type { LocatedSubject, Subject } from "../../core/rules/call-subject.ts";
+import { type LocatedSubject, type Subject, subjectsText } from "../../core/rules/call-subject.ts";
+import type { Fact } from "../../core/run/event.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import type { Tool } from "../../core/task/tool.ts";
@@ -12,8 +13,10 @@ import { isOpenRefusal, openInside, rootOf } from "../../runtime/files/open-cont
 import { callTool } from "../../runtime/loop/call-tool.ts";
 import type { AcpHost, ToolCallUpdate } from "./acp-sdk.ts";
 import { field, listIn, textIn } from "./tool.ts";
+import { defined } from "../../core/text/defined.ts";
 import { ownEntry } from "../../core/text/json.ts";
 
+type Denial = Pick<Extract<Fact, { type: "tool.denied" }>, "hint" | "target" | "unasked">;
 type Task = Readonly<{ assignment: Assignment; context: PerformContext }>;
 
 /**
@@ -23,8 +26,8 @@ type Task = Readonly<{ assignment: Assignment; context: PerformContext }>;
 export function acpHost({ assignment, context }: Task): Omit<AcpHost, "heard"> {
   const { rights, tools, toolContext, access } = assignment;
   let count = 0;
-  const deny = (call: string, tool: string, rule: string, text: string): false => {
-    context.emit({ type: "tool.denied", call, tool, rule, text });
+  const deny = (call: string, tool: string, rule: string, text: string, more: Denial = {}): false => {
+    context.emit({ type: "tool.denied", call, tool, rule, text, ...more });
     return false;
   };
   const judged = async (call: string, tool: Tool, subjects: readonly Subject[], input: unknown): Promise<boolean> => {
@@ -39,17 +42,29 @@ export function acpHost({ assignment, context }: Task): Omit<AcpHost, "heard"> {
     const shell = { sandboxed: false, waived: access?.demands.sandbox === "off", roots: [toolContext.cwd] };
     const verdict = verdictOn(tool, assignment, { subjects: located, shell });
     if (verdict.decision === "allow") return true;
+    const about = {
+      ...(verdict.hint !== "" && { hint: verdict.hint }),
+      ...(tool.effect === "write" && { target: subjectsText(located) }),
+    };
     if (verdict.decision === "deny" || !context.attended)
       return deny(
         call,
         tool.name,
         verdict.rule,
         `DENIED: ${tool.name} was not carried out: ${verdict.why} (${verdict.rule}).`,
+        { ...about, ...(verdict.decision === "ask" && { unasked: true as const }) },
       );
     const question = approvalText({ agent: rights.name, tool: tool.name, input, verdict });
-    const answer = await context.ask(question, { call, signal: context.signal });
+    const answer = await context.ask(question, {
+      call,
+      ...defined({ ofAgent: verdict.ofAgent }),
+      signal: context.signal,
+    });
     if (!answer?.approve)
-      return deny(call, tool.name, "the person", `DENIED: ${answer ? "the person said no" : "nobody answered"}.`);
+      return deny(call, tool.name, "the person", `DENIED: ${answer ? "the person said no" : "nobody answered"}.`, {
+        ...about,
+        ...(!answer && { unasked: true as const }),
+      });
     if (answer.always && tool.name !== "bash") await access?.agree(rulesAlike(tool.name, located), answer.scope);
     return true;
   };

@@ -15,7 +15,7 @@ import { isDenial, isOpenRefusal } from "../files/open-contained.ts";
 /** The decision about a tool call: allowed for exactly these subjects (paths, commands, URLs), denied, or invalid. */
 export type ApprovedCall =
   | Readonly<{ judged: readonly LocatedSubject[]; network?: true }>
-  | Readonly<{ rule: string; text: string }>
+  | Refusal
   | Readonly<{ problem: string }>;
 
 type Asking = Readonly<{
@@ -23,6 +23,17 @@ type Asking = Readonly<{
   context: PerformContext;
   /** The change that the call would make now, for the question. */
   diff?(): Promise<string | undefined>;
+}>;
+
+/** A refused call: what the model reads, and what the user can do. */
+type Refusal = Readonly<{
+  rule: string;
+  text: string;
+  hint?: string;
+  /** The subjects of the call, as far as they are known. */
+  located?: readonly LocatedSubject[];
+  /** True: the call needed an approval, and nobody could be asked. */
+  unasked?: true;
 }>;
 
 /** Judges a tool call, and asks a person for approval where needed. If no person is available, the call is denied. */
@@ -53,8 +64,9 @@ export async function approve(
         }
       : judged;
   if (verdict.decision === "allow") return { judged: located };
-  if (verdict.decision === "deny") return refused(tool, verdict);
-  if (!context.attended) return refused(tool, { ...verdict, why: `${verdict.why}, and nobody is available to ask` });
+  const refuse = (why = ""): Refusal => ({ ...refused(tool, { ...verdict, why: `${verdict.why}${why}` }), located });
+  if (verdict.decision === "deny") return refuse();
+  if (!context.attended) return { ...refuse(", and nobody is available to ask"), unasked: true };
   const question = approvalText({
     agent: agent.name,
     tool: tool.name,
@@ -67,13 +79,15 @@ export async function approve(
   const answer = await context.ask(question, {
     call,
     ...(offersNetwork && { offersNetwork }),
+    ...defined({ ofAgent: verdict.ofAgent }),
     signal: context.signal,
   });
-  if (answer === undefined) return refused(tool, { ...verdict, why: `${verdict.why}, and nobody answered` });
+  if (answer === undefined) return { ...refuse(", and nobody answered"), unasked: true };
   if (!answer.approve) {
     const words = answer.text?.trim() ?? "";
     return {
       rule: "the person",
+      located,
       text: `DENIED: ${answer.by ?? "the person"} said no${words === "" ? "" : `: ${words}`}. Do not try it in another way.`,
     };
   }
@@ -124,9 +138,6 @@ async function locateAll(
   }
 }
 
-function refused({ name }: Tool, { rule, why, hint }: Verdict): { rule: string; text: string } {
-  return {
-    rule,
-    text: `DENIED: ${name} was not carried out: ${why} (${rule}).${hint === "" ? "" : ` For the user: ${hint}`}`,
-  };
+function refused({ name }: Tool, { rule, why, hint }: Verdict): Refusal {
+  return { rule, text: `DENIED: ${name} was not carried out: ${why} (${rule}).`, ...(hint !== "" && { hint }) };
 }

@@ -18,8 +18,6 @@ const request = z.strictObject({
   options: z.record(z.string(), z.unknown()),
   /** The command-line flags from which the process creates its crew. */
   crew: z.record(z.string(), z.unknown()),
-  /** True: every gate is approved (--yes). */
-  yes: z.boolean().optional(),
 });
 export type BackgroundRequest = z.infer<typeof request>;
 

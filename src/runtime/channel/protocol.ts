@@ -23,7 +23,10 @@ export type Requests = {
   reserve: { give: Parameters<Budget["reserve"]>[0]; get: BudgetRefusal | undefined };
   count: { give: Parameters<Budget["count"]>[0]; get: BudgetRefusal | undefined };
   room: { give: null; get: number | undefined };
-  ask: { give: { question: string; call: string; wants?: "words"; offersNetwork?: true }; get: Answer | undefined };
+  ask: {
+    give: { question: string; call: string; wants?: "words"; offersNetwork?: true; ofAgent?: true };
+    get: Answer | undefined;
+  };
   mail: { give: { wait: boolean }; get: readonly string[] };
   /**
    * Lets the task park (wait). The answer is false if the task was stopped meanwhile; otherwise `unpark` names the

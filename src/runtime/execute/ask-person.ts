@@ -33,6 +33,9 @@ export function answerTimeoutOf(
   };
 }
 
+/** The answer of `--yes`. */
+export const APPROVED: Answer = { approve: true, by: "--yes" };
+
 /**
  * Asks a person about the tool calls of one task, one after the other. A repeated call id is numbered, so that a late
  * answer to the first call does not count for the second.
@@ -41,16 +44,22 @@ export function createAskPerson({
   path,
   scope: { run },
 }: Pick<NodeContext, "path" | "scope">): Pick<PerformContext, "attended" | "ask"> {
-  const attended = run.parameters.asksCalls ?? run.parameters.unattended !== true;
+  const { yes = false, unattended, asksCalls = unattended !== true } = run.parameters;
+  const attended = asksCalls || yes;
   const asked = new Map<string, number>();
   let before: Promise<unknown> = Promise.resolve();
 
-  const ask: PerformContext["ask"] = (question, { call: id, wants, offersNetwork, signal }) => {
+  const ask: PerformContext["ask"] = (question, { call: id, wants, offersNetwork, ofAgent, signal }) => {
     const turn = before.then(async (): Promise<Answer | undefined> => {
-      if (!attended || signal.aborted) return undefined;
+      const isApproved = yes && wants === undefined && !ofAgent;
+      if (!(asksCalls || isApproved) || signal.aborted) return undefined;
       const times = (asked.get(id) ?? 0) + 1;
       asked.set(id, times);
       const call = times === 1 ? id : `${id}.${times}`;
+      if (isApproved) {
+        run.emit(path, { type: "gate.answered", answer: APPROVED, call });
+        return APPROVED;
+      }
       const patience = answerTimeoutOf(run, signal);
       const answer = run.engine.answer(questionKey(run.id, path, call), patience.signal);
       run.emit(path, { type: "gate.opened", question, call, ...defined({ wants, offersNetwork }) });

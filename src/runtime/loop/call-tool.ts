@@ -2,7 +2,8 @@ import { startTimer } from "../async/long-timer.ts";
 import { type ImageContent, takesImages } from "../../core/model/images.ts";
 import type { ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
-import type { LocatedSubject, Subject } from "../../core/rules/call-subject.ts";
+import { type LocatedSubject, type Subject, subjectsText } from "../../core/rules/call-subject.ts";
+import type { Fact } from "../../core/run/event.ts";
 import type { ChangedFile } from "../../core/run/file-version.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { SeenChanges } from "../../core/task/change-recorder.ts";
@@ -10,7 +11,7 @@ import type { Parent, PerformContext } from "../../core/task/engine.ts";
 import { redactedPreview } from "../../core/task/preview.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import type { TaskAccess } from "../../core/task/task-access.ts";
-import type { CallAccess, Tool, ToolResult } from "../../core/task/tool.ts";
+import type { CallAccess, CallOrder, Tool, ToolResult } from "../../core/task/tool.ts";
 import { parseArguments } from "../../core/task/parse-arguments.ts";
 import { cutOutsideKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
@@ -45,8 +46,8 @@ const DEFAULT_TOOL_MS = 120_000;
 export async function callTool(call: ToolCall, assignment: Assignment, context: PerformContext): Promise<ToolAnswer> {
   const { rights, tools } = assignment;
   const answer = (text: string, error: boolean): ToolAnswer => ({ id: call.id, name: call.name, text, error });
-  const deny = (rule: string, text: string): ToolAnswer => {
-    context.emit({ type: "tool.denied", call: call.id, tool: call.name, rule, text });
+  const deny = (rule: string, text: string, more: Denial = {}): ToolAnswer => {
+    context.emit({ type: "tool.denied", call: call.id, tool: call.name, rule, text, ...more });
     return { ...answer(text, true), denied: true };
   };
   const tool = calledTool(call, assignment);
@@ -85,13 +86,19 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
     context,
     diff: () => diffOf(tool, parsed.value, assignment),
   });
-  if ("rule" in approved) return deny(approved.rule, approved.text);
+  const { redact = (text) => text } = assignment;
+  const preview = redactedPreview(tool.name, isRecord(parsed.value) ? parsed.value : {}, redact);
+  const targeted = (located: readonly LocatedSubject[] = []): Readonly<{ target?: string }> =>
+    orderOf(tool, parsed.value) === "write" ? { target: redact(subjectsText(located)) || preview } : {};
+  if ("rule" in approved) {
+    const { located, hint, unasked } = approved;
+    return deny(approved.rule, approved.text, { tool: tool.name, ...defined({ hint, unasked }), ...targeted(located) });
+  }
   if ("problem" in approved) return reject(approved.problem, approved.problem);
 
   if (context.signal.aborted) return answer("This call was not carried out.", true);
-  const { redact = (text) => text } = assignment;
-  const preview = redactedPreview(tool.name, isRecord(parsed.value) ? parsed.value : {}, redact);
-  context.emit({ type: "tool.started", call: call.id, tool: tool.name, preview, effect: tool.effect });
+  const target = targeted(approved.judged);
+  context.emit({ type: "tool.started", call: call.id, tool: tool.name, preview, effect: tool.effect, ...target });
   if (tool.effect === "write") await context.durable();
   const began = performance.now();
   const {
@@ -105,7 +112,8 @@ export async function callTool(call: ToolCall, assignment: Assignment, context: 
   const error = status !== "ok";
   const found = error ? "" : await diagnosticsAfter(tool, call.id, { assignment, context });
   const text = `${told}${parsed.notes.map((note) => `\n[${note}]`).join("")}${found}`;
-  if (broken !== undefined) context.emit({ type: "tool.denied", call: call.id, tool: tool.name, rule: broken, text });
+  if (broken !== undefined)
+    context.emit({ type: "tool.denied", call: call.id, tool: tool.name, rule: broken, text, ...target });
   context.emit({
     type: "tool.ended",
     call: call.id,
@@ -130,6 +138,11 @@ async function diffOf(tool: Tool, input: unknown, assignment: Assignment): Promi
   return tool.diff(input, { cwd: toolContext.cwd, access: reading }).catch(() => undefined);
 }
 
+type Denial = Pick<Extract<Fact, { type: "tool.denied" }>, "hint" | "target" | "unasked"> & Readonly<{ tool?: string }>;
+
+const orderOf = (tool: Tool, input: unknown): CallOrder =>
+  tool.order?.(input) ?? (classOf(tool) === "spawn" ? "spawn" : tool.effect);
+
 function calledTool({ name }: ToolCall, { tools }: Assignment): Tool | undefined {
   return tools.get(name) ?? tools.get(canonicalName(name) ?? unstyledToolName(name) ?? "");
 }
@@ -149,8 +162,7 @@ export function reachesOf(
       const parsed = tool && permit(rights, tool.name).allowed && parseArguments(tool, call.input);
       if (!tool || !parsed || "problem" in parsed) return [];
       const subjects = ["read", "write"].includes(classOf(tool)) ? (tool.subjects?.(parsed.value) ?? []) : [];
-      const order = tool.order?.(parsed.value) ?? (classOf(tool) === "spawn" ? "spawn" : tool.effect);
-      return [[call, { order, subjects }] as const];
+      return [[call, { order: orderOf(tool, parsed.value), subjects }] as const];
     }),
   );
   const orders = new Set(Array.from(known.values(), ({ order }) => order));

@@ -201,9 +201,9 @@ export function openConversation(assignment: Assignment, context: PerformContext
         if (reply.is === "more") reply = { is: "limit", refusal };
         return { id: call.id, name: call.name, text: `Not carried out: ${refusal.refused}.`, error: true };
       }
-      addCount(used, call.name);
       const result = await callTool(call, assignment, toolContext);
       if (result.denied) denials += 1;
+      else addCount(used, call.name);
       const again = repeated(call.name, call.input, result.text);
       if (again === "stop")
         reply = {

@@ -1,6 +1,6 @@
 import { compactedText } from "../../core/view/transcript.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
-import type { Event } from "../../core/run/event.ts";
+import { type Event, deniedText } from "../../core/run/event.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
@@ -134,7 +134,7 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
           at: event.at,
         });
       case "tool.denied":
-        return settle(event.call, event.tool, { state: "denied", text: event.text, at: event.at });
+        return settle(event.call, event.tool, { state: "denied", text: deniedText(event), at: event.at });
       case "tool.rejected":
         return settle(event.call, event.tool, { state: "error", text: event.text, at: event.at });
       case "tool.unknown":

@@ -23,10 +23,14 @@ test("in an unattended run, a call that needs approval is refused, and the messa
     ["http_get", "mode default"],
   ]);
   expect(denied[0]!.text).toBe(
-    "DENIED: write_file was not carried out: the call changes files, and nobody is available to ask (mode default). For the user: Allow the call with --allow 'write_file(a.txt)', or accept all edits with --permission-mode acceptEdits.",
+    "DENIED: write_file was not carried out: the call changes files, and nobody is available to ask (mode default).",
   );
-  expect(denied[1]!.text).toContain("--allow 'bash(npm test)'");
-  expect(denied[2]!.text).toContain("--allow 'http_get(https://example.com/*)'");
+  expect(denied[0]).toMatchObject({ target: "a.txt", unasked: true });
+  expect(denied[0]!.hint).toBe(
+    "Allow the call with --allow 'write_file(a.txt)', or accept all edits with --permission-mode acceptEdits.",
+  );
+  expect(denied[1]!.hint).toContain("--allow 'bash(npm test)'");
+  expect(denied[2]!.hint).toContain("--allow 'http_get(https://example.com/*)'");
   expect(existsSync(join(cwd, "a.txt"))).toBe(false);
   expect(outcome).toMatchObject({ status: "ok", output: "done" });
 });
@@ -130,7 +134,7 @@ test("rules: deny wins over ask, ask over allow, and a pattern applies to the ar
     paths.map((path) => write(path)),
     { permissions },
   );
-  expect(denied.map(({ rule, text }) => [/'write_file\((.*?)\)'/.exec(text)?.[1] ?? "", rule])).toEqual([
+  expect(denied.map(({ rule, hint = "" }) => [/'write_file\((.*?)\)'/.exec(hint)?.[1] ?? "", rule])).toEqual([
     ["docs/x/a.md", "mode default"],
     ["other.txt", "mode default"],
     ["", "ask write_file(src/secret/**)"],

@@ -17,7 +17,9 @@ function play(turns: readonly object[], args: readonly string[] = [], files: Rea
       .split("\n")
       .filter((line) => line.startsWith("{"))
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    const denied = events.filter(({ type }) => type === "tool.denied").map(({ text }) => String(text));
+    const denied = events
+      .filter(({ type }) => type === "tool.denied")
+      .map(({ text, hint }) => `${String(text)} ${String(hint)}`);
     const ended = events.filter(({ type }) => type === "tool.ended").map(({ text }) => String(text));
     return { ...rest, events, denied, ended, has: (file: string) => existsSync(join(there.workspace, file)), there };
   });
@@ -27,12 +29,76 @@ test("without a terminal a call that needs approval is refused, and the error na
   const { denied, has, code } = await play([write, bash("npm test")]);
   expect(denied[0]).toContain("--allow 'write_file(a.txt)', or accept all edits with --permission-mode acceptEdits");
   expect(denied[1]).toContain("--allow 'bash(npm test)'");
-  expect([has("a.txt"), code]).toEqual([false, 0]);
+  expect([has("a.txt"), code]).toEqual([false, 3]);
 });
 
-test("--yes approves gates of the plan and grants no permissions", async () => {
-  const { denied, has } = await play([write], ["--yes"]);
-  expect([denied.length, has("a.txt")]).toEqual([1, false]);
+describe("--yes", () => {
+  const rulesOf = "---\nname: general-purpose\ndescription: d\npermission:\n  edit: ask\n---\nWork.\n";
+
+  test.each<[string, object, readonly string[], boolean]>([
+    ["a call that needs an approval", write, [], true],
+    ["a call that a rule of the user asks about", write, ["--permission-mode", "bypass", "--ask", "write_file"], true],
+    ["with --unattended", write, ["--unattended"], true],
+    ["not a denied call", write, ["--deny", "write_file"], false],
+    ["not a call in a mode that does not ask", write, ["--permission-mode", "dontAsk"], false],
+    ["not a protected path", use("write_file", { path: ".git/config", content: "x" }), [], false],
+    ["not a secret path", use("write_file", { path: ".ssh/id_rsa", content: "x" }), [], false],
+  ])("answers %s", async (_, call, args, made) => {
+    const { has, events, code } = await play([call], ["--yes", ...args]);
+    expect(has((call as { calls: { input: { path: string } }[] }).calls[0]!.input.path)).toBe(made);
+    const answers = events.filter(({ type }) => type === "gate.answered");
+    expect(answers).toMatchObject(made ? [{ answer: { approve: true, by: "--yes" } }] : []);
+    expect(code).toBe(0);
+  });
+
+  test("does not answer what the agent's own file asks about, nor a question of the agent", async () => {
+    const files = { ".opencode/agents/general-purpose.md": rulesOf };
+    const asks = use("ask", { question: "Which?" });
+    const { has, ended, code, denied } = await play([asks, write], ["--yes", "--trust"], files);
+    expect(ended[0]).toContain("Nobody is available to answer");
+    expect([has("a.txt"), denied.length, code]).toEqual([false, 1, 3]);
+  });
+
+  test("also answers in the background", async () => {
+    const there = place({ "turns.json": script(write, "done") });
+    const args = ["run", "general-purpose", "Go.", "--model", "scripted:turns.json", "--yes", "--bg", "--quiet"];
+    const { stdout: id } = await there.run(args);
+    expect((await there.run(["wait", id.trim()])).code).toBe(0);
+    expect(existsSync(join(there.workspace, "a.txt"))).toBe(true);
+  });
+});
+
+describe("a change that was refused because nobody could be asked", () => {
+  const npm = bash("npm test");
+
+  test("stands in the last line and in the JSON, and the exit code is 3, whatever the answer says", async () => {
+    const there = place({ "turns.json": script(write, npm, "All done.") });
+    const args = ["run", "general-purpose", "Go.", "--model", "scripted:turns.json"];
+    const { code, stderr } = await there.run(args);
+    expect(code).toBe(3);
+    expect(stderr.trimEnd().split("\n").at(-1)).toBe(
+      "not done: 2 changes refused, because nobody could be asked: write_file a.txt, bash npm test",
+    );
+    expect(stderr).toContain("--allow 'write_file(a.txt)'");
+    const quiet = await there.run([...args, "--quiet"]);
+    expect([quiet.code, quiet.stderr.split("\n").length]).toEqual([3, 2]);
+    const json = await there.run([...args, "-o", "json"]);
+    const { status, refused, nodes } = JSON.parse(json.stdout) as Record<string, unknown>;
+    expect([json.code, status]).toEqual([3, "ok"]);
+    expect(refused).toMatchObject([
+      { tool: "write_file", target: "a.txt", unasked: true, hint: expect.stringContaining("--allow") as string },
+      { tool: "bash", target: "npm test", unasked: true },
+    ]);
+    expect(JSON.stringify(nodes)).not.toContain('"write_file":1');
+  });
+
+  test.each([
+    [[write], ["--deny", "write_file"], 0],
+    [[write], ["--permission-mode", "plan"], 0],
+    [[bash("ls; cat turns.json")], ["--ask", "bash"], 0],
+  ])("%j with %j: the exit code is %s", async (turns, args, code) => {
+    expect((await play(turns, args)).code).toBe(code);
+  });
 });
 
 test.each([
