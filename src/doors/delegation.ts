@@ -53,7 +53,7 @@ export type OpenedDelegation = Readonly<{
 /** Opens delegation tools on a crew for one session: background tasks end with the session. */
 export function openDelegation(crew: Crew, { as, run: options = {} }: DelegationOptions): OpenedDelegation {
   let made: Promise<readonly Tool[]> | undefined;
-  const tools = (): Promise<readonly Tool[]> => (made ??= crew.delegationTools(as));
+  const tools = (): Promise<readonly Tool[]> => (made ??= crew.delegationTools(as, { waits: true }));
   const bounded = (what: AnyInput | Plan): Plan => {
     const plan = crew.plan(unchecked(what));
     const refusal = clientPlanRefusal(plan, crew.cwd);

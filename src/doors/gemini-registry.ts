@@ -153,7 +153,10 @@ export class AgentRegistry {
   /** The list of agents for the description of a delegation tool. */
   getToolDescription(): string {
     const lines = this.getAllDefinitions().map(({ name, description }) => `- **${name}**: ${description}`);
-    return lines.length === 0 ? "No agents are available." : `Starts one of these agents:\n\n${lines.join("\n")}`;
+    const what = "Delegates a task to a specialized sub-agent.";
+    return lines.length === 0
+      ? `${what} No agents are currently available.`
+      : `${what}\n\nAvailable agents:\n${lines.join("\n")}`;
   }
 
   /** The list of agents for the prompt of a parent agent. */

@@ -39,8 +39,11 @@ function delegateTool(caller: Caller, name: string): Tool {
   });
 }
 
+const NO_AGENTS = "No agents are currently available.";
+
 /** The description of the tool for the model, with a line for each agent. */
 export function unionDescription(cards: readonly AgentCard[]): string {
+  if (cards.length === 0) return `Delegates a task to a specialized sub-agent. ${NO_AGENTS}`;
   return describeAgents(cards, {
     before: "Delegates a task to a specialized sub-agent.\n\nAvailable agents:",
     line: (name, text) => (text === "" ? `- **${name}**` : `- **${name}**: ${text}`),
@@ -53,7 +56,7 @@ export function unionSchema(cards: readonly AgentCard[]): JsonSchema {
   if (!only)
     return {
       type: "object",
-      properties: { [RESERVED_INPUT]: { type: "string", description: "No agents are available." } },
+      properties: { [RESERVED_INPUT]: { type: "string", description: NO_AGENTS } },
       required: [RESERVED_INPUT],
     };
   if (others.length === 0) return branchOf(only);

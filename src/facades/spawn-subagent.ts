@@ -23,7 +23,7 @@ function spawnTool(caller: Caller, name: string): Tool {
   return defineTool({
     name,
     description: describeAgents(cards, {
-      before: BEFORE,
+      before: caller.waits ? BEFORE_WAITING : BEFORE,
       line: (agent, text) => `- ${name}(type: "${agent}")${text === "" ? "" : `: ${text}`}`,
       after: AFTER,
     }),
@@ -68,6 +68,7 @@ function spawnTool(caller: Caller, name: string): Tool {
 }
 
 const BEFORE = `Starts a subagent that works on one task in the background. Its result arrives as a message; do not poll for it. Types:`;
+const BEFORE_WAITING = `Starts a subagent that works on one task, waits for it and returns its result. Types:`;
 const AFTER = `Types that are [read-only] cannot change anything. Spawn several when their tasks do not depend on each other. Do not delegate
 what a single tool call can do.`;
 

@@ -11,7 +11,7 @@ import { taskListText, taskText } from "./task-texts.ts";
 
 /** The maximum time that one call waits. */
 export const MOST_WAIT_MS = 600_000;
-const DEFAULT_WAIT_MS = 60_000;
+const DEFAULT_WAIT_MS = 30_000;
 
 const input = z.strictObject({
   action: z.enum(["status", "list", "result", "wait", "cancel"]).describe("the action"),
@@ -26,7 +26,7 @@ const input = z.strictObject({
   filter: z
     .enum(["running", "completed", "error", "cancelled", "all"])
     .optional()
-    .describe("with list: only tasks with this status"),
+    .describe("with list: only tasks with this status; error includes cancelled tasks"),
 });
 type Input = z.infer<typeof input>;
 
@@ -122,7 +122,9 @@ async function settled(record: TaskRecord, { desk, parts, context }: Around, sig
 const keyOf = (id: string): string => id.slice(0, id.lastIndexOf("/") + 1);
 
 async function list({ filter = "all" }: Input, around: Around): Promise<ToolResult> {
-  const known = around.desk.all().filter(({ status }) => filter === "all" || status === filter);
+  const wanted = ({ status }: TaskRecord): boolean =>
+    filter === "all" || status === filter || (filter === "error" && status === "cancelled");
+  const known = around.desk.all().filter(wanted);
   const records = await Promise.all(known.map(async (record) => (await find(record.id, around)) ?? record));
   return { text: taskListText(records, around.parts.clock()), details: { tasks: records } };
 }

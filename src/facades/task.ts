@@ -114,8 +114,7 @@ export function refusalText(
     unknown: () => `Unknown agent "${name}". Available: ${available}`,
     disabled: () =>
       `Agent "${name}" is disabled in settings. Enable it via /agents, or use a different agent type. Available: ${available}`,
-    blocked: () =>
-      `Cannot spawn '${name}': it is already one of your callers, and an agent must not start itself again.`,
+    blocked: () => `Cannot spawn ${name} agent from within itself (recursion prevention). Use a different agent type.`,
     spawns: () => `Cannot spawn '${name}'. Allowed: ${allowedText(caller.spawns)}`,
     depth: () => `Cannot spawn '${name}': the maximum delegation depth of ${caller.maxDepth} is reached.`,
   };

@@ -156,7 +156,7 @@ const checks: readonly (readonly [string, RegExp])[] = [
   ["(disabled agent, later upstream)", /^Agent "off" is disabled/],
   ["empty tasks", /^No tasks/],
   ["bad/duplicate ids", /^Invalid tasks/],
-  ["blocked self-recursion", /must not start itself/],
+  ["blocked self-recursion", /^Cannot spawn b agent from within itself \(recursion prevention\)/],
   ["spawn policy", /^Cannot spawn 'b'\. Allowed: a$/],
   ["depth", /depth of 2/],
 ];
@@ -770,7 +770,7 @@ function shapeOf(schema: object): string {
   }
   const { const: only, type, description = "" } = names(schema);
   if (only !== undefined) return String((schema as { type?: string }).type);
-  return `agent_name ${type} described as ${/No agents are available/.test(description) ? "none available" : description}`;
+  return `agent_name ${type} described as ${/No agents are currently available/.test(description) ? "none available" : description}`;
 }
 
 area<{ agent: string; params?: unknown; output?: { result: string }; activities?: string[] }, unknown>(

@@ -65,3 +65,29 @@ test("the details of a team contain its review rounds", async () => {
     },
   });
 });
+
+test("where no message can arrive later, spawn_subagent says that it waits, and returns the result with its id", async () => {
+  const models = { scout: scripted("found it") };
+  const crew = createCrew({
+    home: false,
+    cwd: tempFolder(),
+    discover: false,
+    env: {},
+    agents: [agent("scout")],
+    models,
+  });
+  const opened = openDelegation(crew, { as: ["spawn_subagent"] });
+  const [spawn] = await opened.tools();
+  expect(spawn!.description).toMatch(/waits for it and returns its result/);
+  expect(spawn!.description).not.toMatch(/arrives as a message/);
+  const asked = { type: "scout", description: "Find it", input: "Find it." };
+  const { text } = await opened.call("spawn_subagent", asked, { signal: new AbortController().signal });
+  expect(text).toMatch(/^found it\n\n\[taskId: run_\w+\/scout\]$/);
+});
+
+test("without agents, delegate_to_agent says so in the words of Gemini CLI", async () => {
+  const crew = createCrew({ home: false, cwd: tempFolder(), discover: false, env: {} });
+  const [tool] = await crew.delegationTools(["delegate_to_agent"], { catalog: { agents: [], disabled: [] } });
+  expect(tool!.description).toBe("Delegates a task to a specialized sub-agent. No agents are currently available.");
+  expect(JSON.stringify(tool!.input)).toContain("No agents are currently available.");
+});

@@ -82,7 +82,7 @@ test("a definition without a system prompt is refused; its initial messages are 
 
 test("an input with an unknown type throws", () => {
   const inputs = { when: { type: "date", description: "d" } };
-  expect(() => convertInputConfigToJsonSchema({ inputs })).toThrow('Unsupported input type "date".');
+  expect(() => convertInputConfigToJsonSchema({ inputs })).toThrow("Unsupported input type 'date' for parameter");
 });
 
 test("a registry without settings has the built-in agents, and describes them for a tool and for the prompt of a parent", async () => {

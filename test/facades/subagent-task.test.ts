@@ -165,13 +165,14 @@ test("TaskOutput waits for a task, reports its status, lists tasks and cancels t
         about("cancel"),
         about("status"),
         call("TaskOutput", { action: "list" }),
+        call("TaskOutput", { action: "list", filter: "error" }),
         call("TaskOutput", { action: "status", taskId: "nope" }),
         "done",
       ],
     },
     scout: { says: [{ text: "too late", delayMs: 600_000 }] },
   });
-  const [started, running, late, cancelled, waited, again, status, list, unknown] = read("lead");
+  const [started, running, late, cancelled, waited, again, status, list, errors, unknown] = read("lead");
   expect(started).toMatch(/^Started in the background: find it \(scout\)\nTask ID: run_\w+\/lead\/scout\n/);
   expect(running).toBe("Task is still running. Use block=true to wait for completion.");
   expect(late).toBe("Task wait timeout (1ms)");
@@ -180,6 +181,7 @@ test("TaskOutput waits for a task, reports its status, lists tasks and cancels t
   expect(again).toBe("Task is not running or not found");
   expect(status).toMatch(/Type: scout\nDescription: find it\nStatus: cancelled/);
   expect(list).toMatch(/^Found 1 task\(s\):\n\n🚫 run_/);
+  expect(errors).toMatch(/^Found 1 task\(s\):\n\n🚫 run_/);
   expect(unknown).toBe("Task not found: nope");
   expect(result.status).toBe("ok");
 });

@@ -177,7 +177,7 @@ test("an agent that an environment variable blocks cannot be started", async () 
     { lead: { ...lead, says: [batch("scout", "A"), "ok"] }, scout: { says: [] } },
     { env: { PATH: "/bin", PI_BLOCKED_AGENT: "scout" } },
   );
-  expect(read("lead")[0]).toMatch(/^Cannot spawn 'scout': .* must not start itself again\.$/);
+  expect(read("lead")[0]).toMatch(/^Cannot spawn scout agent from within itself \(recursion prevention\)/);
 });
 
 test("at the maximum depth the tool is not shown, and a call of it is refused", async () => {

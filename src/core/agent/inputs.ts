@@ -6,7 +6,7 @@ import type { AgentInput } from "./agent.ts";
 export function convertInputConfigToJsonSchema({
   inputs,
 }: Readonly<{ inputs: Readonly<Record<string, AgentInput>> }>): JsonSchema {
-  const properties = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, propertyOf(input)]));
+  const properties = Object.fromEntries(Object.entries(inputs).map(([name, input]) => [name, propertyOf(name, input)]));
   const required = Object.entries(inputs).flatMap(([name, input]) => (input.required ? [name] : []));
   return { type: "object", properties, ...(required.length > 0 && { required }) };
 }
@@ -23,9 +23,13 @@ export const INPUT_TYPES: ReadonlySet<string> = new Set([
   ...Object.keys(LISTS),
 ]);
 
-function propertyOf({ type, description }: AgentInput): JsonSchema {
+function propertyOf(name: string, { type, description }: AgentInput): JsonSchema {
   if (!INPUT_TYPES.has(type))
-    throw new CrewError("BAD_AGENT", `Unsupported input type "${type}".`, `Use one of ${[...INPUT_TYPES].join(", ")}.`);
+    throw new CrewError(
+      "BAD_AGENT",
+      `Unsupported input type '${type}' for parameter '${name}'. Supported types: ${[...INPUT_TYPES].join(", ")}`,
+      "Give the input one of these types.",
+    );
   const items = LISTS[type];
   return items === undefined ? { description, type } : { description, type: "array", items: { type: items } };
 }

@@ -24,6 +24,8 @@ export type Caller = Readonly<{
   schema?: JsonSchema;
   /** The agents that are available to the caller. */
   catalog: Catalog;
+  /** True: no message reaches the caller later, so a call waits for the result. */
+  waits?: true;
 }>;
 
 /** The spawn policy of an agent: its `spawns` list, and the agent that must not be started again. */

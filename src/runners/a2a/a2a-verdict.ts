@@ -48,7 +48,7 @@ export function verdictOf(
     case "canceled":
       return over(failed("AGENT_REPORTED", `${name} cancelled the task${because}`));
     default:
-      return finished(finishOf(answer, assignment, { clean, report }));
+      return finished(finishOf(answer, assignment, { clean, report }), name);
   }
 }
 
@@ -59,21 +59,21 @@ function finishOf(answer: RemoteAnswer, assignment: Assignment, { clean, report 
   return data !== undefined && "output" in finish ? { ...finish, data } : finish;
 }
 
-function finished(finish: FinishAttempt): AnswerVerdict {
+function finished(finish: FinishAttempt, name: string): AnswerVerdict {
   if ("output" in finish) return { is: "over", outcome: { status: "ok", ...finish } };
-  if ("gaveUp" in finish) return { is: "over", outcome: failed("AGENT_REPORTED", finish.gaveUp) };
+  if ("gaveUp" in finish) return { is: "over", outcome: failed("AGENT_REPORTED", `${name} gave up: ${finish.gaveUp}`) };
   const { problem, empty, detail = problem } = finish;
   return empty
     ? {
         is: "unusable",
         finish,
-        outcome: failed("EMPTY", "The agent returned no result, even when it was asked again.", { retryable: true }),
+        outcome: failed("EMPTY", `${name} returned no result, even when it was asked again.`, { retryable: true }),
         remind: prompts.remindEmpty,
       }
     : {
         is: "unusable",
         finish,
-        outcome: failed("INVALID_OUTPUT", `The result is not valid: ${problem}.`, { retryable: true }),
+        outcome: failed("INVALID_OUTPUT", `The result of ${name} is not valid: ${problem}.`, { retryable: true }),
         remind: fill(prompts.remindJson, new Map([["problem", detail]])),
       };
 }

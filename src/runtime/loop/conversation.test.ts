@@ -96,8 +96,8 @@ test("a finish call is accepted after the other calls of its turn ran; a second 
   expect(read(opened).map(({ text, error }) => [text, error])).toEqual([
     ["Received.", false],
     ["saw a", false],
-    ["Task already marked complete in this turn; this call was ignored.", true],
-    ['Not accepted: n must be number (got "x"). Correct it and call complete_task again.', true],
+    ["Task already marked complete in this turn. Ignoring duplicate call.", true],
+    ['Output validation failed: n must be number (got "x"). Correct it and call complete_task again.', true],
   ]);
 });
 

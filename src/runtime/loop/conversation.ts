@@ -191,7 +191,8 @@ export function openConversation(assignment: Assignment, context: PerformContext
     const toolContext = insideTurn(signal);
     let reply: TurnReply = finish ? { is: "over", finish } : { is: "more" };
     const carryOut = async (call: ToolCall): Promise<ToolAnswer> => {
-      if (call === finishCall) return receipt(call, finish, context.emit);
+      if (call === finishCall)
+        return receipt(call, finish, { emit: context.emit, resultName: agent.outputName ?? "result" });
       if (finishCall && isFinishTool(call.name)) return alreadyComplete(call, context.emit);
       const before = known.get(call.id);
       if (before) return before;
@@ -266,8 +267,11 @@ function withConversation(context: PerformContext, signal: AbortSignal, conversa
 
 const NOTHING: ReadonlyMap<string, ToolAnswer> = new Map();
 
-/** The message to the model about a call of the finish tool without a result. */
-const NO_RESULT = 'Missing required "result" argument. You must provide your findings when calling complete_task.';
+/** The message to the model about a call of the finish tool without a result, in the words of Gemini CLI. */
+const missingText = (name: string): string =>
+  name === "result"
+    ? 'Missing required "result" argument. You must provide your findings when calling complete_task.'
+    : `Missing required argument '${name}' for completion.`;
 
 /** Refuses a tool call in a turn in which only the result can be returned. */
 function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
@@ -284,7 +288,7 @@ function tooLate({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnsw
 
 /** The answer to a second call of the finish tool: only the first call in a turn counts. */
 function alreadyComplete({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
-  const text = "Task already marked complete in this turn; this call was ignored.";
+  const text = "Task already marked complete in this turn. Ignoring duplicate call.";
   emit({ type: "tool.rejected", call: id, tool: name, reason: "the task was already marked complete", text });
   return { id, name, text, error: true };
 }
@@ -293,10 +297,17 @@ function alreadyComplete({ id, name }: ToolCall, emit: PerformContext["emit"]): 
  * The tool result of a call of the finish tool after which the conversation continues: a confirmation, or why the
  * result was not accepted.
  */
-function receipt({ id, name }: ToolCall, finish: FinishAttempt | undefined, emit: PerformContext["emit"]): ToolAnswer {
+function receipt(
+  { id, name }: ToolCall,
+  finish: FinishAttempt | undefined,
+  { emit, resultName }: Readonly<{ emit: PerformContext["emit"]; resultName: string }>,
+): ToolAnswer {
   if (!finish || !("problem" in finish)) return { id, name, text: "Received.", error: false };
   const { problem, empty, detail = problem } = finish;
-  const text = empty ? NO_RESULT : `Not accepted: ${detail}. Correct it and call ${name} again.`;
+  const isMissing = empty || problem === `the argument "${resultName}" is missing`;
+  const text = isMissing
+    ? missingText(resultName)
+    : `Output validation failed: ${detail}. Correct it and call ${name} again.`;
   emit({ type: "tool.rejected", call: id, tool: name, reason: problem, text });
   return { id, name, text, error: true };
 }

@@ -117,7 +117,7 @@ describe("a result that is missing or not valid", () => {
     expectSameHead(model);
     expect(model.requests[2]?.messages.at(-1)).toMatchObject({
       role: "tool",
-      results: [{ text: expect.stringMatching(/^Not accepted: n must be number/) }],
+      results: [{ text: expect.stringMatching(/^Output validation failed: n must be number/) }],
     });
     expect((await play(turns, { output })).outcome).toMatchObject({ status: "ok" });
     expect((await play(turns, { output, limits: { reminders: 0 } })).model.requests).toHaveLength(1);

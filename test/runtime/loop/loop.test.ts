@@ -66,7 +66,7 @@ test("an invalid result is sent back with the reason, and a second invalid resul
   const mended = await play([finish({ n: "four" }), finish({ n: 4 })], { more: { output: schema } });
   expect(mended.result.status).toBe("ok");
   const told = mended.requests[1]?.messages.at(-1);
-  expect(told?.role === "tool" && told.results[0]?.text).toMatch(/Not accepted: n must be number/);
+  expect(told?.role === "tool" && told.results[0]?.text).toMatch(/Output validation failed: n must be number/);
   const twice = await play([finish({ n: "four" }), finish({ n: "five" })], { more: { output: schema } });
   expect(twice.result).toMatchObject({ status: "failed", fault: { code: "INVALID_OUTPUT" } });
 });

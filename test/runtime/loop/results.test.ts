@@ -42,7 +42,7 @@ test("the full output of a task is a file; a caller reads the path and 2,000 cha
   const { result, crew } = await play({
     agents: [
       agent("lead", { model: "lead", tools: ["task"], spawns: ["worker"] }),
-      agent("worker", { model: "worker" }),
+      agent("worker", { model: "worker", summaryChars: 2_000, summaryCut: "simple" }),
     ],
     models: { lead, worker: scripted(long) },
   });
