@@ -2,11 +2,10 @@ import type { Outcome } from "../core/outcome/outcome.ts";
 import type { KeptEvent } from "../core/run/event.ts";
 import type { Call, Engine, PerformContext, ReturnedChanges } from "../core/task/engine.ts";
 import type { Job } from "../core/task/job.ts";
-import type { WorkerClass } from "../core/task/placement.ts";
 import { defined } from "../core/text/defined.ts";
 import { engineAnswers } from "./calls/answers.ts";
 import { callTable } from "./calls/call-table.ts";
-import { livingClasses } from "./calls/classes.ts";
+import { createClassList } from "./calls/classes.ts";
 import { createInbox } from "./calls/inbox.ts";
 import { keyOfCall, performCall, type PlacementQueue } from "./calls/perform-call.ts";
 import { createSupervisor } from "./calls/supervise.ts";
@@ -39,8 +38,6 @@ export type RunEngineParts = Readonly<{
 
 /** How long a task that may not park (wait without a limit) waits for a worker. */
 const PLACEMENT_MS = 60_000;
-/** The maximum age of the list of workers. */
-const CLASSES_MS = 500;
 /** How much each running task of a run lowers the priority of its next tasks, so that runs share workers fairly. */
 const PRIORITY_STEP = 10_000;
 
@@ -52,7 +49,7 @@ export function coordinate(
   const table = callTable(database);
   const inbox = createInbox(database, presence.id, "facts");
   const supervisor = createSupervisor(table, inbox, presence.id);
-  const classes = remembered(() => livingClasses(database), CLASSES_MS);
+  const classes = createClassList(database);
   const performing = new Map<string, Promise<Outcome>>();
   const inFlight = new Map<string, number>();
   /** For each run: the task that ended last. */
@@ -91,7 +88,8 @@ export function coordinate(
             inbox,
             supervisor,
             queue,
-            classes,
+            classes: () => classes.read(call.depth > 0), // helpers of one task are often placed at the same moment
+            placing: classes.placing,
             writer,
             job: others === 0 ? { ...made, isAlone: true } : made,
             after: others === 0 ? lastEnded.get(call.run) : undefined,
@@ -141,17 +139,4 @@ export function coordinate(
     },
   });
   return { engine, close: () => queue.close() };
-}
-
-/** Caches the result of `ask` for a given time. */
-function remembered(ask: () => Promise<readonly WorkerClass[]>, ms: number): () => Promise<readonly WorkerClass[]> {
-  let known: Promise<readonly WorkerClass[]> | undefined;
-  let at = 0;
-  return () => {
-    if (known && performance.now() - at < ms) return known;
-    at = performance.now();
-    known = ask();
-    known.catch(() => (known = undefined));
-    return known;
-  };
 }

@@ -74,7 +74,7 @@ const WORKER: Readonly<Record<string, TableRights>> = {
   holds: { rights: "select, insert, update, delete" },
   probes: { rights: "select, insert, update, delete" },
   calls: {
-    rights: "select, update (state, worker, changed, job)", // a trigger (`KEEP_JOB`) only lets a worker empty the job
+    rights: "select, update (state, worker, changed, job, waits)", // a trigger (`KEEP_JOB`) only lets a worker empty the job
     // Only calls that no other worker has; a call that no worker has can only be taken or given back.
     rows: {
       update: `class in (select p.class from subcrew.processes p where p.login = current_user)

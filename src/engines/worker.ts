@@ -4,9 +4,11 @@ import type { Job } from "../core/task/job.ts";
 import type { Announcement } from "../core/task/placement.ts";
 import { serveParent } from "../runtime/channel/child-side.ts";
 import { pause, stopped } from "../runtime/async/cancel.ts";
+import { Slots } from "../runtime/async/slots.ts";
 import { type CallEpoch, callTable } from "./calls/call-table.ts";
 import { createInbox } from "./calls/inbox.ts";
 import { workerChannel } from "./calls/task-channel.ts";
+import { createTaskSlot, type TaskSlot } from "./calls/task-slot.ts";
 import type { Connection } from "./connect.ts";
 import type { QueueListener, QueueListenerOptions } from "./dbos/listen.ts";
 import { PROCESSES_CHANNEL } from "./postgres/channel-name.ts";
@@ -56,20 +58,51 @@ export async function startWorker({
   const draining = new AbortController();
 
   let busy = 0;
+  const slots = new Slots(announcement.slots);
+  /** How many tasks of this worker wait for their subagents, and the tasks that work in their place. */
+  let waiting = 0;
+  const spares = new Set<Promise<unknown>>();
+  let spareTaker: Promise<void> | undefined;
   /** The tasks that this worker has taken or is taking. */
   const held = new Set<string>();
   /** Executes a task. Returns true when it ran to its end; its run may then have the next task for this worker. */
-  const work = async (at: CallEpoch): Promise<boolean> => {
+  const work = async (at: CallEpoch, isSpare = false): Promise<boolean> => {
     const key = `${at.epoch} ${at.call}`;
     if (held.has(key)) return false; // the same task was both offered directly and queued
     held.add(key);
+    const slot = createTaskSlot(slots, (isWaiting) => {
+      waiting += isWaiting ? 1 : -1;
+      table.waits(at, isWaiting).catch(() => {}); // it only makes the choice of a worker better
+      if (isWaiting) spareTaker ??= takeSpares().finally(() => (spareTaker = undefined));
+    });
     try {
-      return await workOn(at);
+      const patience = AbortSignal.any([draining.signal, AbortSignal.timeout(FULL_MS)]);
+      if (await slot.begin(patience)) return await workOn(at, slot);
+      // A task that waited for its subagents has taken its slot again meanwhile.
+      if (!isSpare) await table.giveBack(at);
+      return false;
     } finally {
+      slot.end();
       held.delete(key);
     }
   };
-  const workOn = async (at: CallEpoch): Promise<boolean> => {
+  /**
+   * Takes tasks beside the queue while tasks wait for their subagents, because the queue counts those tasks as running.
+   * Without this, subagents would wait for the slots of the tasks that wait for them.
+   */
+  const takeSpares = async (): Promise<void> => {
+    while (waiting > 0 && !draining.signal.aborted) {
+      const room = waiting - spares.size;
+      for (const at of room > 0 ? await table.placed(name, room).catch(() => []) : []) {
+        const spare = work(at, true)
+          .catch(() => giveUp(at))
+          .finally(() => spares.delete(spare));
+        spares.add(spare);
+      }
+      await pause(pollMs, draining.signal);
+    }
+  };
+  const workOn = async (at: CallEpoch, slot: TaskSlot): Promise<boolean> => {
     const { call, epoch } = at;
     if (draining.signal.aborted) {
       await table.giveBack(at);
@@ -91,7 +124,7 @@ export async function startWorker({
     channel.deliver({ type: "job", job: taken.job });
     await serveParent(
       channel,
-      (job, context) => perform(job, betweenTurns(context, draining.signal, handBack)),
+      (job, context) => perform(job, betweenTurns(slot.around(context), draining.signal, handBack)),
       stop.signal,
     );
     open.delete(`${epoch} ${call}`);
@@ -174,7 +207,12 @@ export async function startWorker({
       const late = setTimeout(() => {
         for (const handBack of open.values()) handBack().catch(() => {});
       }, graceMs);
-      await listener.stop(graceMs + LAST_MS);
+      const ended = new AbortController();
+      const rest = Promise.all(spares).then(() => ended.abort());
+      await Promise.all([
+        listener.stop(graceMs + LAST_MS),
+        Promise.race([rest, pause(graceMs + LAST_MS, ended.signal)]),
+      ]);
       clearTimeout(late);
       await leave();
       await announceChange(connection);
@@ -183,6 +221,8 @@ export async function startWorker({
 }
 
 const GIVE_BACK_AGAIN_MS = 1_000;
+/** How long a task from the queue waits for a slot of this worker. Then its run may find another worker. */
+const FULL_MS = 1_000;
 /** How long a free slot waits for the next task of the same run. */
 const OFFER_WAIT_MS = 100;
 /** The time for tasks to end after they were given back. */

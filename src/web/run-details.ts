@@ -4,7 +4,7 @@ import type { Agent } from "../core/agent/agent.ts";
 import { formatCost } from "../core/outcome/usage.ts";
 import type { KeptEvent } from "../core/run/event.ts";
 import type { NodeView, State } from "../core/run/state.ts";
-import { attemptPath } from "../core/task/attempt-path.ts";
+import { attemptPath } from "../core/plan/isolation.ts";
 import { isRecord } from "../core/text/json.ts";
 import { jsonText } from "../core/text/json-text.ts";
 import { type Transcript, transcriptsOf } from "../core/view/transcript.ts";

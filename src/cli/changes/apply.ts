@@ -33,7 +33,7 @@ export const apply: CliCommand = {
     const [{ findRun }, { applyKept }, { attemptPath }, { versionBeside }, { localPlaces }] = await Promise.all([
       import("../runs/find-run.ts"),
       import("../../runtime/git/apply-kept.ts"),
-      import("../../core/task/attempt-path.ts"),
+      import("../../core/plan/isolation.ts"),
       import("../../runtime/git/apply-changes.ts"),
       import("../../runtime/access/local-places.ts"),
     ]);

@@ -49,3 +49,7 @@ export function movedInto({ top, of }: Pick<Worktree, "top" | "of">, path: strin
   if (path === of) return top;
   return path.startsWith(`${of}/`) ? `${top}${path.slice(of.length)}` : path;
 }
+
+/** The path at which the patch of an attempt is kept. Each attempt has its own path. */
+export const attemptPath = ({ path, attempt }: Readonly<{ path: string; attempt: number }>): string =>
+  attempt > 1 ? `${path}.${attempt}` : path;

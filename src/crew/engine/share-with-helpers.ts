@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import type { RunOutputs } from "../../core/run/run-store.ts";
-import { attemptPath } from "../../core/task/attempt-path.ts";
+import { attemptPath } from "../../core/plan/isolation.ts";
 import type { Call, DelegationOutcome, Parent, PerformContext, ReturnedChanges } from "../../core/task/engine.ts";
 import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
 import { defined } from "../../core/text/defined.ts";

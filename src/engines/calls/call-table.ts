@@ -41,6 +41,10 @@ export type CallTable = Readonly<{
     at: CallEpoch,
     by: Readonly<{ worker: string; class: string }>,
   ): Promise<Readonly<{ job: Job; owner: string }> | undefined>;
+  /** The tasks that are placed with a class and that no worker has taken, oldest first. */
+  placed(name: string, limit: number): Promise<readonly CallEpoch[]>;
+  /** Says whether a task waits for its subagents, so that it needs no slot. */
+  waits(at: CallEpoch, isWaiting: boolean): Promise<void>;
   /** Returns a task to its run: both a task that was only placed and a task that a worker has taken. */
   giveBack(at: CallEpoch): Promise<void>;
   /** Marks a task as stopped by its run; resolves with its previous state. */
@@ -112,6 +116,20 @@ export function callTable(database: Database): CallTable {
       );
       return row;
     },
+    placed: async (name, limit) => {
+      const rows = await database.query<{ call: string; epoch: string }>(
+        "select call, epoch from subcrew.calls where class = $1 and state = 'placed' order by changed limit $2",
+        [name, limit],
+      );
+      return rows.map(({ call, epoch }) => ({ call, epoch: Number(epoch) }));
+    },
+    waits: async ({ call, epoch }, isWaiting) => {
+      await database.query("update subcrew.calls set waits = $3 where call = $1 and epoch = $2", [
+        call,
+        epoch,
+        isWaiting,
+      ]);
+    },
     giveBack: async ({ call, epoch }) => {
       await database.query(
         `with back as (
@@ -179,7 +197,7 @@ const ASK = `
   where not exists (select from subcrew.runs where run = $2 and epoch > $4::bigint)
   on conflict (call) do update
   set owner = excluded.owner, run_epoch = excluded.run_epoch, epoch = c.epoch + 1, state = 'asked', worker = null,
-      class = null, job = null, why = null, needs = excluded.needs, changed = clock_timestamp()
+      class = null, job = null, why = null, waits = false, needs = excluded.needs, changed = clock_timestamp()
   where c.state <> 'done' and c.run_epoch <= excluded.run_epoch
   returning epoch, state
   ), offered as (

@@ -7,6 +7,7 @@ import { pause, reasonOf } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { PROCESSES_CHANNEL } from "../postgres/channel-name.ts";
 import { type Database, isConnectionLoss } from "../postgres/database.ts";
+import type { ClassList } from "./classes.ts";
 import type { EventWriter } from "../postgres/event-writer.ts";
 import { PROTOCOL } from "../postgres/presence.ts";
 import { budgetThroughTakeovers, type CallBudget, countLeftover } from "./budget-through-takeovers.ts";
@@ -36,6 +37,7 @@ export type CallParts = Readonly<{
   supervisor: Supervisor;
   queue: PlacementQueue;
   classes(): Promise<readonly WorkerClass[]>;
+  placing: ClassList["placing"];
   by: Coordinator;
   writer: EventWriter | undefined;
   job: Job;
@@ -74,7 +76,7 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
   let known = firstClass(await parts.classes(), job);
   for (;;) {
     const to = { needs: job.needs, class: session ? undefined : known?.class, job, after: parts.after };
-    const asked = await table.ask(key, by, to);
+    const asked = await parts.placing(to.class, () => table.ask(key, by, to));
     const before = session
       ? await lost(session, budget)
       : asked?.isPlaced
@@ -98,7 +100,7 @@ export async function performCall(call: Call, given: PerformContext, parts: Call
       return (await lost(session, budget)) ?? poisoned(call);
     }
     if (ended.lost === "unserved") await parts.queue.drop(at).catch(() => {});
-    else
+    else if (ended.lost === "died" || session.isBegun())
       context.emit({
         type: "note",
         text:
@@ -173,7 +175,8 @@ async function placed(at: CallEpoch, context: PerformContext, parts: CallParts):
     if (signal.aborted) return stopped();
     const chosen = choosePlace({ ...job, protocol: PROTOCOL }, await parts.classes());
     if ("class" in chosen) {
-      if (!(await table.place(at, { class: chosen.class, job }))) return stopped();
+      const to = { class: chosen.class, job };
+      if (!(await parts.placing(to.class, () => table.place(at, to)))) return stopped();
       return enqueue(at, chosen, parts);
     }
     const parked = await parkUntilFit(at, chosen.why, context, parts);

@@ -18,6 +18,8 @@ export type Session = Readonly<{
   outcome: Promise<Outcome>;
   /** Resolves when the worker of the epoch has sent something. */
   heard: Promise<void>;
+  /** True when a worker has begun the task. */
+  isBegun(): boolean;
   /** True when progress of the task was recorded. */
   hasProgress(): boolean;
   cancel(reason: string): void;
@@ -51,9 +53,11 @@ export function openSession(
   let receive: (message: FromTask) => void = () => {};
   let progress = false;
   let ended: Outcome | undefined;
+  let isBegun = false;
   let isHeard = (): void => {};
   const heard = new Promise<void>((resolve) => (isHeard = resolve));
   const deliver = (message: FromTask, fact: number): void => {
+    isBegun = true;
     isHeard();
     if (message.type === "ended") ended = message.outcome;
     if (message.type !== "emit") return receive(message);
@@ -81,6 +85,7 @@ export function openSession(
   return {
     outcome: hosted.outcome,
     heard,
+    isBegun: () => isBegun,
     hasProgress: () => progress,
     cancel: hosted.cancel,
     received: subscribed.drained,

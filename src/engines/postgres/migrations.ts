@@ -209,4 +209,8 @@ export const migrations: readonly Migration[] = [
       create index run_agents_hash on run_agents (hash);
     `,
   },
+  {
+    name: "tasks that wait for their subagents",
+    sql: "alter table calls add column waits boolean not null default false",
+  },
 ];

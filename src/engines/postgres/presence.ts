@@ -7,7 +7,7 @@ import type { Database } from "./database.ts";
  * The version of the protocol between coordinators and workers. It changes whenever a coordinator and a worker of
  * different versions could misunderstand each other's messages.
  */
-export const PROTOCOL = 1;
+export const PROTOCOL = 2;
 
 /**
  * The SQL interval after which a process without a heartbeat counts as dead, by the database's clock. It is a database

@@ -8,7 +8,7 @@ import type { Task } from "../../core/plan/task.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
 import { isCrewError } from "../../core/schema/error.ts";
 import type { DelegationOutcome, Parent, UnawaitedHelpers } from "../../core/task/engine.ts";
-import { attemptPath } from "../../core/task/attempt-path.ts";
+import { attemptPath } from "../../core/plan/isolation.ts";
 import { defined } from "../../core/text/defined.ts";
 import { DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
 import { type Follower, following, stopped } from "../async/cancel.ts";

@@ -3,7 +3,7 @@ import { hostname, tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import type { RunOutputs } from "../../core/run/run-store.ts";
-import { attemptPath } from "../../core/task/attempt-path.ts";
+import { attemptPath } from "../../core/plan/isolation.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { JobWorkspace } from "../../core/task/job.ts";
 import { readRegularFile } from "../disk/regular-file.ts";
