@@ -37,8 +37,17 @@ test("the exit code is 3 while a change that nobody could be asked about was not
   const state = emptyState("run");
   const at = { run: "run", path: "lead", at: 1 };
   const call = { tool: "write_file", target: "a.txt" };
-  const told = (seq: number, call: string, error: boolean): KeptEvent =>
-    ({ ...at, seq, type: "tool.ended", call, tool: "write_file", error, text: "", ms: 1, status: "ok" }) as KeptEvent;
+  const told = (seq: number, call: string, error: boolean): KeptEvent => ({
+    ...at,
+    seq,
+    type: "tool.ended",
+    call,
+    tool: "write_file",
+    error,
+    text: "",
+    ms: 1,
+    status: "ok",
+  });
   reduce(state, {
     ...at,
     seq: 1,
