@@ -3,7 +3,7 @@ import type { Node, Plan } from "../core/plan/plan.ts";
 import { taskSettings } from "../core/plan/task.ts";
 import { defined } from "../core/text/defined.ts";
 import { nodeIds } from "./names.ts";
-import { referencesIn, unknownReference } from "./references.ts";
+import { PREVIOUS, referencesIn, unknownReference } from "./references.ts";
 import { runParts, runSettings, settingsOf } from "./settings.ts";
 
 /** The input of a chain: steps that run one after the other. */
@@ -42,9 +42,8 @@ export function chain(input: ChainInput): Plan {
     const { refs, unknown } = referencesIn(step.task, {
       ids: earlier,
       self: id,
-      ...(before !== undefined && { words: { previous: before } }),
+      ...(before !== undefined && { words: { [PREVIOUS]: before } }),
     });
-    if (before === undefined && step.task.includes("{previous}")) unknown.push("previous");
     notes.push(...unknown.map((placeholder) => unknownReference(id, placeholder)));
     const task = {
       ...settingsOf(step, input),

@@ -331,6 +331,25 @@ describe("placeholders that stay as text with a warning", () => {
         'The prompt of "step_1" contains {task_1}, which does not refer to another task; the placeholder stays in the text.',
       ],
     ],
+    ...(
+      [
+        ["a misspelt {previous}", "{previuos}"],
+        ["{previous} in another case", "{Previous}"],
+        ["a misspelt name of an earlier step", "{task:fnid}"],
+        ["a misspelt prefix", "{taks:find}"],
+      ] as const
+    ).map(([what, placeholder]): [string, unknown, string[]] => [
+      what,
+      {
+        chain: [
+          { name: "find", task: "a" },
+          { name: "last", task: `${placeholder} {previous}` },
+        ],
+      },
+      [
+        `The prompt of "last" contains ${placeholder}, which does not refer to another task; the placeholder stays in the text.`,
+      ],
+    ]),
   ])("%s", (_what, input, notes) => {
     expect(compile(input).notes).toEqual(notes);
     expect(() => compile(input, { strict: true })).toThrow("which does not refer to another task.");

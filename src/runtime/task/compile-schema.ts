@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import { messageOf } from "../../core/schema/error.ts";
+import { endlessReference } from "../../core/schema/endless-reference.ts";
 import { jsonSchemaOf } from "../../core/schema/jtd.ts";
 import { gotText, issuesText, sourceOf } from "../../core/schema/standard-schema.ts";
 import type { JsonSchema } from "../../core/text/json.ts";
@@ -67,6 +68,8 @@ async function load(): Promise<Compile> {
   formats.default.default(ajv);
   return (schema) => {
     if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS) throw new Error("the schema is too large");
+    const endless = endlessReference(schema);
+    if (endless !== undefined) throw new Error(`its reference "${endless}" leads back to itself without an end`);
     const { $schema: _dialect, ...rest } = schema;
     const validate = ajv.compile(rest);
     return (value, detail) => {
