@@ -69,6 +69,18 @@ export class AgentRegistry {
     const files = enableAgents ? await this.#fromFiles() : [];
     const active = extensions.filter((extension) => extension.active).flatMap(({ agents }) => agents);
     for (const definition of [...files, ...active, ...builtIn]) await this.#register(definition);
+    for (const name of Object.keys(this.#config.overrides ?? {}))
+      if (![...this.#known.keys()].some((known) => isSameName(known, name)))
+        this.#warn(`The overrides name the agent "${name}", which does not exist.`);
+  }
+
+  /** The override of an agent, whose name may be written with `_` in place of `-`, as Gemini CLI writes its own. */
+  #overrideOf(agent: string): AgentOverride | undefined {
+    const { overrides = {} } = this.#config;
+    const name = Object.hasOwn(overrides, agent)
+      ? agent
+      : Object.keys(overrides).find((one) => isSameName(one, agent) && !this.#known.has(one));
+    return name === undefined ? undefined : overrides[name];
   }
 
   /** Clears the registry and searches for agent files again. */
@@ -90,7 +102,7 @@ export class AgentRegistry {
     if (this.#known.has(definition.name))
       return this.#warn(`Skipping "${definition.name}": an agent of that name is already registered.`);
     this.#known.set(definition.name, definition);
-    const override = this.#config.overrides?.[definition.name];
+    const override = this.#overrideOf(definition.name);
     if (!(override?.enabled ?? !definition.experimental)) return;
     const active = override === undefined ? definition : overridden(definition, override);
     this.#active.set(definition.name, active);
@@ -182,6 +194,8 @@ export class AgentRegistry {
     this.#config.onWarning?.(`[AgentRegistry] ${message}`);
   }
 }
+
+const isSameName = (a: string, b: string): boolean => a.replaceAll("_", "-") === b.replaceAll("_", "-");
 
 /** The description of an agent: its own or its card's description, and the skills on the card. */
 function describedBy(

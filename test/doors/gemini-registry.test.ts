@@ -45,6 +45,21 @@ test("model settings are registered under their alias, with overrides, and `inhe
   expect(registry.getModelConfig("three-config")).toBe(undefined);
 });
 
+test("overrides reach bundled agents by the names of Gemini CLI, and an override of an unknown agent is reported", async () => {
+  const [registry, warnings] = await registryOf({
+    builtIn: [local("codebase-investigator"), local("cli-help"), local("a_b"), local("a-b")],
+    overrides: {
+      codebase_investigator: { enabled: false },
+      cli_help: { modelConfig: { model: "gemini-x" } },
+      generalist: { enabled: false },
+      a_b: { enabled: false },
+    },
+  });
+  expect(registry.getAllAgentNames()).toEqual(["cli-help", "a-b"]);
+  expect(registry.getModelConfig("cli-help-config")).toMatchObject({ model: "gemini-x" });
+  expect(warnings).toEqual(['[AgentRegistry] The overrides name the agent "generalist", which does not exist.']);
+});
+
 test("a remote agent is described by the skills of its card, and is inactive with a warning when there is no card", async () => {
   const [registry, warnings] = await registryOf({
     builtIn: [remote("far"), remote("gone")],

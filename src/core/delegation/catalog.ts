@@ -2,7 +2,7 @@ import type { Agent, AgentInput, AgentSource } from "../agent/agent.ts";
 import { isInScope, type SourceScope } from "../agent/source-scope.ts";
 import { isFinishTool } from "../policy/permit.ts";
 import { defined } from "../text/defined.ts";
-import { isRecord } from "../text/json.ts";
+import { isRecord, parseJson } from "../text/json.ts";
 import { READ_ONLY_TOOLS } from "../vocabulary/tool-names.ts";
 
 /** An agent as shown to agents that may start it: JSON, so that it can be sent to another process. */
@@ -57,7 +57,7 @@ export function cardOf(agent: Agent): AgentCard {
   const { name, description, whenToUse, tools, hidden, output, background, remote, inputs } = agent;
   return {
     name,
-    description: whenToUse ?? description,
+    description: [whenToUse ?? description, skillsText(remote?.cardJson)].filter(Boolean).join(" "),
     readOnly:
       tools?.every((tool) => READ_ONLY_TOOLS.includes(tool) || HARMLESS.has(tool) || isFinishTool(tool)) ?? false,
     ...(agent.source && { source: agent.source.kind }),
@@ -68,6 +68,26 @@ export function cardOf(agent: Agent): AgentCard {
     ...(remote && { remote: true }),
     ...defined({ inputs }),
   };
+}
+
+/** The skills of a remote agent whose card is in its file, in one line; empty if there are none. */
+function skillsText(cardJson: string | undefined): string {
+  const card = cardJson === undefined ? undefined : parsed(cardJson);
+  const skills: unknown = isRecord(card) ? card["skills"] : undefined;
+  const lines = (Array.isArray(skills) ? skills : []).flatMap((skill: unknown) => {
+    if (!isRecord(skill) || typeof skill["name"] !== "string") return [];
+    const { name, description } = skill;
+    return [typeof description === "string" ? `${name}: ${description}` : name];
+  });
+  return lines.length === 0 ? "" : `Skills: ${lines.join("; ").replace(/\s+/g, " ")}`;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined; // the agent's file is checked elsewhere
+  }
 }
 
 /**

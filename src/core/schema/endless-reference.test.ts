@@ -4,7 +4,7 @@ import { endlessReference } from "./endless-reference.ts";
 test.each([
   ["the whole schema", { $ref: "#" }, "#"],
   ["one of its parts", { allOf: [{ type: "object" }, { anyOf: [{ $ref: "#" }] }] }, "#"],
-  ["a condition", { if: { type: "string" }, then: { $ref: "#" } }, "#"],
+  ["a condition", { if: { type: "string" }, else: { $ref: "#" } }, "#"],
   ["a negation", { not: { $ref: "#" } }, "#"],
   [
     "two definitions",
