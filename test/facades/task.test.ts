@@ -66,7 +66,7 @@ test("results of several helpers share what fits the window of the lead", async 
   const tiers = { fast: { model: "lead", contextWindow: 8_000 } };
   const { read } = await stage(
     {
-      lead: { ...lead, model: "fast", says: [batch("scout", "A", "B"), "ok"] },
+      lead: { tools: ["task"], model: "fast", says: [batch("scout", "A", "B"), "ok"] },
       scout: { says: [numbered(500), numbered(500)] },
     },
     { tiers },

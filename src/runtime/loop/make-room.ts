@@ -24,6 +24,8 @@ const FULL = 0.8;
 const LEFT = 0.5;
 /** Share of the free context window that the tool results of one turn may fill. */
 const TURN_SHARE = 0.5;
+/** Share of the rest of a small context window that the last messages may fill. */
+const SMALL_SHARE = 0.25;
 /** Share of the context window that one request for a summary may fill. */
 const PIECE_SHARE = 0.7;
 /** Maximum length of a summary, in tokens and as a share of the context window. */
@@ -150,7 +152,10 @@ export function createRoomMaker(
     const longest = Math.min(charsOf(MAX_SUMMARY_TOKENS), charsOf(window * SUMMARY_SHARE));
     const own = call.before === undefined ? "" : within(assignment.prompt, longest);
     const [task] = messages;
-    const room = charsOf(window * LEFT) - fixedChars - totalChars(task ? [task] : []) - longest - own.length;
+    const beginning = fixedChars + totalChars(task ? [task] : []);
+    const half = charsOf(window * LEFT) - beginning - longest - own.length;
+    // System prompt, tools and task may fill half of a small window by themselves.
+    const room = half > 0 ? half : (charsOf(window) - beginning) * SMALL_SHARE;
     const parts = splitForSummary(messages, room);
     if (!task || !parts) return unsummarised;
     context.emit({ type: "note", text: "The conversation fills the context window and is being summarised." });

@@ -202,6 +202,19 @@ describe("a conversation that fills the window", () => {
     expect(compacted[0]!.summary).toBe(`after ${sizes.length}`);
   });
 
+  test("whose prompt and tools fill half of the window keeps the results that the model has not read yet", async () => {
+    const first = answering(["done"]);
+    const agent = { instructions: "Work.\n".repeat(4_000) };
+    await play(first, { agent });
+    const window = Math.floor(sizeOf(first.requests[0]!) * 1.9);
+    const model = answering(letters.map((at) => look(`${at}3`)));
+    const { compacted } = await play(model, { window, agent });
+    expect(compacted.filter(({ summary }) => summary !== undefined).length).toBeGreaterThan(0);
+    const work = model.requests.filter((request) => !isSummary(request)).slice(1);
+    for (const [at, { messages }] of work.entries())
+      expect(resultsOf(messages).at(-1)).toMatch(new RegExp(`^begin ${letters[at]}3\\n[^]*end ${letters[at]}3$`));
+  });
+
   test("keeps the beginning and end of what it knows when the model makes no summary", async () => {
     const model = answering(
       letters.slice(0, 7).map((at) => look(at)),
