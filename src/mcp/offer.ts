@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Plan } from "../core/plan/plan.ts";
+import { modelSchemaOf } from "../core/schema/model-schema.ts";
 import type { JsonSchema } from "../core/text/json.ts";
 import type { DelegationCallContext, DelegationResult } from "./delegated.ts";
 import type { ServerContext } from "./server-context.ts";
@@ -42,15 +43,11 @@ export type DelegatingTool = Readonly<{
 
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
-/**
- * The JSON Schema of a zod type, without keywords that only a standalone document needs. The schema is created once.
- */
+/** The JSON Schema of a zod type, as a model reads it. The schema is created once. */
 export function schemaOf(type: z.ZodType, io: "input" | "output"): () => JsonSchema {
   let made: JsonSchema | undefined;
   return () => {
-    if (made) return made;
-    const { $schema: _dialect, ...schema } = z.toJSONSchema(type, { io }) as JsonSchema;
-    made = schema;
-    return schema;
+    made ??= modelSchemaOf(z.toJSONSchema(type, { io }));
+    return made;
   };
 }

@@ -1,5 +1,6 @@
 import type { ToolCall, ToolSpec } from "../model/model.ts";
 import { permit, type Rights } from "../policy/permit.ts";
+import { modelSchemaOf } from "../schema/model-schema.ts";
 import { isZodType, plainSchemaOf } from "../schema/standard-schema.ts";
 import { DEEPEST_JSON, type JsonSchema, TOO_DEEP_JSON } from "../text/json.ts";
 import { styledToolNames, type ToolNameStyle } from "../vocabulary/tool-name-styles.ts";
@@ -26,8 +27,9 @@ export function shownName(name: string, tools: ReadonlyMap<string, Tool>, style:
   return tools.has(styled) ? name : styled;
 }
 
-/** The JSON Schema of a tool's input. */
-export const inputSchemaOf = ({ input }: Tool): JsonSchema => (isZodType(input) ? plainSchemaOf(input) : input);
+/** The JSON Schema of a tool's input, as a model reads it. */
+export const inputSchemaOf = ({ input }: Tool): JsonSchema =>
+  modelSchemaOf(isZodType(input) ? plainSchemaOf(input) : input);
 
 /** Maximum length of the arguments of one tool call, all strings and keys together. */
 const MOST_CHARACTERS = 12_000_000;

@@ -1,6 +1,7 @@
 import type { ToolSpec } from "../../core/model/model.ts";
 import { FINISH_TOOL } from "../../core/policy/permit.ts";
 import type { Assignment } from "../../core/task/runner.ts";
+import { modelSchemaOf } from "../../core/schema/model-schema.ts";
 import { fieldsOf, parsedObject, readings } from "../../core/schema/read-slips.ts";
 import { gotText } from "../../core/schema/standard-schema.ts";
 import { isRecord, JsonDepthError, parseJson, TOO_DEEP_JSON } from "../../core/text/json.ts";
@@ -27,7 +28,9 @@ export function finishSpec({ schema, agent }: Pick<Assignment, "schema" | "agent
     description: "Returns the result and ends the task. Call it exactly once, when everything is done.",
     input: {
       type: "object",
-      properties: { [name]: schema ?? { type: "string", description: "the whole result, as text" } },
+      properties: {
+        [name]: schema ? modelSchemaOf(schema) : { type: "string", description: "the whole result, as text" },
+      },
       required: [name],
     },
   };
