@@ -61,7 +61,9 @@ export function lineFor(event: KeptEvent, state: State, look: Look, named: Set<s
     case "node.reused":
       return say("reuse", name, `the result of ${terminalLine(event.from)}`);
     case "tool.denied":
-      return `${say("denied", name, `${terminalLine(event.tool)}: ${terminalLine(event.rule)}`)}${event.hint === undefined ? "" : `\n        ${terminalLine(event.hint)}`}`;
+      return event.hint === undefined
+        ? say("denied", name, `${terminalLine(event.tool)}: ${terminalLine(event.rule)}`)
+        : `${say("denied", name, terminalLine(event.text.replace(/^DENIED: /, "")))}\n        ${terminalLine(event.hint)}`;
     case "tool.rejected":
       return say("reject", name, `${terminalLine(event.tool)}: ${terminalLine(event.reason)}`);
     case "tool.unknown":

@@ -168,6 +168,7 @@ function closedTo(policy: Policy, tool: string, subject: LocatedSubject | undefi
     rule: `secret ${closed.name}`,
     why: `"${closed.name}" may hold secrets, so a rule must name it explicitly`,
     hint: `Allow the call with --allow '${tool}(${places.at(-1) ?? ""})'.`,
+    allow: `${tool}(${places.at(-1) ?? ""})`,
   };
 }
 
@@ -328,6 +329,7 @@ function shielded(
     rule: `protected ${part}`,
     why: `"${part}" is executed or loaded as configuration later, so a rule must name it explicitly`,
     hint: `Allow the call with --allow '${tool}(${place})'.`,
+    allow: `${tool}(${place})`,
   };
 }
 
@@ -414,6 +416,7 @@ export function byMode(
     rule,
     why: WHY[does],
     hint: `Allow the call with --allow '${suggestedRule(tool, subject)}'${also}.`,
+    allow: suggestedRule(tool, subject),
   };
 }
 
@@ -423,18 +426,10 @@ function suggestedRule(tool: string, subject: LocatedSubject | undefined): strin
     case "path":
       return `${tool}(${subject.places[0] ?? ""})`;
     case "url":
-      return `${tool}(${originOf(subject.url)}/*)`;
+      return `${tool}(${subject.url})`;
     case "name":
       return `${tool}(${subject.name})`;
     default:
       return tool;
-  }
-}
-
-function originOf(url: string): string {
-  try {
-    return new URL(url).origin;
-  } catch {
-    return url;
   }
 }

@@ -4,6 +4,7 @@ import { textMatches } from "../rules/glob.ts";
 import { type Rule, ruleText } from "../rules/rule.ts";
 import { effectsOf, readOnlyPaths } from "../shell/known-commands.ts";
 import type { ShellRedirect, ShellWord } from "../shell/parse.ts";
+import { defined } from "../text/defined.ts";
 import { programName } from "../shell/program-name.ts";
 import { flat, type Line, type Part, readLine } from "./command-line.ts";
 import {
@@ -357,8 +358,16 @@ function suggesting(policy: Policy, { tool, shell = NOWHERE }: CallToJudge, line
   const rules = rulesFor(policy.allow, tool);
   const needsRule = (part: Part): boolean =>
     onlyReads(policy, part, line, shell) === undefined && !isAllowed(policy, rules, part, line, shell);
-  const words = line.problem === undefined ? line.parts.find(needsRule)?.command.words : undefined;
+  const part = line.problem === undefined ? line.parts.find(needsRule) : undefined;
+  const words = part?.command.words;
   const literal = words?.every(({ text, glob }) => text !== undefined && !glob && /^[^\s'"()*]+$/.test(text));
-  const rule = words !== undefined && literal ? `${tool}(${words.map(({ text }) => text).join(" ")})` : tool;
-  return { ...base, hint: `Allow the command with --allow '${rule}'.` };
+  const text = words?.map((word) => word.text ?? "...").join(" ") ?? "";
+  const rule = literal ? `${tool}(${text})` : undefined;
+  const { allow: _any, ...rest } = base;
+  return {
+    ...rest,
+    why: line.parts.length > 1 && text !== "" ? `${base.why}, in its part \`${text}\`` : base.why,
+    hint: `Allow the command with --allow '${rule ?? tool}'.`,
+    ...defined({ allow: rule }),
+  };
 }

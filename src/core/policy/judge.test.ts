@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { type LocatedSubject, placed } from "../rules/call-subject.ts";
 import { parseRules, type Rule } from "../rules/rule.ts";
-import { judge, rulesAlike } from "./judge.ts";
+import { judge, rulesAlike, wayOut } from "./judge.ts";
 import { type CallToJudge, outsideLease } from "./judge-call.ts";
 import { createPolicy, type Policy } from "./policy.ts";
 
@@ -125,7 +125,7 @@ test('the rules that the answer "always" creates allow only the same call, even 
 test("the hint of a question names the narrowest rule that allows the call", () => {
   const hint = (call: CallToJudge): string | undefined => judge(createPolicy("default", rules([])), call).hint;
   expect(hint(write("src/a.ts"))).toContain("--allow 'write_file(src/a.ts)', or accept all edits");
-  expect(hint(fetching("https://a.test/x"))).toContain("--allow 'web_fetch(https://a.test/*)'.");
+  expect(hint(fetching("https://a.test/x"))).toContain("--allow 'web_fetch(https://a.test/x)'.");
   const note: CallToJudge = { ...write(), tool: "remember", subjects: [{ kind: "name", name: "notes" }] };
   expect(hint(note)).toContain("--allow 'remember(notes)'");
 });
@@ -166,4 +166,42 @@ test("no rule opens the state folder, and only a rule that names a secret place 
   ]);
   expect(said(["read_file(**)"], "secret")).toEqual(["deny", "secret .env"]);
   expect(said(named, "secret")).toEqual(["allow", "allow read_file(.env)"]);
+});
+
+test.each<[CallToJudge, string | undefined]>([
+  [write("a.txt"), "--allow 'write_file(a.txt)'"],
+  [write("a.txt", "b c.txt"), "--allow 'write_file(a.txt)' --allow 'write_file(b c.txt)'"],
+  [write("a[1].txt"), "--allow 'write_file(=a[1].txt)'"],
+  [write(".git/config"), "--allow 'write_file(.git/config)'"],
+  [bash("npm test"), "--allow 'bash(npm test)'"],
+  [
+    bash("ls; npm test && npm publish | tee out"),
+    "--allow 'bash(npm test)' --allow 'bash(npm publish)' --allow 'bash(tee out)'",
+  ],
+  [bash("echo hi > b.txt"), "--allow 'write_file(b.txt)'"],
+  [bash("npm test > b.txt"), "--allow 'bash(npm test)' --allow 'write_file(b.txt)'"],
+  [bash("FOO=1 make all"), "--allow 'bash(=FOO=1 make all)'"],
+  [bash("npm run 'a b'"), "--allow 'bash(=npm run '\\''a b'\\'')'"],
+  [bash("for i in 1 2; do rm $i; done"), "--allow 'bash(=for i in 1 2; do rm $i; done)'"],
+  [
+    { ...bash("make"), shell: { sandboxed: false, waived: false, roots: ["/w"] } },
+    "--sandbox off --allow 'bash(make)'",
+  ],
+  [bash("cat > ../x"), undefined],
+  [fetching("https://a.example/x?y=[1]"), "--allow 'web_fetch(=https://a.example/x?y=[1])'"],
+])("the way out of a refusal is the narrowest rules that allow the call: %j", (call, flags) => {
+  expect(wayOut(createPolicy("default"), call)).toBe(flags);
+  expect(wayOut(createPolicy("dontAsk"), call)).toBe(flags);
+});
+
+test("no flag is named where none helps", () => {
+  expect(wayOut(createPolicy("default", rules([], [], ["write_file"])), write("a.txt"))).toBeUndefined();
+  expect(wayOut(createPolicy("plan"), write("a.txt"))).toBeUndefined();
+});
+
+test("the reason names the part of a compound command that asked", () => {
+  expect(judge(createPolicy("default"), bash("ls && npm publish --tag next")).why).toBe(
+    "the call runs a program, in its part `npm publish --tag next`",
+  );
+  expect(judge(createPolicy("default"), bash("npm publish")).why).toBe("the call runs a program");
 });

@@ -1,5 +1,5 @@
 import type { LocatedSubject } from "../rules/call-subject.ts";
-import { exactRule, type Rule } from "../rules/rule.ts";
+import { exactRule, parseRules, type Rule, ruleText } from "../rules/rule.ts";
 import { type CallToJudge, judgeCall } from "./judge-call.ts";
 import { judgeCommand } from "./judge-command.ts";
 import type { Policy } from "./policy.ts";
@@ -21,6 +21,40 @@ export function judge(policy: Policy, ask: CallToJudge): Verdict {
     ? { ...verdict, decision: "deny", why: `${verdict.why}, and this permission mode does not ask the user` }
     : verdict;
 }
+
+/**
+ * The flags that would have allowed a refused call, the narrowest that do; `undefined` when no rule can allow it. Each
+ * flag is tried before it is named.
+ */
+export function wayOut(policy: Policy, call: CallToJudge): string | undefined {
+  const waives = judge(policy, call).rule === "sandbox" && call.shell !== undefined;
+  const asked: CallToJudge = waives ? { ...call, shell: { ...call.shell, waived: true } } : call;
+  const verdictWith = (rules: readonly Rule[]): Verdict =>
+    judge({ ...policy, allow: [...policy.allow, ...rules] }, asked);
+  const exact = rulesAlike(call.tool, call.subjects);
+  const rules = spelledRules(call.tool, verdictWith) ?? (verdictWith(exact).decision === "allow" ? exact : undefined);
+  if (rules === undefined) return undefined;
+  const flags = [...new Set(rules.map(ruleText))].map((text) => `--allow '${text.replaceAll("'", `'\\''`)}'`);
+  const named = [...(waives ? ["--sandbox off"] : []), ...flags].join(" ");
+  return /\n/.test(named) || named.length > MAX_FLAGS ? undefined : named;
+}
+
+/** The rules that the verdicts suggest one after the other until the call is allowed; `undefined`: they do not get there. */
+function spelledRules(tool: string, verdictWith: (rules: readonly Rule[]) => Verdict): readonly Rule[] | undefined {
+  let rules: readonly Rule[] = [];
+  for (let steps = 0; steps <= MAX_STEPS; steps++) {
+    const { decision, allow } = verdictWith(rules);
+    if (decision === "allow") return rules;
+    if (allow === undefined) return undefined;
+    rules = [...rules, ...parseRules([allow], [tool])];
+  }
+  return undefined;
+}
+
+/** More rules than these nobody writes for one call. */
+const MAX_STEPS = 10;
+/** The length of flags that a person can still copy from one line. */
+const MAX_FLAGS = 400;
 
 /** The rules that allow exactly this call, added when a person answers "always". */
 export function rulesAlike(tool: string, subjects: readonly LocatedSubject[]): Rule[] {

@@ -7,6 +7,8 @@ export type Verdict = Readonly<{
   why: string;
   /** What the user can do to change the verdict. */
   hint: string;
+  /** A rule that answers this question, in the form in which it is written. */
+  allow?: string;
   /** True: the file of the agent itself asks for an approval. */
   ofAgent?: true;
 }>;

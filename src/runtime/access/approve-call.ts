@@ -1,5 +1,5 @@
 import { approvalText } from "../../core/policy/approval.ts";
-import { judge, rulesAlike } from "../../core/policy/judge.ts";
+import { judge, rulesAlike, wayOut } from "../../core/policy/judge.ts";
 import type { CallToJudge } from "../../core/policy/judge-call.ts";
 import { canGrantNetwork, createPolicy, type Policy } from "../../core/policy/policy.ts";
 import type { Verdict } from "../../core/policy/verdict.ts";
@@ -64,7 +64,11 @@ export async function approve(
         }
       : judged;
   if (verdict.decision === "allow") return { judged: located };
-  const refuse = (why = ""): Refusal => ({ ...refused(tool, { ...verdict, why: `${verdict.why}${why}` }), located });
+  const refuse = (why = ""): Refusal => {
+    const call = { tool: tool.name, does: classOf(tool), effect: tool.effect, subjects: located };
+    const hint = hintFor(access?.policy() ?? careful, { ...call, ...(commands && { shell: commands.state }) }, verdict);
+    return { ...refused(tool, { ...verdict, hint, why: `${verdict.why}${why}` }), located };
+  };
   if (verdict.decision === "deny") return refuse();
   if (!context.attended) return { ...refuse(", and nobody is available to ask"), unasked: true };
   const question = approvalText({
@@ -136,6 +140,15 @@ async function locateAll(
       ? { rule: thrown.code.toLowerCase(), text: `DENIED: ${thrown.message}.` }
       : { problem: `${tool.name} failed: ${thrown.message}` };
   }
+}
+
+/** What the user can do so that the call is allowed: the narrowest flags, or what the verdict says. */
+function hintFor(policy: Policy, call: CallToJudge, { hint, rule }: Verdict): string {
+  const flags = rule === NETWORK ? undefined : wayOut(policy, call);
+  if (flags === undefined || flags === "") return hint;
+  const what = call.subjects.some(({ kind }) => kind === "command") ? "command" : "call";
+  const edits = judge({ ...policy, level: "acceptEdits" }, call).decision === "allow";
+  return `Allow the ${what} with ${flags}${edits ? ", or accept all edits with --permission-mode acceptEdits" : ""}.`;
 }
 
 function refused({ name }: Tool, { rule, why, hint }: Verdict): Refusal {

@@ -51,7 +51,7 @@ export const bash = defineTool({
       report: context.report,
       ...network,
     });
-    return told(result, timeoutMs);
+    return told(result, timeoutMs, commands.state);
   },
 });
 
@@ -72,13 +72,20 @@ export async function commandsOf({ access }: ToolContext): Promise<ShellCommands
 }
 
 /** Formats the output and the exit of a command. */
-export function told(result: ShellCommandResult, timeoutMs: number): Exclude<ToolResult, string> {
+export function told(
+  result: ShellCommandResult,
+  timeoutMs: number,
+  { sandboxed }: Readonly<{ sandboxed: boolean }> = { sandboxed: false },
+): Exclude<ToolResult, string> {
   const { ended, code, text } = result;
   if (ended === "not-started")
     throw Object.assign(new Error(`the command could not be started: ${text}`), { code: "NOT_STARTED" });
-  const notes = [endOf(result, timeoutMs), ...(result.missedNetwork ? [NO_NETWORK] : []), ...asideOf(result)].filter(
-    (note) => note !== "",
-  );
+  const forbidden = sandboxed && code !== 0 && text.includes("Read-only file system");
+  const notes = [
+    endOf(result, timeoutMs),
+    ...(result.missedNetwork ? [NO_NETWORK] : forbidden ? [NOT_WRITABLE] : []),
+    ...asideOf(result),
+  ].filter((note) => note !== "");
   const body =
     result.cutBytes === 0
       ? text
@@ -90,8 +97,9 @@ export function told(result: ShellCommandResult, timeoutMs: number): Exclude<Too
   return { text: whole === "" ? "[no output]" : whole, error: status !== "ok", status, ...file };
 }
 
+const NOT_WRITABLE = "the sandbox lets commands write only in the working folder and /tmp";
 const NO_NETWORK =
-  "commands have no network here, which is probably why this command failed; repeat the call only if the command needs the network: the user is then asked to allow it";
+  "the sandbox has no network, which is probably why this command failed; repeat the call only if the command needs the network: the user is then asked to allow it";
 
 function endOf({ ended, code, signal }: ShellCommandResult, timeoutMs: number): string {
   if (ended === "timeout")

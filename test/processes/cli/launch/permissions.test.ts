@@ -156,6 +156,28 @@ describe("commands", () => {
     });
   });
 
+  test("what the sandbox forbids is said once, as the sandbox", async (context) => {
+    if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+    const { ended } = await play([bash("touch /usr/x")], ["--allow", "bash(touch *)"]);
+    expect(ended[0]).toContain("[the sandbox lets commands write only in the working folder and /tmp]");
+    expect(ended[0]!.match(/sandbox/g)).toHaveLength(1);
+  });
+
+  test("a refused compound command names the part that asked, and the named flags allow it", async (context) => {
+    if (bwrap.missing !== undefined) return context.skip(bwrap.missing);
+    const turn = bash("cat turns.json; make a && FOO=1 make b > b.txt");
+    const there = place({ "turns.json": script(turn, "done") });
+    const args = ["run", "general-purpose", "Go.", "--model", "scripted:turns.json"];
+    const { stderr, code } = await there.run(args);
+    expect([code, stderr]).toEqual([
+      3,
+      expect.stringContaining("in its part `make a`, and nobody is available to ask"),
+    ]);
+    const [, rule = ""] = /with --allow '(.*)'\.$/m.exec(stderr) ?? [];
+    const again = await there.run([...args, "--allow", rule.replaceAll("'\\''", "'")]);
+    expect([again.code, again.stderr]).toEqual([0, expect.not.stringContaining("denied")]);
+  });
+
   test("--sandbox off is reported in every run with commands, which then need a rule", async () => {
     const { ended, denied, events } = await play(
       [bash("echo a"), bash("ls")],
