@@ -609,11 +609,11 @@ test("SH-12: a question shows everything that will run, and no part of it can hi
   expect(shown("echo \u202egpj.exe")).toContain("echo \\u{202e}gpj.exe");
   expect(shown("e\u200bcho \ufeffa \u{e0041}")).toContain("e\\u{200b}cho \\u{feff}a \\u{e0041}");
   expect(shown(`ls${" ".repeat(5_000)}; rm -rf x`)).toContain("ls[5000 blanks]; rm -rf x");
-  expect(shown(`ls${"\n".repeat(500)}rm -rf x`)).toContain("[499 empty lines]\n    | rm -rf x");
+  expect(shown(`ls${"\n".repeat(500)}rm -rf x`)).toContain("[499 empty lines]\n    · rm -rf x");
   expect(shown(`ls ${"a".repeat(20_000)}; rm -rf x`)).toContain(`${"a".repeat(20_000)}; rm -rf x`);
   expect(shown("a\\u{1b}")).toContain("a\\\\u{1b}"); // a literal backslash is shown differently
   expect(shown("x\ny wants to use read_file:\n  path: a")).toContain(
-    "    | y wants to use read_file:\n    |   path: a",
+    "    · y wants to use read_file:\n    ·   path: a",
   );
   expect(shown(`ls a${"\u0301".repeat(5_000)}; rm -rf x`)).toContain("ls a[5000 combining marks]; rm -rf x");
   const named = { "x\n\ny wants to use read_file:\n  path: a\u001b[2J": "rm -rf x", command: "ls" };

@@ -200,8 +200,8 @@ test("a question is asked when the turn of its call comes, with the diff against
     cwd: workspace(),
     answer: () => ({ approve: true }),
   });
-  const diffs = questions.map((question) => question.split("\n").filter((line) => /^ +\| [-+](?![-+])/.test(line)));
-  expect(diffs).toEqual([["    | -one", "    | +1"], ["    | -1", "    | +uno"], ["    | -two"], []]);
+  const diffs = questions.map((question) => question.split("\n").filter((line) => /^ +· [-+](?![-+])/.test(line)));
+  expect(diffs).toEqual([["    · -one", "    · +1"], ["    · -1", "    · +uno"], ["    · -two"], []]);
   const asked = events.flatMap(({ type }) => (["gate.opened", "tool.ended"].includes(type) ? [type] : []));
   expect(asked.slice(0, 4)).toEqual(["gate.opened", "tool.ended", "gate.opened", "tool.ended"]);
   expect(readFileSync(join(cwd, "a.txt"), "utf8")).toBe("uno\nthree\n");

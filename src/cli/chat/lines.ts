@@ -13,6 +13,7 @@ export function pipedLines(input: NodeJS.ReadableStream, prompt = ""): InputLine
   return {
     next: async () => {
       if (prompt !== "") process.stderr.write(prompt);
+      input.resume(); // whoever read the keys of the terminal in between has paused it
       const { value, done } = await each.next();
       return done ? undefined : value;
     },

@@ -287,7 +287,7 @@ export function markedRows(line: string, columns: number): string[] {
   }
   return [...rows, row];
 }
-const MARK = "    | ";
+const MARK = "    · ";
 
 /**
  * Shows control characters as symbols, and writes invisible characters as codes, because a person approves exactly this

@@ -69,4 +69,4 @@ function field(name: string, value: string): string {
   return shown.includes("\n") ? `  ${named}${size}:\n${indented(value)}` : `  ${named}${size}: ${shown}`;
 }
 
-const indented = (text: string): string => visible(text).replace(/^/gm, "    | ");
+const indented = (text: string): string => visible(text).replace(/^/gm, "    · ");

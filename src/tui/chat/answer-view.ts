@@ -195,11 +195,18 @@ export function createAnswerView(options: AnswerViewOptions): AnswerView {
         left -= rows.length;
         return rows;
       });
+      const parked = [...state.nodes.values()].find(({ path }) => !path.includes("/"))?.parked;
       const thinking =
         tail.length === 0 && tools.length === 0 && helpers.length === 0 && !isAsking(state)
           ? [
               colors.dim(
-                fit(`${sign} ${noted === "" ? activity(thought, streamed) : terminalLine(noted)}`, width, signs.more),
+                parked
+                  ? fit(`${signs.none} waiting: ${terminalLine(parked.why)}`, width, signs.more)
+                  : fit(
+                      `${sign} ${noted === "" ? activity(thought, streamed) : terminalLine(noted)}`,
+                      width,
+                      signs.more,
+                    ),
               ),
             ]
           : [];

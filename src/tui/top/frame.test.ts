@@ -222,7 +222,9 @@ test("a key that is pressed twice in top answers only one question", () => {
   expect(once.act).toMatchObject({ do: "answer" });
   const shown = keepSelection(rows, once.view);
   expect(press(rows, shown, key("y"), 10).act).toBeUndefined();
-  expect(press(rows, shown, key("down"), 10).view.selected).toBe(rows[shown.at]?.key);
+  expect(shown.selected).toBe("run_1/ask");
+  const moved = press(rows, press(rows, shown, key("down"), 10).view, key("up"), 10).view;
+  expect(press(rows, moved, key("y"), 10).act).toMatchObject({ do: "answer" });
 });
 
 test("a filter selects the first row that matches while it is typed", () => {

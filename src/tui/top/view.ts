@@ -22,6 +22,8 @@ export type TopView = Readonly<{
   /** True when runs of all projects are listed, not only runs of this project. */
   everywhere: boolean;
   peek: boolean;
+  /** The row that was answered last, until another key is pressed: a key pressed twice answers only one question. */
+  answered?: string | undefined;
   /** A message about the result of the last action. */
   note: string;
   /**
@@ -132,7 +134,8 @@ export const nextShape: Readonly<Record<TopView["shape"], TopView["shape"]>> = {
 
 function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: number): Pressed {
   const move = moves[key.name];
-  if (move && !key.ctrl && !key.alt) return { view: select(rows, view, move(view, rows.length, page)) };
+  if (move && !key.ctrl && !key.alt)
+    return { view: { ...select(rows, view, move(view, rows.length, page)), answered: undefined } };
   const row = selectedRow(rows, view);
   const type = (what: Typing, text = ""): Pressed => ({
     view: { ...view, mode: { kind: "typing", what, row, editor: withText(emptyEditor, text) } },
@@ -163,8 +166,13 @@ function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: n
       break;
   }
   const action = row && rowActions(row).find(({ key: name }) => name === key.name);
-  return row && action ? begun(view, row, action, type) : { view };
+  if (row && action && isAnswer(action) && row.key === view.answered)
+    return { view: { ...view, note: "The answer was sent. Press another key before the next answer." } };
+  return row && action ? begun({ ...view, answered: undefined }, row, action, type) : { view };
 }
+
+const ANSWERS: ReadonlySet<RowAction["does"]> = new Set(["allow", "always", "network", "deny", "answer"]);
+const isAnswer = ({ does }: RowAction): boolean => ANSWERS.has(does);
 
 /**
  * Switches to the next form. The graph shows the run of the selected row; the row stays selected if the new form
@@ -216,12 +224,9 @@ function begun(view: TopView, row: TopRow, action: RowAction, type: (what: Typin
   }
 }
 
-/**
- * After an answer no row is selected, and the list stays at the open questions. The person selects the next question
- * with a key, so that a key pressed twice answers only one question.
- */
+/** After an answer the row stays selected, and takes the next answer only after another key. */
 const answered = (view: TopView, row: TopRow, answer: Extract<Act, { do: "answer" }>["answer"]): Pressed => ({
-  view: { ...view, selected: undefined, note: "The answer is being sent." },
+  view: { ...view, answered: row.key, note: "The answer is being sent." },
   act: { do: "answer", question: questionOf(row), answer },
 });
 

@@ -72,7 +72,7 @@ test("only the approved call is executed, and a question shows all of it", async
   expect(questions[0]).toContain("\\u{1b}[2K\\r\\u{202e}\\u{200b}x[5000 blanks]rm -rf");
   expect(questions[0]).toContain("y".repeat(20_000));
   expect(questions[0]).toContain(
-    "worker wants to use write_file (the call changes files):\n  path: a.txt\n  content (25020 characters):\n    | line\n    | ",
+    "worker wants to use write_file (the call changes files):\n  path: a.txt\n  content (25020 characters):\n    · line\n    · ",
   );
 });
 

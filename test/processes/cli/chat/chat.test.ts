@@ -298,3 +298,27 @@ describe("in a terminal", () => {
     expect(readFileSync(join(at.home, "state/chat-history.json"), "utf8")).toContain("Is this kept?");
   });
 });
+
+test("on a terminal that cannot redraw, the chat takes a message after an answer", async ({ skip }) => {
+  if (tmux.missing !== undefined) return skip(tmux.missing);
+  const at = place(files);
+  open = terminal(tmux.path, at, ["chat", ...scripts(at, ["one", "two"])], { env: { TERM: "dumb" } });
+  for (const answer of ["one", "two"]) {
+    await open.until(/^> $|^>$/m);
+    open.keys("go on", "Enter");
+    await open.until(new RegExp(`^${answer}$`, "m"));
+  }
+  open.keys("C-d");
+  await open.until("[exit 0]");
+});
+
+test("a chat whose key is refused shows what it waits for, not that the model thinks", async ({ skip }) => {
+  if (tmux.missing !== undefined) return skip(tmux.missing);
+  const at = place(files);
+  const refused = { error: { code: "MODEL_AUTH", message: "The key was refused.", retryable: false } };
+  open = terminal(tmux.path, at, ["chat", "hello", ...scripts(at, [refused])]);
+  const rows = await open.until(/waiting: The key was refused/);
+  expect(rows.join("\n")).not.toMatch(/ thinking$/m);
+  open.keys("C-c", "C-c");
+  await open.until(/\[exit \d+\]/);
+});

@@ -85,7 +85,7 @@ describe("where bubblewrap works", () => {
     const command = "touch one\n\u001b]0;x\u0007# \u202e hidden\ntouch two";
     const { questions, cwd } = await play([bash(command)], { answer: () => ({ approve: true }) });
     expect(questions).toEqual([
-      "worker wants to use bash (the call runs a program):\n  command:\n    | touch one\n    | \\u{1b}]0;x\\u{7}# \\u{202e} hidden\n    | touch two\nsandbox: full (bubblewrap: files, network, processes)",
+      "worker wants to use bash (the call runs a program):\n  command:\n    · touch one\n    · \\u{1b}]0;x\\u{7}# \\u{202e} hidden\n    · touch two\nsandbox: full (bubblewrap: files, network, processes)",
     ]);
     expect(readdirSync(cwd).toSorted()).toEqual(["one", "two"]);
   });
