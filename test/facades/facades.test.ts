@@ -67,6 +67,27 @@ test.each([
   expect(ended).toMatchObject({ details: { background: `${result.id}/lead/scout` } });
 });
 
+test("the end of a failed background helper brings its id, why it failed and what it had", async () => {
+  const { result, models } = await stage({
+    lead: {
+      ...as("spawn_subagent"),
+      says: [call("spawn_subagent", { type: "scout", description: "d", input: "i" }), "waiting", "done"],
+    },
+    scout: {
+      says: [
+        { text: "half of it", calls: [{ name: "current_time", input: {} }] },
+        { error: { code: "MODEL_AUTH", message: "no key", retryable: false } },
+      ],
+    },
+  });
+  expect(result).toMatchObject({ status: "ok", output: "done" });
+  const news = models["lead"]!.requests.at(-1)!.messages.at(-1);
+  expect(news).toMatchObject({
+    role: "user",
+    text: expect.stringMatching(/run_\w+\/lead\/scout: failed\n\n[^]*no key[^]*\n\nhalf of it$/),
+  });
+});
+
 test("spawn_subagent uses the agent `general` when no type is given", async () => {
   const { models } = await stage({
     lead: {

@@ -1,4 +1,5 @@
 import { startTimer } from "../async/long-timer.ts";
+import { DEFAULT_CONTEXT_WINDOW } from "../../core/model/context-window.ts";
 import { type ImageContent, takesImages } from "../../core/model/images.ts";
 import type { ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { permit, rightTo } from "../../core/policy/permit.ts";
@@ -371,11 +372,9 @@ async function watchCommand(
 }
 
 /** How many characters of results one call may add to the conversation: a quarter of the model's window. */
-const resultChars = ({ model: { contextWindow = USUAL_WINDOW } }: Assignment): number =>
+const resultChars = ({ model: { contextWindow = DEFAULT_CONTEXT_WINDOW } }: Assignment): number =>
   Math.min(MAX_RESULTS_CHARS, Math.floor((contextWindow / 4) * CHARS_PER_TOKEN));
 
-/** The window of a model whose window is unknown, in tokens. */
-const USUAL_WINDOW = 128_000;
 const CHARS_PER_TOKEN = 3;
 /** The results of one call are also recorded as data, which has a maximum size. */
 const MAX_RESULTS_CHARS = 150_000;

@@ -213,6 +213,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
         };
       return again === "tell" ? { ...result, text: `${result.text}\n${prompts.sameAgain}` } : result;
     };
+    for (const { name } of turn.calls) addCount(used, name, 0); // tools are listed in the order of their calls
     const results = await inOrder(turn.calls, {
       limit: limits.maxConcurrentToolCalls,
       reach: reachesOf(turn.calls, assignment),
@@ -235,6 +236,9 @@ export function openConversation(assignment: Assignment, context: PerformContext
     return true;
   };
 
+  const usedTools = (): Record<string, number> =>
+    Object.fromEntries(Object.entries(used).filter(([, count]) => count > 0));
+
   return {
     next,
     answer,
@@ -245,7 +249,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     turns: () => turns,
     messages: (): readonly Message[] => [...messages],
     said: (): readonly string[] => [...said],
-    spent: (): Spending => ({ ...modelCalls.spent(), model: answering, tools: { ...used } }),
+    spent: (): Spending => ({ ...modelCalls.spent(), model: answering, tools: usedTools() }),
   };
 }
 
