@@ -234,6 +234,7 @@ export const openers: Readonly<Record<string, string>> = {
   "src/runtime/disk/open-file.ts": "opens with the flags of the one place and checks that the file is regular",
   "src/runtime/disk/disk.ts": "folders, and a copy of what was read as a regular file",
   "src/runtime/disk/fault-points.ts": "a trace that only tests ask for",
+  "src/runtime/disk/life-socket.ts": "a folder (O_DIRECTORY)",
   "src/runtime/discovery/open.ts": "O_NONBLOCK; judges what it opened",
   "src/runtime/files/open-contained.ts": "O_NONBLOCK; judges what it opened",
   "src/runtime/files/write-contained.ts": "new files and folders only",

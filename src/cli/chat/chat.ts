@@ -165,7 +165,9 @@ export const chatCommand: CliCommand = {
       await surface.close();
       signals.stop();
     }
-    const working = (await crew.kept.list()).filter(({ owner }) => owner?.pid === process.pid).map(({ id }) => id);
+    const working = (await crew.kept.list())
+      .filter(({ owner }) => owner?.pid === process.pid && !owner.host && !owner.pidNamespace)
+      .map(({ id }) => id);
     if (!place.attended && signals.code() === undefined)
       await Promise.all(working.map((id) => crew.kept.ended(id, new AbortController().signal)));
     else for (const id of working) process.stderr.write(`${id} was still running; resume it: subcrew resume ${id}\n`);

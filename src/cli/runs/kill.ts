@@ -53,7 +53,8 @@ async function endWork(
   }: Readonly<{ id: string; background: boolean; owner: RunOwner | undefined; isTaken: boolean }>,
 ): Promise<boolean> {
   if (owner?.pid === undefined) return false;
-  const { pid, host, sole = false } = owner;
+  const { pid, host, pidNamespace } = owner;
+  const sole = owner.sole === true && pidNamespace === undefined; // a pid of another namespace means nothing here
   // the run was taken away from its process, which notices that and stops its work on the run
   if (isTaken && (host !== undefined || !sole)) return false;
   if (host !== undefined)

@@ -3,6 +3,7 @@ import { Option } from "commander";
 import { formatCost } from "../../core/outcome/usage.ts";
 import { isEnded } from "../../core/run/run-status.ts";
 import type { State } from "../../core/run/state.ts";
+import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { KeptRun } from "../../runtime/background/stored-runs.ts";
 import { describe, type Progress, progressOf, settledWords } from "../../core/view/nodes.ts";
@@ -60,20 +61,24 @@ type Row = Progress &
     /** The working folder of the run. */
     cwd: string;
     background: boolean;
+    host?: string;
+    pidNamespace?: string;
     ageMs: number;
     doing: string;
     usd: number;
     cost: string;
   }>;
 
-function rowFor({ id, life, state, background, problems }: KeptRun, now: number): Row {
+function rowFor({ id, life, state, background, problems, owner }: KeptRun, now: number): Row {
   const doing = isEnded(life)
     ? ""
     : life === "interrupted" || life === "paused"
       ? `subcrew resume ${id}`
       : life === "damaged"
         ? problems.join(" ")
-        : doingOf(state);
+        : owner?.host !== undefined
+          ? `on the machine "${owner.host}", which cannot be reached; if it is gone: subcrew resume ${id} --force`
+          : doingOf(state);
   const cost = state.usage.turns === 0 ? "" : formatCost(state.cost);
   return {
     id,
@@ -82,6 +87,7 @@ function rowFor({ id, life, state, background, problems }: KeptRun, now: number)
     prompt: promptOf(state),
     cwd: state.cwd,
     background,
+    ...defined({ host: owner?.host, pidNamespace: owner?.pidNamespace }),
     ageMs: state.startedAt === 0 ? 0 : now - state.startedAt,
     ...progressOf(state),
     doing,

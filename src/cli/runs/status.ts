@@ -37,6 +37,8 @@ export const status: CliCommand = {
       description: describe(state),
       background,
       pid: owner?.pid,
+      host: owner?.host,
+      pidNamespace: owner?.pidNamespace,
       folder: place,
       startedAt,
       endedAt,

@@ -107,8 +107,10 @@ export type JournalOpening = Readonly<{
 /** A process that works on a run; it has no `pid` while the process is still recording that it owns the run. */
 export type RunOwner = Readonly<{
   pid: number | undefined;
-  /** The other machine that claims the run; whether its process lives cannot be seen from this machine. */
+  /** The machine that claims the run; whether its process lives cannot be seen from here. */
   host?: string;
+  /** The pid namespace (container) of this machine in which the process lives; the pid is a number there. */
+  pidNamespace?: string;
   /** True: the process exists for this run alone. */
   sole?: true;
 }>;

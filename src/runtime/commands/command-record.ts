@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, unlinkSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readRegularText } from "../disk/regular-file.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { isRecord, parseJson } from "../../core/text/json.ts";
+import { socketOf } from "../disk/life-socket.ts";
 import { type ProcessClaim, whoWeAre } from "../disk/process-claim.ts";
 import { makeFolder } from "../disk/sync-folder.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
@@ -71,11 +72,8 @@ const LISTS = ["roots", "allow", "existing", "links", "watched"] as const;
 
 /** Deletes a record. It is synchronous, because on a busy machine an asynchronous call waits for a free thread. */
 export function removeCommandRecord(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
+  rmSync(file, { force: true });
+  rmSync(socketOf(file), { force: true });
 }
 
 /** The records in a folder. It is synchronous, because it is called before each command. */

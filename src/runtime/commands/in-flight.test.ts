@@ -18,7 +18,7 @@ import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { ShellCommandResult } from "../../core/task/shell-commands.ts";
 import { asideText } from "../files/quarantine.ts";
 import { protectionOf } from "./protected-mounts.ts";
-import { recordsIn } from "./command-record.ts";
+import { recordFiles, recordsIn } from "./command-record.ts";
 import { type ShellHost, createShellCommands } from "./commands.ts";
 import { InFlight } from "./in-flight.ts";
 import { probeSandbox, type SandboxLevel } from "./probe-sandbox.ts";
@@ -413,7 +413,7 @@ describe("a command that is interrupted", () => {
   test("the next command finishes the quarantine that a killed process left unfinished", async () => {
     const place = room();
     await killedOver(place, "mkdir -p x/.git; ln -s / .npmrc; touch made; sleep 1000");
-    expect(readdirSync(recordsIn(place.state)).length).toBe(1);
+    expect(recordFiles(recordsIn(place.state)).length).toBe(1);
     const { setAside } = await run(host(place), "true");
     expect(setAside?.map((each) => each.place).toSorted()).toEqual([".npmrc", "x/.git"]);
     expect(named(place.ws, ".git", ".npmrc")).toEqual([]);

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { protectedPart } from "../../core/policy/protected-paths.ts";
 import type { Rule } from "../../core/rules/rule.ts";
 import { messageOf } from "../../core/schema/error.ts";
+import { openLifeSocket } from "../disk/life-socket.ts";
 import { livingClaim } from "../disk/process-claim.ts";
 import { ProtectedScan, type ProtectedThing } from "../files/protected-scan.ts";
 import type { QuarantinedFile } from "../files/quarantine.ts";
@@ -137,6 +138,7 @@ export class InFlight {
         ...(file !== undefined && { file }),
       };
       await note(running).catch(cannotNote);
+      if (file !== undefined) running.closeLife = openLifeSocket(file);
       this.#running.add(running);
       this.#watch();
       return {
@@ -195,6 +197,7 @@ export class InFlight {
     }
     // If the quarantine failed, the record stays: the next process finishes it.
     if (running.file !== undefined) removeCommandRecord(running.file);
+    await (await running.closeLife)?.();
     return running.aside;
   }
 
@@ -301,6 +304,7 @@ type Running = Before &
     file?: string;
   }> & {
     pid?: number;
+    closeLife?: ReturnType<typeof openLifeSocket>;
     /** The state of the command's processes before the last scan, if all of them were asleep. */
     rest?: string | undefined;
     /** Whether the command was told to end, and whether it has ended. */

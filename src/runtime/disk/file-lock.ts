@@ -1,10 +1,10 @@
 import { randomBytes, randomInt } from "node:crypto";
-import { link, mkdir, rename, rm } from "node:fs/promises";
+import { link, mkdir, rename, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { readRegularText } from "./regular-file.ts";
 import { pause, reasonOf } from "../async/cancel.ts";
 import { machineDisk } from "./disk.ts";
-import { claimIn, isLiving, livingClaim, makeWhole, whoWeAre } from "./process-claim.ts";
+import { claimIn, isLiving, isNeighbor, livingClaim, makeWhole, whoWeAre } from "./process-claim.ts";
 
 /** Runs a function under an inter-process lock. Breaks a lock held by a dead process. */
 export async function alone<T>(file: string, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
@@ -56,7 +56,16 @@ export async function removeStale(
  */
 async function isHeld(file: string, claim: string): Promise<boolean> {
   const claimed = claimIn(claim);
+  if (claimed && (await isNeighbor(claimed))) return isYoung(file);
   return claimed ? isLiving(claimed) : (await livingClaim(file)) !== undefined;
+}
+
+/** Locks are held for milliseconds: after this time, the process of another pid namespace that holds one has died. */
+const LONGEST_HELD_MS = 5_000;
+
+async function isYoung(file: string): Promise<boolean> {
+  const { mtimeMs } = await stat(file).catch(() => ({ mtimeMs: 0 }));
+  return Math.abs(Date.now() - mtimeMs) < LONGEST_HELD_MS;
 }
 
 const textOf = (file: string): Promise<string | undefined> => readRegularText(file).catch(() => undefined);

@@ -1,9 +1,11 @@
 import { randomBytes } from "node:crypto";
+import { readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord, parseJson } from "../../core/text/json.ts";
 import { type Disk, machineDisk } from "./disk.ts";
 import { fault } from "./fault-points.ts";
+import { probeLife } from "./life-socket.ts";
 
 /** Creates a file with its content atomically; fails when the file exists. */
 export async function makeWhole(file: string, text: string, disk: Disk): Promise<void> {
@@ -33,13 +35,14 @@ function cannotLink(error: unknown): boolean {
 }
 
 /**
- * Identity of a process: host, pid, start time and boot id, since pids are reused. Claims written by version 0.1 name
- * no host.
+ * Identity of a process: host, pid and its namespace, start time and boot id, since pids are reused. Claims written by
+ * version 0.1 name no host, those of older versions no namespace.
  */
 export type ProcessClaim = Readonly<{
   pid: number;
   started: string;
   boot?: string;
+  pidNamespace?: string;
   host?: string;
   nonce?: string;
   sole?: true;
@@ -56,22 +59,32 @@ export async function whoWeAre(disk: Disk = machineDisk): Promise<ProcessClaim> 
 const ours = new WeakMap<Disk, Promise<Omit<ProcessClaim, "nonce">>>();
 
 async function readOurs(disk: Disk): Promise<Omit<ProcessClaim, "nonce">> {
-  const [started = "", boot] = await Promise.all([startOf(process.pid, disk), bootOf(disk)]);
-  return { pid: process.pid, started, ...defined({ boot }), host: hostname() };
+  const [started = "", boot, pidNamespace] = await Promise.all([
+    startOf(process.pid, disk),
+    bootOf(disk),
+    readlink("/proc/self/ns/pid").catch(() => undefined),
+  ]);
+  return { pid: process.pid, started, ...defined({ boot, pidNamespace }), host: hostname() };
 }
 
 /**
- * A claim (file that says which process owns something) whose process is alive, or may be alive: whether a process of
- * another host lives cannot be seen from this host.
+ * A claim (file that says which process owns something) whose process is alive, or may be alive: with `host`, it cannot
+ * be seen from here whether the process lives. `pidNamespace`: the living process is in another pid namespace.
  */
-export type LivingClaim = Readonly<{ pid: number | undefined; host?: string; sole?: true }>;
+export type LivingClaim = Readonly<{ pid: number | undefined; host?: string; pidNamespace?: string; sole?: true }>;
 
-/** The process that owns a claim, if it is alive, or belongs to another host. */
+/** The process that owns a claim, if it is alive, or cannot be reached from here. */
 export async function livingClaim(file: string, disk: Disk = machineDisk): Promise<LivingClaim | undefined> {
   const text = await textOf(file, disk);
   if (text === undefined) return undefined; // the claim was released after the list of files was read
   const claimed = claimIn(text);
   if (!claimed) return (await isYoung(file, disk)) ? { pid: undefined } : undefined;
+  if (await isNeighbor(claimed, disk)) {
+    const { pid, pidNamespace, sole, host = hostname() } = claimed;
+    const life = await probeLife(file);
+    if (life === "dead") return undefined;
+    return { pid, ...(life === "alive" ? defined({ pidNamespace }) : { host }), ...defined({ sole }) };
+  }
   if (await isLiving(claimed, disk)) return { pid: claimed.pid, ...(claimed.sole && { sole: true }) };
   return isElsewhere(claimed) ? { pid: claimed.pid, ...defined({ host: claimed.host }) } : undefined;
 }
@@ -79,8 +92,16 @@ export async function livingClaim(file: string, disk: Disk = machineDisk): Promi
 /** True for a claim made on another host, as on a shared disk. */
 export const isElsewhere = ({ host }: ProcessClaim): boolean => host !== undefined && host !== hostname();
 
-/** True while the same process that made a claim is alive. */
+/** True for a claim of a process of this kernel in another pid namespace, whose pid means nothing here. */
+export async function isNeighbor(claimed: ProcessClaim, disk: Disk = machineDisk): Promise<boolean> {
+  if (claimed.pidNamespace === undefined || claimed.boot === undefined) return false;
+  const { boot, pidNamespace } = await whoWeAre(disk);
+  return boot === claimed.boot && pidNamespace !== undefined && pidNamespace !== claimed.pidNamespace;
+}
+
+/** True while the same process that made a claim is alive, as far as this pid namespace shows. */
 export async function isLiving(claimed: ProcessClaim, disk: Disk = machineDisk): Promise<boolean> {
+  if (await isNeighbor(claimed, disk)) return false;
   const [started, boot] = await Promise.all([startOf(claimed.pid, disk), bootOf(disk)]);
   return started !== undefined && started === claimed.started && (claimed.boot === undefined || claimed.boot === boot);
 }
@@ -90,13 +111,14 @@ export function claimIn(text: string): ProcessClaim | undefined {
   try {
     const claimed: unknown = parseJson(text);
     if (!isRecord(claimed)) return undefined;
-    const { pid, started, boot, host, sole } = claimed;
+    const { pid, started, boot, pidNamespace, host, sole } = claimed;
     if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0 || typeof started !== "string")
       return undefined;
     return {
       pid,
       started,
       ...(typeof boot === "string" && { boot }),
+      ...(typeof pidNamespace === "string" && { pidNamespace }),
       ...(typeof host === "string" && { host }),
       ...(sole === true && { sole }),
     };

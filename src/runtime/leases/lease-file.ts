@@ -1,7 +1,7 @@
 import { rename, writeFile } from "node:fs/promises";
 import { isRecord, parseJson } from "../../core/text/json.ts";
 import { alone } from "../disk/file-lock.ts";
-import { claimIn, isElsewhere, isLiving, type ProcessClaim, whoWeAre } from "../disk/process-claim.ts";
+import { claimIn, isElsewhere, isLiving, isNeighbor, type ProcessClaim, whoWeAre } from "../disk/process-claim.ts";
 import { readRegularText } from "../disk/regular-file.ts";
 import type { LeaseEntry, LeaseTable } from "./workspace-leases.ts";
 
@@ -14,13 +14,15 @@ const LOCKED_MS = 10_000;
 /**
  * The leases (files that tasks declare to write) of all runs of this machine, in one file. It is not synced to the
  * disk, because after a power cut no process that holds a lease is alive. `isOwned`: whether a process of another
- * machine still works on a run.
+ * machine or pid namespace still works on a run.
  */
 export function leaseFile(file: string, isOwned: (run: string) => Promise<boolean>): LeaseTable<SignedEntry> {
   const read = async (): Promise<SignedEntry[]> => {
     const entries = entriesIn(await readRegularText(file).catch(() => "[]"));
     const live = await Promise.all(
-      entries.map(async ({ claim, run }) => (isElsewhere(claim) ? isOwned(run) : isLiving(claim))),
+      entries.map(async ({ claim, run }) =>
+        isElsewhere(claim) || (await isNeighbor(claim)) ? isOwned(run) : isLiving(claim),
+      ),
     );
     return entries.filter((_, at) => live[at]);
   };

@@ -21,7 +21,7 @@ import { agentsFolder, documentFile, leasesFile, localPlace, runFolder, runsFold
 import { leaseFile } from "../leases/lease-file.ts";
 import { openResults } from "./recorded-results.ts";
 import { createOutputFiles } from "./output-files.ts";
-import { ownerOf } from "./run-claim.ts";
+import { isElsewhereOwner, ownerOf } from "./run-claim.ts";
 import { RUN_ID } from "./run-id.ts";
 import { createWorkspaceLeases } from "../leases/workspace-leases.ts";
 
@@ -134,7 +134,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     keepAgents: async (_run, texts) => agents.keep(texts),
     agentTexts: agents.read,
     lease: createWorkspaceLeases(
-      leaseFile(leasesFile(home), async (run) => (await ownerOf(folderOf(run)))?.host !== undefined),
+      leaseFile(leasesFile(home), async (run) => isElsewhereOwner(await ownerOf(folderOf(run)))),
     ),
     reusable: openResults(home),
     remove: async (run) => {

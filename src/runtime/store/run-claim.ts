@@ -3,6 +3,7 @@ import type { RunOwner } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { type Disk, machineDisk } from "../disk/disk.ts";
 import { fault } from "../disk/fault-points.ts";
+import { openLifeSocket } from "../disk/life-socket.ts";
 import { livingClaim, makeWhole, whoWeAre } from "../disk/process-claim.ts";
 
 /** The ownership of a run (a claim): only the process that holds the claim may write the run's records. */
@@ -14,6 +15,7 @@ export type Owner = Readonly<{
 }>;
 
 const OWNER = /^owner\.(\d{1,9})\.json$/;
+const SOCKET = /^live\.owner\.\d{1,9}\.sock$/;
 const RELEASED = /^released\.(\d{1,9})\.json$/;
 
 /**
@@ -50,6 +52,7 @@ export async function claim(
     await disk.rename(file, releasedFile(folder, epoch));
     return claim(folder, { above, disk, force, sole });
   }
+  for (const name of names) if (SOCKET.test(name)) await disk.rm(join(folder, name), { force: true });
   return ownerWith(folder, epoch, disk);
 }
 
@@ -83,9 +86,11 @@ function ownerWith(folder: string, epoch: number, disk: Disk): Owner {
   const hold = (): void => {
     if (next.some((file) => disk.existsSync(file))) throw busy(folder);
   };
+  const life = disk === machineDisk ? openLifeSocket(join(folder, `owner.${epoch}.json`)) : undefined;
   const release = async (): Promise<void> => {
     fault("owner.release");
     await disk.rename(join(folder, `owner.${epoch}.json`), releasedFile(folder, epoch)).catch(() => {});
+    await (await life)?.(); // afterwards: a claim without its socket would count as alive
   };
   return { epoch, hold, release };
 }
@@ -96,6 +101,10 @@ export async function ownerOf(folder: string): Promise<RunOwner | undefined> {
   return last > 0 ? livingClaim(join(folder, `owner.${last}.json`)) : undefined;
 }
 
+/** True for an owner that this process cannot signal: one of another machine or pid namespace. */
+export const isElsewhereOwner = (owner: RunOwner | undefined): boolean =>
+  owner?.host !== undefined || owner?.pidNamespace !== undefined;
+
 /** The highest number (epoch) that an owner of the run has had, according to the claims; 0 without claims. */
 export async function claimedEpoch(folder: string): Promise<number> {
   const names = await machineDisk.readdir(folder).catch(() => []);
@@ -105,14 +114,15 @@ export async function claimedEpoch(folder: string): Promise<number> {
 const highest = (names: readonly string[], pattern: RegExp): number =>
   Math.max(0, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? 0)));
 
-function busy(folder: string, { pid, host }: Partial<RunOwner> = {}): CrewError {
+function busy(folder: string, { pid, host, pidNamespace }: Partial<RunOwner> = {}): CrewError {
   if (host !== undefined)
     return new CrewError(
       "RUN_BUSY",
       `The run in ${folder} runs on the machine "${host}" (process ${pid}), according to the last record.`,
       `Stop the run on that machine. If "${host}" no longer runs it, take the run over with \`subcrew resume RUN --force\`.`,
     );
-  const who = pid === undefined ? "Another process" : `Another process (${pid})`;
+  const place = pidNamespace === undefined ? "" : " of another container";
+  const who = pid === undefined ? "Another process" : `Another process${place} (${pid})`;
   return new CrewError(
     "RUN_BUSY",
     `${who} is working on the run in ${folder}.`,
