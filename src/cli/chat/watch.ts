@@ -9,6 +9,7 @@ import type { Flags } from "../base/flags.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { answerGates, answering } from "../terminal/gates.ts";
 import { boxesOn } from "../terminal/helper-boxes.ts";
+import { resultText } from "../terminal/result-text.ts";
 import { openTerminal } from "../watch/watch-run.ts";
 
 /**
@@ -65,7 +66,7 @@ function show(state: State, look: Look, quiet: boolean): void {
   const { colors } = look;
   const outcome = state.outcome ?? { status: "cancelled", reason: "the run has not ended" };
   const output = outputOfRun(state);
-  if (output !== "") process.stdout.write(`${process.stdout.isTTY && !quiet ? "\n" : ""}${output}`);
+  if (output !== "") process.stdout.write(`${process.stdout.isTTY && !quiet ? "\n" : ""}${resultText(output)}`);
   if (outcome.status !== "ok") {
     const hint =
       outcome.status === "failed" && outcome.fault.hint !== undefined ? ` ${terminalLine(outcome.fault.hint)}` : "";

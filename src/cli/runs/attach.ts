@@ -3,6 +3,7 @@ import { isEnded, openQuestions } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { AnswerHandlers } from "../terminal/gates.ts";
 import type { CliCommand } from "../base/command.ts";
+import { resultStream } from "../terminal/result-text.ts";
 import { outputOptions } from "../base/flags.ts";
 
 /** How long to wait until the run confirms an answer. */
@@ -63,7 +64,8 @@ export const attach: CliCommand = {
     const isOpen: AnswerHandlers["isOpen"] = ({ path, call, at, ...event }) =>
       ("seq" in event && event.seq > run.state.seq) ||
       asked.some((one) => one.path === path && one.call === call && one.askedAt === at);
-    const { stdout: out, stderr: err } = process;
+    const out = flags.json ? process.stdout : resultStream();
+    const err = process.stderr;
     const quiet = flags.quiet ?? false;
     const text = createTextSink({ out, err, look, quiet, since });
     if (!flags.json) text.say(`watching ${id} (${run.life})`);

@@ -2,6 +2,7 @@ import { Option } from "commander";
 import { type KeptEvent, deniedText } from "../../core/run/event.ts";
 import { cutTail } from "../../core/text/cut.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
+import { terminalLine } from "../../core/view/words.ts";
 import type { CliCommand } from "../base/command.ts";
 import { colorOption, jsonOption } from "../base/flags.ts";
 
@@ -66,7 +67,7 @@ function detailsOf(event: KeptEvent): string {
     .map(([title, text]) => {
       const { text: shown, cut } = cutTail(text.trim(), { bytes: MOST_BYTES, lines: MOST_LINES });
       const more = cut ? "[the beginning was cut; see `subcrew show --full`]\n" : "";
-      return `${`${title}:\n${sanitize(`${more}${shown}`).replace(/^/gm, "  ")}`.replace(/^/gm, "    ")}\n`;
+      return `${`${terminalLine(title)}:\n${sanitize(`${more}${shown}`).replace(/^/gm, "  ")}`.replace(/^/gm, "    ")}\n`;
     })
     .join("");
 }

@@ -8,6 +8,7 @@ import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { Run } from "../../runtime/run/run.ts";
 import { recordsInFile } from "../../runtime/store/journal-records.ts";
+import { resultStream } from "../terminal/result-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { outputOptions } from "../base/flags.ts";
 import { decimalIn } from "../../core/schema/decimal.ts";
@@ -55,7 +56,8 @@ export const replay: CliCommand = {
         it.publish(event);
       }
     });
-    const { stdout: out, stderr: err } = process;
+    const out = flags.json ? process.stdout : resultStream();
+    const err = process.stderr;
     const quiet = flags.quiet ?? false;
     const text =
       live && speed > 0 && !quiet

@@ -6,6 +6,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
+import { resultText } from "../terminal/result-text.ts";
 
 /** The command `subcrew result RUN`. */
 export const result: CliCommand = {
@@ -37,7 +38,7 @@ export const result: CliCommand = {
             : `Wait for the result: \`subcrew wait ${id}\`.`;
       if (partial === "") throw new CrewError("RUN_UNFINISHED", `"${word}" has no result yet.`, hint);
       process.stdout.write(
-        flags.json ? `${jsonText({ id, status: life, partial })}\n` : `${sanitize(partial).trimEnd()}\n`,
+        flags.json ? `${jsonText({ id, status: life, partial })}\n` : resultText(`${sanitize(partial).trimEnd()}\n`),
       );
       if (!flags.json) process.stderr.write(`partial: the answer was cut off (${life}). ${hint}\n`);
       return 1;
@@ -45,7 +46,7 @@ export const result: CliCommand = {
     if (flags.json) process.stdout.write(`${jsonText(path === undefined ? resultOf(state) : outcome)}\n`);
     else {
       const output = path === undefined ? outputOfRun(state).trimEnd() : "";
-      process.stdout.write(`${output === "" ? sanitize(outputText(outcome)).trimEnd() : output}\n`);
+      process.stdout.write(resultText(`${output === "" ? sanitize(outputText(outcome)).trimEnd() : output}\n`));
     }
     if (!flags.json && outcome.status !== "ok")
       process.stderr.write(`${outcome.status}: ${sanitize(explain(outcome))}\n`);

@@ -8,7 +8,7 @@ import type { Act } from "../../tui/top/view.ts";
 const WAIT_MS = 10_000;
 
 /** The output and the abort signal for an action that the person chose. */
-export type ActOptions = Readonly<{ write(text: string): void; signal: AbortSignal }>;
+export type ActOptions = Readonly<{ write(text: string | Uint8Array): void; signal: AbortSignal }>;
 
 /** Carries out an action and returns a message about its result. */
 export async function carryOut(
@@ -36,7 +36,7 @@ export async function carryOut(
     case "command":
       return ownCommand(act.words, signal);
     case "copy":
-      write(`\u001b]52;c;${Buffer.from(act.text).toString("base64")}\u0007`);
+      write(Buffer.from(`\u001b]52;c;${Buffer.from(act.text).toString("base64")}\u0007`));
       return `copied: ${act.text}`;
   }
 }
@@ -58,6 +58,6 @@ function ownCommand(words: readonly string[], signal: AbortSignal): Promise<stri
 }
 
 /** The terminal sequence that tells the person that a question is open: a bell, or a notification. */
-export function notification(how: "bell" | "osc9", count: number): string {
-  return how === "bell" ? "\u0007" : `\u001b]9;subcrew: ${count} need${count === 1 ? "s" : ""} you\u0007`;
+export function notification(how: "bell" | "osc9", count: number): Uint8Array {
+  return Buffer.from(how === "bell" ? "\u0007" : `\u001b]9;subcrew: ${count} need${count === 1 ? "s" : ""} you\u0007`);
 }

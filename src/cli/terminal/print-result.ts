@@ -9,6 +9,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { githubAnnotations, resultJunit, resultMarkdown } from "../../sinks/result-formats.ts";
 import { outputProblem, writeProblem } from "../base/file-problem.ts";
 import type { Flags, OutputFormat } from "../base/flags.ts";
+import { resultStream, resultText } from "./result-text.ts";
 import { checkOutputLinks } from "../base/project-links.ts";
 
 type Durations = Pick<Look, "durations">;
@@ -40,10 +41,13 @@ export async function openResult({ output, json, outputFile }: Flags, look: Dura
   const late = AT_END[format];
   return {
     format,
-    out: late ? nowhere() : target,
+    out: late ? nowhere() : format === "text" && target === process.stdout ? resultStream() : target,
     target,
     end: async (state) => {
-      if (late) target.write(late(state, look));
+      if (late) {
+        const text = late(state, look);
+        target.write(format === "markdown" && target === process.stdout ? resultText(text) : text);
+      }
       if (outputFile !== undefined) await closeFile(target, outputFile);
       tellGitHub(state, look);
     },

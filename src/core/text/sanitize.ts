@@ -9,6 +9,20 @@ export function sanitize(text: string): string {
 }
 
 /**
+ * Output of the program itself, without sequences that it does not use, which came from a text that was not made safe:
+ * those that set the clipboard or make the terminal answer, for example. Styles, cursor movements and modes remain.
+ */
+export function withoutForeignSequences(text: string): string {
+  return /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/.test(text)
+    ? text.replace(SEQUENCE, (sequence) => (OWN.test(sequence) ? sequence : ""))
+    : text;
+}
+
+/** Matches what the screens write: styles, movements, erasing, modes, the title of the window, return and bell. */
+const OWN =
+  /^(?:\x1b\[[\d;?]*[ABCDGHJKhlm]|\x1b\[2[23];0t|\x1b\]2;(?:\d+ needs? you[^\x07]{1,5})?subcrew\x07|[\r\x07])$/;
+
+/**
  * The text as a terminal shows it: without characters that a person cannot see, such as zero-width characters, tag
  * characters and variation selectors, and with at most eight marks on a letter. Joiners stay in emoji, and between
  * letters of the scripts that need them. For a text that has only common characters, one quick test is enough.

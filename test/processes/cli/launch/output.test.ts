@@ -312,3 +312,41 @@ describe.runIf(process.platform === "linux")("output that cannot be written", ()
     expect((await there.run(["agents"], { through: head })).stderr).toMatch(/^0\n/m);
   });
 });
+
+test("in GitHub Actions, a text result with a line that the runner would obey stands between stop marks", async () => {
+  const env = { GITHUB_ACTIONS: "true" };
+  const of = async (text: string, ...flags: string[]): Promise<string> =>
+    (await place({ "turns.json": script(text) }).run([...actions, ...flags], { env })).stdout;
+  const evil = "Found:\n::add-mask::a\n  ##[group]x";
+  for (const [text, ...flags] of [
+    [evil],
+    [" ::debug::x"],
+    ["a\n##[error]b"],
+    [evil, "--quiet"],
+    [evil, "-o", "markdown"],
+  ] as const) {
+    const [, token, inner] = /^::stop-commands::(\w{16,})\n([^]*)::\1::\n$/.exec(await of(text, ...flags)) ?? [];
+    expect([token === undefined, inner?.includes(text)]).toEqual([false, true]);
+  }
+  expect(await of("a :: b ##[x]")).toBe("a :: b ##[x]\n");
+  expect(JSON.parse(await of(evil, "-o", "json"))).toMatchObject({ output: evil });
+  for (const line of (await of(evil, "-o", "stream-json")).trim().split("\n")) JSON.parse(line);
+  const there = place({ "turns.json": script(evil) });
+  await there.run([...actions, "--output-file", "out.md"], { env });
+  expect(readFileSync(join(there.workspace, "out.md"), "utf8")).toBe(`${evil}\n`);
+  expect((await there.run(["result", "last"], { env })).stdout).toMatch(/^::stop-commands::/);
+  expect((await there.run(["result", "last", "--json"], { env })).stdout).not.toContain("stop-commands");
+  expect((await there.run(["result", "last"])).stdout).toBe(`${evil}\n`);
+});
+
+const actions = ["run", "explore", "x", "--model", "scripted:turns.json"];
+
+test("logs -v prints the name of a tool without terminal sequences", async () => {
+  const turns = script({ text: "Looking.", calls: [{ name: "x\u001b]52;c;aGk=\u0007y", input: {} }] }, "done");
+  const there = place({ "turns.json": turns });
+  await there.run(actions);
+  const { stdout } = await there.run(["logs", "last", "-v"]);
+  expect(stdout).toContain("call of xy");
+  // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+  expect(stdout).not.toMatch(/[\u0000-\u0008\u000b-\u001f]/);
+});
