@@ -10,6 +10,8 @@ import { following, reasonOf, stopped } from "../../runtime/async/cancel.ts";
 import { deadlineOf } from "../../runtime/async/deadline.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { type Child, startChild } from "../../runtime/commands/child.ts";
+import { createMeter } from "../../runtime/commands/process-meter.ts";
+import { keepLimits } from "../process/keep-limits.ts";
 import { acpHost } from "./acp-host.ts";
 import { type AcpSession, openAcp, type SessionUpdate } from "./acp-sdk.ts";
 import { findProgram } from "./find-program.ts";
@@ -39,23 +41,23 @@ export function acpRunner(command: string, parts: ForeignParts): Runner {
         hint: "Name a program in PATH or its absolute path, outside of the working folder.",
       });
     const [name, value] = [MARKER, randomBytes(12).toString("hex")];
+    const marker = `${name}=${value}`;
     const child = startChild({
       file,
       args,
       cwd: toolContext.cwd,
       env: { ...passedEnv(parts.env, [...parts.passEnv, ...(await variablesOf(called))]), [name]: value },
-      marker: `${name}=${value}`,
+      marker,
       talks: true,
     });
-    const outcome = await talkWith(child, called, task);
+    const outcome = await talkWith({ child, called, marker }, task);
     parts.linger(child.kill(GRACE_MS));
     return outcome;
   });
 }
 
 async function talkWith(
-  child: Child,
-  called: string,
+  { child, called, marker }: Readonly<{ child: Child; called: string; marker: string }>,
   { assignment, context, asked }: ForeignHandover,
 ): Promise<Outcome> {
   const { limits, model } = assignment;
@@ -85,6 +87,12 @@ async function talkWith(
     limits.enforce ? Math.min(limits.maxTimeMs, LONGEST_TIMER_MS) : LONGEST_TIMER_MS,
   );
   const clock = limits.enforce ? undefined : deadlineOf(limits, context);
+  const watch = keepLimits(limits, {
+    used: createMeter({ marker }),
+    ping: () => Promise.resolve(),
+    emit: context.emit,
+    passed: stop,
+  });
   const reader = readerOf(tally);
   let talk: AcpSession | undefined;
   const converse = async (): Promise<Outcome | undefined> => {
@@ -112,6 +120,7 @@ async function talkWith(
   const end = await Promise.race([talked, gone, abortOf(controller.signal)]);
   clearTimeout(timer);
   clock?.stop();
+  watch.stop();
   release();
   if (controller.signal.aborted) talk?.cancel();
   talk?.close();

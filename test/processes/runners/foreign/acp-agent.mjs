@@ -76,6 +76,9 @@ const steps = {
   child: () =>
     spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { detached: true, stdio: "ignore" }).unref(),
   hang: () => new Promise(() => setInterval(() => {}, 1_000_000)),
+  run: (_, program) => {
+    spawn(process.execPath, ["-e", program], { stdio: "ignore" });
+  },
   crash: () => {
     process.stderr.write("out of luck\n");
     process.exit(9);

@@ -96,6 +96,15 @@ describe("a task that is given to an ACP agent", () => {
     expect(said(events)).toBe("[edit: no][delete: no][edit: no][edit: no][edit: no][edit: no][edit: yes][edit: yes]");
   });
 
+  test.runIf(process.platform === "linux").each([
+    ["MEMORY", { maxMemoryMB: 300 }, "globalThis.kept = Buffer.alloc(4e8, 1); setInterval(() => {}, 1000)"],
+    ["CPU", { maxCpuSeconds: 3 }, "for (;;);"],
+  ])("is stopped when it and its programs reach a limit: %s", async (code, resourceLimits, program) => {
+    const lines = (): string[] => [`run ${program}`, "hang"];
+    const { result } = await does(lines, { task: { resourceLimits } });
+    expect(result).toMatchObject({ status: "failed", fault: { code } });
+  });
+
   test("is refused when the agent has restrictions that the program cannot enforce", async () => {
     for (const setting of [{ permissions: {} }, { permissions: {}, agent: { tools: ["read_file"] } }]) {
       const { result } = await does(() => ["say Hello"], setting);
