@@ -8,6 +8,7 @@ import { CrewError } from "../core/schema/error.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/task/tool.ts";
 import { parseArguments } from "../core/task/parse-arguments.ts";
 import { inputSchemaOf } from "../core/task/tool-specs.ts";
+import { defined } from "../core/text/defined.ts";
 import type { JsonSchema } from "../core/text/json.ts";
 import { unchecked } from "../modes/compile.ts";
 import type { RunOptions } from "../crew/run-options.ts";
@@ -25,6 +26,8 @@ export type DelegationOptions = Readonly<{
    */
   as: readonly string[];
   run?: RunOptions;
+  /** How many characters all results of one call have together; longer results are cut in the middle. */
+  resultChars?: number;
 }>;
 
 /** The event listener and the abort signal of one call. */
@@ -51,7 +54,10 @@ export type OpenedDelegation = Readonly<{
 }>;
 
 /** Opens delegation tools on a crew for one session: background tasks end with the session. */
-export function openDelegation(crew: Crew, { as, run: options = {} }: DelegationOptions): OpenedDelegation {
+export function openDelegation(
+  crew: Crew,
+  { as, run: options = {}, resultChars }: DelegationOptions,
+): OpenedDelegation {
   let made: Promise<readonly Tool[]> | undefined;
   const tools = (): Promise<readonly Tool[]> => (made ??= crew.delegationTools(as, { waits: true }));
   const bounded = (what: AnyInput | Plan): Plan => {
@@ -76,6 +82,7 @@ export function openDelegation(crew: Crew, { as, run: options = {} }: Delegation
     report: () => {},
     notify: () => {},
     agents: crew.catalog,
+    ...defined({ resultChars }),
     background: {
       ...background,
       silent: true,

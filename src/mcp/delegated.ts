@@ -16,8 +16,9 @@ export type DelegationTools = Readonly<{
   call(name: string, input: unknown, call: DelegationCallContext): Promise<DelegationResult>;
 }>;
 
-/** A call of a delegation tool, and all the runs that it started. */
-export type DelegatedCall = WaitedRun & Readonly<{ over: Promise<DelegationResult>; runs(): readonly McpRun[] }>;
+/** A call of a delegation tool, the runs that it started, and those of them that have not ended. */
+export type DelegatedCall = WaitedRun &
+  Readonly<{ over: Promise<DelegationResult>; runs(): readonly McpRun[]; started(): readonly string[] }>;
 
 /** Calls a delegation tool. The runs that the call starts belong to this server from their first event on. */
 export function delegated(
@@ -57,6 +58,7 @@ export function delegated(
     answer: async (question, answer) => own.get(question.run)?.answer(question, answer) ?? false,
     cancel: () => stop.abort(),
     runs: () => [...own.values()].filter((served) => isActive(served.life())),
+    started: () => [...own.keys()],
     over,
   };
 }

@@ -5,7 +5,7 @@ import type { JsonSchema } from "../core/text/json.ts";
 import type { DelegationCallContext, DelegationResult } from "./delegated.ts";
 import type { ServerContext } from "./server-context.ts";
 import type { CallResult } from "./sdk.ts";
-import type { RunView } from "./view.ts";
+import type { RunView } from "./result/view.ts";
 
 /** A tool as it is offered to clients. */
 export type Offer = Readonly<{

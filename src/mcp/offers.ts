@@ -6,10 +6,16 @@ import { compile, inputOf, type Mode } from "../modes/compile.ts";
 import { briefSchema } from "./brief-schema.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { type Offer, schemaOf, type ToolArguments } from "./offer.ts";
+import { ROOT } from "./result/resource-uri.ts";
 import type { CallResult } from "./sdk.ts";
-import { callResultOf, runView } from "./view.ts";
+import type { ServerContext } from "./server-context.ts";
+import { boundData, boundText, fitting, MAX_CHARS } from "./result/bound.ts";
+import { callResultOf } from "./call-result.ts";
+import { runView, type RunView } from "./result/view.ts";
 
 const MAX_WAIT_S = 50;
+
+const left = z.number().optional().describe("how many more there are that do not fit");
 
 /** The options that decide which tools an MCP server lists, and how. */
 export type OfferOptions = Readonly<{
@@ -79,6 +85,7 @@ const offers: readonly Offer[] = [
           source: z.string(),
         }),
       ),
+      left,
     }),
     answer: async ({ query = "" }, { crew }) => {
       const wanted = query.toLowerCase();
@@ -90,7 +97,8 @@ const offers: readonly Offer[] = [
       const lines = found.map(
         ({ name, description, readOnly }) => `${name}${readOnly ? " (read-only)" : ""}: ${description}`,
       );
-      return told(lines.join("\n") || "No agent matches.", { agents: found });
+      const text = boundText(lines.join("\n") || "No agent matches.", ["`query` filters the list"]);
+      return told(text, listed("agents", found));
     },
   }),
   answering({
@@ -100,7 +108,7 @@ const offers: readonly Offer[] = [
     readOnly: true,
     openWorld: false,
     input: z.strictObject({ run: z.string().optional().describe("id or name of the run") }),
-    output: z.object({ runs: z.array(runView) }),
+    output: z.object({ runs: z.array(runView), left }),
     answer: async ({ run }, office) => {
       const runs = run === undefined ? await office.list() : [await office.look(run)];
       const lines = runs.map(({ run: id, status, name, questions = [] }) =>
@@ -112,7 +120,8 @@ const offers: readonly Offer[] = [
           ),
         ].join("\n"),
       );
-      return told(lines.join("\n") || "No runs were started through this server yet.", { runs });
+      const text = boundText(lines.join("\n") || "No runs were started through this server yet.", [ROOT]);
+      return told(text, listed("runs", await short(runs, office)));
     },
   }),
   answering({
@@ -126,7 +135,7 @@ const offers: readonly Offer[] = [
     }),
     output: runView,
     answer: async ({ run, waitSeconds = 0 }, office, signal) =>
-      callResultOf(await office.wait(run, waitSeconds * 1_000, signal)),
+      callResultOf(await office.wait(run, waitSeconds * 1_000, signal), office.outputFile),
   }),
   answering({
     name: "answer",
@@ -159,7 +168,7 @@ const offers: readonly Offer[] = [
     output: runView,
     answer: async ({ run, reason = "cancelled by the MCP client" }, office) => {
       const view = await office.cancel(run, reason);
-      return told(`${view.run} is ${view.status}.`, view);
+      return told(`${view.run} is ${view.status}.`, await boundData(view, office.outputFile));
     },
   }),
 ];
@@ -199,6 +208,20 @@ function answering<I>({ input, output, answer, ...offer }: Answer<I>): Offer {
       answer(parseAs(input, args, { code: "BAD_INPUT", what: `arguments of ${offer.name}` }), ...rest),
   };
 }
+
+/** The runs within the bound of a result: the newest with their shares, the others with less. */
+const short = (runs: readonly RunView[], { outputFile }: Pick<ServerContext, "outputFile">): Promise<RunView[]> =>
+  Promise.all(runs.map((run) => boundData(run, outputFile, Math.floor(MAX_CHARS / runs.length))));
+
+/** A list as data, as far as it fits. */
+function listed(name: string, rows: readonly object[]): Readonly<Record<string, unknown>> {
+  const kept = fitting(rows, MAX_CHARS - LIST_CHARS);
+  const more = rows.length - kept.length;
+  return { [name]: kept, ...(more > 0 && { left: more }) };
+}
+
+/** The space for the frame of a list. */
+const LIST_CHARS = 50;
 
 function told(text: string, data: unknown): CallResult {
   return { content: [{ type: "text", text }], ...(isRecord(data) && { structuredContent: data }) };

@@ -1,7 +1,8 @@
 import { isCrewError } from "../core/schema/error.ts";
+import { ROOT, runUri } from "./result/resource-uri.ts";
 import type { ProtocolServer, Sdk } from "./sdk.ts";
 import type { ServerContext } from "./server-context.ts";
-import type { RunView } from "./view.ts";
+import type { RunView } from "./result/view.ts";
 
 /** Handles the requests of MCP clients about resources. */
 export function serveResources(server: ProtocolServer, sdk: Sdk, context: ServerContext): void {
@@ -25,7 +26,6 @@ type ListedResource = Readonly<{
 
 const JSON_TYPE = "application/json";
 const TEXT_TYPE = "text/markdown";
-const ROOT = "subcrew://runs";
 
 /** Maximum number of runs in a list; every run can be read by its id. */
 const MOST_RUNS = 100;
@@ -43,7 +43,7 @@ async function listResources({ list }: Pick<ServerContext, "list">): Promise<rea
 }
 
 function ofRun({ run, name = run, status, output, tasks }: RunView): readonly ListedResource[] {
-  const uri = uriOf(run);
+  const uri = runUri(run);
   const what = `${status}; ${tasks.map(({ agent, path }) => agent ?? path).join(", ")}`;
   return [
     { uri, name, description: `The run ${run}: ${what}.`, mimeType: JSON_TYPE },
@@ -104,10 +104,8 @@ const inList = ({ run, name, status }: RunView): Pick<RunView, "run" | "name" | 
   run,
   ...(name !== undefined && { name }),
   status,
-  uri: uriOf(run),
+  uri: runUri(run),
 });
-
-const uriOf = (run: string): string => `${ROOT}/${encodeURIComponent(run)}`;
 
 /** The output of a task. A run with a single task has the same output as that task. */
 function taskOutput({ tasks, output }: RunView, path: string): string | undefined {

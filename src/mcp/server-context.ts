@@ -15,8 +15,9 @@ import { cancelRun } from "../runtime/background/cancel-run.ts";
 import type { DelegatedCall } from "./delegated.ts";
 import { doingOf } from "../sinks/status-text.ts";
 import { createServedRuns, type McpRun, type ServedRuns, type WaitedRun } from "./runs.ts";
+import type { OutputFile } from "./result/bound.ts";
 import type { TaskFacts } from "./tasks.ts";
-import { type RunView, viewOf } from "./view.ts";
+import { type RunView, viewOf } from "./result/view.ts";
 
 /** The permissions that the owner of a server gives its clients. */
 export type ServerContextOptions = Readonly<{
@@ -50,6 +51,7 @@ export type ServerContext = Readonly<{
   wait(word: string, ms: number, signal: AbortSignal): Promise<RunView>;
   answer(word: string, said: GivenAnswer): Promise<Readonly<{ path: string; done: boolean; text: string }>>;
   cancel(word: string, reason: string): Promise<RunView>;
+  outputFile: OutputFile;
 }>;
 
 /** A run as an MCP task. */
@@ -119,6 +121,7 @@ export function createServerContext(
     crew,
     runs,
     task,
+    outputFile: (run, path) => crew.kept.file(run, path),
     tasks: async () => {
       const own = runs.all();
       const others = allRuns ? await crew.kept.list({ all: true }) : [];

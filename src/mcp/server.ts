@@ -4,7 +4,8 @@ import { isRecord } from "../core/text/json.ts";
 import type { State } from "../core/run/state.ts";
 import { hasForms } from "./ask.ts";
 import { askOverConnection } from "./connection-forms.ts";
-import { delegated } from "./delegated.ts";
+import { boundText, MAX_CHARS, outputPlaces } from "./result/bound.ts";
+import { type DelegatedCall, delegated } from "./delegated.ts";
 import { offerNamed } from "./offers.ts";
 import { servePrompts } from "./prompts.ts";
 import { serveResources } from "./resources.ts";
@@ -16,7 +17,8 @@ import { formsFor } from "./ask.ts";
 import { serverFace, TASKS_EXTENSION } from "./start/server-face.ts";
 import { untilStarted, next, stay, takeReplies, whileCalled } from "./stay.ts";
 import { legacyTask, modernTask, RELATED_TASK } from "./tasks.ts";
-import { callResultOf, viewOf } from "./view.ts";
+import { callResultOf } from "./call-result.ts";
+import { viewOf } from "./result/view.ts";
 
 /** The parts that all connections of a server share. */
 export type SharedServer = Readonly<{
@@ -93,13 +95,13 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   if (known !== undefined) {
     const served = office.runs.find(known);
     if (!served) throw new sdk.ProtocolError(sdk.ProtocolErrorCode.InvalidParams, "The run no longer exists.");
-    return (await takeReplies(served, inputResponses)) ? waitFor(served, call) : shown(served);
+    return (await takeReplies(served, inputResponses)) ? waitFor(served, call) : shown(served, office);
   }
   const served = await office.start(await offer.plan(args));
   const wantsTask = era === "legacy" ? call.task : client.extensions?.[TASKS_EXTENSION] !== undefined;
   if (wantsTask || !offer.waits(args)) {
     await untilStarted(served);
-    if (!offer.waits(args)) return shown(served);
+    if (!offer.waits(args)) return shown(served, office);
     // A client must know an MCP task before questions about it can be sent, so a new task is always "working", even if
     // its run already has a question.
     const created = { ...factsOf(served), life: "running" as const };
@@ -110,10 +112,10 @@ async function startOrGoOn(call: Call): Promise<CallResult | NeedsInput | Record
   return waitFor(served, call);
 }
 
-type DelegatedCall = Omit<Call, "offer" | "task"> & Readonly<{ offer: DelegatingTool }>;
+type DelegatingCall = Omit<Call, "offer" | "task"> & Readonly<{ offer: DelegatingTool }>;
 
 /** Calls a tool that starts runs by itself. Its runs continue when the call returns with open questions. */
-async function delegateOrGoOn(asked: DelegatedCall): Promise<CallResult | NeedsInput> {
+async function delegateOrGoOn(asked: DelegatingCall): Promise<CallResult | NeedsInput> {
   const { sdk, office, offer, args, context } = asked;
   const { requestState, inputResponses = {} } = context.mcpReq;
   const known = requestState<string>();
@@ -127,16 +129,35 @@ async function delegateOrGoOn(asked: DelegatedCall): Promise<CallResult | NeedsI
     return stayed.forms;
   }
   office.delegations.delete(call.id);
-  if ("parked" in stayed) return { content: callResultOf(viewOf(stayed.parked, "parked", Date.now())).content };
-  if ("left" in stayed) return { content: call.runs().flatMap((served) => shown(served).content) };
+  if ("parked" in stayed) {
+    const { content } = await callResultOf(viewOf(stayed.parked, "parked", Date.now()), office.outputFile);
+    return { content };
+  }
+  if ("left" in stayed) {
+    const waiting = await Promise.all(call.runs().map((served) => shown(served, office)));
+    return { content: waiting.flatMap(({ content }) => content) };
+  }
   const { text, error = false } = await call.over;
-  return { content: [{ type: "text", text }], ...(error && { isError: true }) };
+  return {
+    content: [{ type: "text", text: await boundDelegated(text, call, office) }],
+    ...(error && { isError: true }),
+  };
 }
+
+/** The text of a delegation tool, with the places of the whole results of the runs that it started. */
+async function boundDelegated(text: string, call: DelegatedCall, { outputFile }: ServerContext): Promise<string> {
+  if (text.length <= MAX_CHARS) return text;
+  const places = call.started().map((run) => outputPlaces({ run, path: "" }, outputFile));
+  return boundText(text, (await Promise.all(places)).flat().slice(0, MOST_PLACES));
+}
+
+/** How many places of results a text names. */
+const MOST_PLACES = 10;
 
 async function waitFor(served: McpRun, call: Call): Promise<CallResult | NeedsInput> {
   const stayed = await stayOrAsk(served, call);
   if ("forms" in stayed) return stayed.forms;
-  return "over" in stayed ? ending(served, call.offer) : shown(served);
+  return shown(served, call.office, "over" in stayed ? call.offer.told : undefined);
 }
 
 /**
@@ -170,14 +191,8 @@ function stayOrAsk(
   });
 }
 
-function shown(served: McpRun): CallResult {
-  return callResultOf(viewOf(served.run.state, served.life(), Date.now()));
-}
-
-function ending(served: McpRun, { told }: Pick<StartingTool, "told">): CallResult {
-  const view = viewOf(served.run.state, served.life(), Date.now());
-  const result = callResultOf(view);
-  return told ? { ...result, content: [{ type: "text", text: told(view) }] } : result;
+function shown(served: McpRun, { outputFile }: ServerContext, told?: StartingTool["told"]): Promise<CallResult> {
+  return callResultOf(viewOf(served.run.state, served.life(), Date.now()), outputFile, told);
 }
 
 const taskParams = z.looseObject({ taskId: z.string() });
@@ -195,7 +210,7 @@ function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: 
   server.setRequestHandler("tasks/get", { params: taskParams }, async ({ taskId }) => {
     const { facts, view, questions } = await find(taskId);
     if (era === "legacy") return legacyTask(facts);
-    return modernTask(facts, { result: callResultOf(view), questions: formsFor(questions()) });
+    return modernTask(facts, { result: await callResultOf(view, office.outputFile), questions: formsFor(questions()) });
   });
   server.setRequestHandler("tasks/update", { params: taskParams }, async ({ taskId }, { mcpReq }) => {
     await takeReplies(await find(taskId), mcpReq.inputResponses ?? {});
@@ -214,7 +229,8 @@ function serveTasks(server: ProtocolServer, { office, sdk }: SharedServer, era: 
   }));
   server.setRequestHandler("tasks/result", { params: taskParams }, async ({ taskId }, { mcpReq }) => {
     await (await find(taskId)).ended(mcpReq.signal); // the task continues when the client stops polling
-    return { ...callResultOf((await find(taskId)).view), _meta: { [RELATED_TASK]: { taskId } } };
+    const result = await callResultOf((await find(taskId)).view, office.outputFile);
+    return { ...result, _meta: { [RELATED_TASK]: { taskId } } };
   });
 }
 

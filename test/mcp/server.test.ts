@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, symlinkSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openDelegation } from "../../src/doors/delegation.ts";
@@ -453,5 +453,81 @@ test("the result of a run that fell back to the offline model has a warning; a r
     arguments: { agent: "explore", task: "Where?", model: "offline" },
   });
   expect(told.structuredContent).not.toHaveProperty("offline");
+  await client.close();
+});
+
+test.for(eras)(
+  "no tool returns more than 10,000 characters over the %s protocol, and the rest has a place",
+  async (era) => {
+    const long = Array.from({ length: 8_000 }, (_, at) => `line ${at} of the report`).join("\n");
+    const crew = crewOf({ scout: Array.from({ length: 30 }, () => long) });
+    const { client } = await session(crew, era);
+    const size = ({ content, structuredContent = {} }: { content: unknown; structuredContent?: unknown }) =>
+      Math.max((content as { text: string }[])[0]!.text.length, JSON.stringify(structuredContent).length);
+
+    const one = await client.callTool({ name: "run", arguments: { agent: "scout", task: "x" } });
+    expect(size(one)).toBeLessThanOrEqual(10_000);
+    const { text } = (one.content as { text: string }[])[0]!;
+    expect(text.startsWith("line 0 of the report\nline 1 of")).toBe(true);
+    expect(text).toMatch(/of the report\n\n\.\.\. \[\d+ characters omitted\] \.\.\.\n\nline \d+ of the report\n/);
+    const [, chars, file, uri] =
+      /line 7999 of the report\n\n\[The whole result has (\d+) characters: (\S+), (\S+)\]$/.exec(text)!;
+    expect(Number(chars)).toBe(long.length);
+    expect(readFileSync(file!, "utf8").trimEnd()).toBe(long);
+    const read = await client.readResource({ uri: uri! });
+    expect((read.contents[0] as { text: string }).text).toBe(long);
+
+    const tasks = Array.from({ length: 20 }, (_, at) => ({ agent: "scout", task: `${at}` }));
+    const many = await client.callTool({ name: "parallel", arguments: { tasks } });
+    expect(size(many)).toBeLessThanOrEqual(10_000);
+    const { run, tasks: rows } = many.structuredContent as { run: string; tasks: { path: string; output: string }[] };
+    expect(rows).toHaveLength(20);
+    expect(rows[3]!.output).toContain(`subcrew://runs/${run}/tasks/${rows[3]!.path}`);
+    for (const [name, args] of [
+      ["status", {}],
+      ["result", { run }],
+      ["cancel", { run }],
+    ] as const)
+      expect(size(await client.callTool({ name, arguments: args })), name).toBeLessThanOrEqual(10_000);
+    await client.close();
+  },
+);
+
+test("an agent's own summaryChars bounds its result over MCP, and a JSON value that does not fit is left out", async () => {
+  const rows = Array.from({ length: 2_000 }, (_, n) => ({ n }));
+  const finish: Script = { calls: [{ name: "complete_task", input: { result: rows } }] };
+  const crew = crewOf(
+    { brief: ["word ".repeat(1_000)], wide: ["word ".repeat(4_000)], rows: [finish] },
+    {
+      agents: [
+        { ...agentOn("brief"), summaryChars: 500 },
+        { ...agentOn("wide"), summaryChars: 15_000 },
+        agentOn("rows"),
+      ],
+    },
+  );
+  const { client } = await session(crew, "auto");
+  const textOf = async (agent: string): Promise<string> => {
+    const { content } = await client.callTool({ name: "run", arguments: { agent, task: "x" } });
+    return (content as { text: string }[])[0]!.text;
+  };
+  expect((await textOf("brief")).length).toBeLessThanOrEqual(500);
+  const wide = (await textOf("wide")).length;
+  expect(wide).toBeGreaterThan(14_000);
+  expect(wide).toBeLessThanOrEqual(15_000);
+  const schema = { type: "array", items: { type: "object" } };
+  const { structuredContent } = await client.callTool({ name: "run", arguments: { agent: "rows", task: "x", schema } });
+  expect(structuredContent).not.toHaveProperty("data");
+  expect(JSON.stringify(structuredContent).length).toBeLessThanOrEqual(10_000);
+  await client.close();
+});
+
+test("a delegation tool of a client returns at most 10,000 characters, and names the whole results", async () => {
+  const crew = crewOf({ scout: ["a long word ".repeat(2_000)] });
+  const as = openDelegation(crew, { as: ["agents"] });
+  const { client } = await session(crew, "auto", { delegation: as });
+  const { content } = await client.callTool({ name: "scout", arguments: { query: "x" } });
+  const { text } = (content as { text: string }[])[0]!;
+  expect(text.length).toBeLessThanOrEqual(10_000);
   await client.close();
 });

@@ -10,6 +10,9 @@ import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { onSignals } from "../terminal/signals.ts";
 
+/** How many characters the results of a delegation tool have together, so that they fit into a result over MCP. */
+const RESULT_CHARS = 9_500;
+
 /**
  * Serves MCP over standard input and output until the client disconnects or a signal arrives. Standard output is used
  * for the protocol only.
@@ -30,6 +33,7 @@ export async function serveMcpCommand(
     readOnly: (flags.permissionMode ?? crew.settings.config.permissions?.mode) === "plan",
     ...(flags.as && {
       delegation: openDelegation(crew, {
+        resultChars: RESULT_CHARS,
         as: flags.as,
         run: { unattended: flags.unattended === true, parkByDefault: true },
       }),

@@ -1,13 +1,12 @@
 import { z } from "zod";
-import { explain } from "../core/outcome/outcome.ts";
-import { limitNote, type ReachedLimit } from "../core/outcome/reached-limit.ts";
-import { parkedRun } from "../core/run/parked-run.ts";
-import { isEnded, type RunStatus, openQuestions } from "../core/run/run-status.ts";
-import type { NodeView, State } from "../core/run/state.ts";
-import { defined } from "../core/text/defined.ts";
-import { offlineNote } from "../core/view/offline-note.ts";
-import { shownNodes } from "../core/view/nodes.ts";
-import type { CallResult } from "./sdk.ts";
+import { explain } from "../../core/outcome/outcome.ts";
+import { limitNote, type ReachedLimit } from "../../core/outcome/reached-limit.ts";
+import { parkedRun } from "../../core/run/parked-run.ts";
+import { isEnded, type RunStatus, openQuestions } from "../../core/run/run-status.ts";
+import type { NodeView, State } from "../../core/run/state.ts";
+import { defined } from "../../core/text/defined.ts";
+import { offlineNote } from "../../core/view/offline-note.ts";
+import { shownNodes } from "../../core/view/nodes.ts";
 
 const lives = [
   "starting",
@@ -21,6 +20,18 @@ const lives = [
   "cancelled",
   "damaged",
 ] as const;
+
+const summaryChars = z.number().optional().describe("how many characters of the output are shown");
+
+const taskView = z.object({
+  path: z.string(),
+  agent: z.string().optional(),
+  status: z.string(),
+  doing: z.string().optional(),
+  output: z.string().optional(),
+  summaryChars,
+});
+export type TaskView = z.infer<typeof taskView>;
 
 /** The schema of a run as clients see it. The results of the tools are described and checked with it. */
 export const runView = z.object({
@@ -67,15 +78,9 @@ export const runView = z.object({
     .literal(true)
     .optional()
     .describe("no key of a model provider was found: the offline model answered, which does not reason"),
-  tasks: z.array(
-    z.object({
-      path: z.string(),
-      agent: z.string().optional(),
-      status: z.string(),
-      doing: z.string().optional(),
-      output: z.string().optional(),
-    }),
-  ),
+  summaryChars,
+  tasks: z.array(taskView),
+  tasksLeftOut: z.number().optional().describe("how many tasks are not listed, because the result would be too long"),
   tokens: z.object({ input: z.number(), output: z.number() }),
   usd: z.number().describe("the known cost of the run"),
   ms: z.number(),
@@ -101,7 +106,7 @@ export function viewOf(
     status: life,
     ...defined({ name: state.name, output }),
     ...(outcome && "data" in outcome && outcome.data !== undefined && { data: outcome.data }),
-    ...defined({ winner: winnerOf(state), approved: outcome?.approved }),
+    ...defined({ winner: winnerOf(state), approved: outcome?.approved, summaryChars: outcome?.summaryChars }),
     ...(outcome && isEnded(life) && errorOf(outcome)),
     ...(questions.length > 0 && {
       questions: questions.map(({ path, question, call, wants }) => ({
@@ -119,7 +124,13 @@ export function viewOf(
       ...defined({ agent }),
       status: status !== "running" ? status : paused !== undefined ? "paused" : (STOPPED[life] ?? status),
       ...(status === "running" && STOPPED[life] === undefined && paused === undefined && doing !== "" && { doing }),
-      ...(nodes.length > 1 && own && "output" in own && own.output !== undefined && { output: own.output }),
+      ...(nodes.length > 1 &&
+        own &&
+        "output" in own &&
+        own.output !== undefined && {
+          output: own.output,
+          ...defined({ summaryChars: own.summaryChars }),
+        }),
     })),
     tokens: { input: usage.input + usage.cacheRead + usage.cacheWrite, output: usage.output },
     usd: cost.usd,
@@ -154,19 +165,11 @@ function inPlanOrder(state: State): NodeView[] {
   return shownNodes(state).toSorted((a, b) => place(a) - place(b));
 }
 
-/** The view as a tool result: the output as text for the model, everything as structured data. */
-export function callResultOf(view: RunView): CallResult {
-  return {
-    content: [{ type: "text", text: textOf(view) }],
-    structuredContent: view,
-    ...((view.status === "failed" || view.status === "cancelled") && { isError: true }),
-  };
-}
-
 const WHO_ANSWERS =
   "The user answers with `subcrew inbox`; a gate or a question of an agent can be answered with `answer`. Call `result` later.";
 
-function textOf(view: RunView): string {
+/** The state of a run as text for a model: its output, or why there is none. */
+export function runText(view: RunView): string {
   return view.offline && isEnded(view.status) ? `${lifeText(view)}\n\n[${offlineNote}]` : lifeText(view);
 }
 
