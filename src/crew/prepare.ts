@@ -19,7 +19,7 @@ import { capsMoney } from "../core/run/spending-caps.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import { version } from "../core/text/version.ts";
-import { isForeign } from "../core/vocabulary/runner-name.ts";
+import { isForeign, type RunnerName } from "../core/vocabulary/runner-name.ts";
 import { toolSpellings } from "../core/vocabulary/tool-names.ts";
 import { builtinRunner, type Remotes } from "../defaults.ts";
 import { localEngine } from "../engines/local.ts";
@@ -48,7 +48,7 @@ import type { Start } from "../runtime/run/drive.ts";
 import { keepImages } from "../runtime/resume/kept-images.ts";
 import { openSpendingLedger } from "../runtime/store/spending-ledger.ts";
 import { createPerformer } from "../runtime/task/perform.ts";
-import { checkModels } from "./check-models.ts";
+import { checkModels, withUsableModels } from "./check-models.ts";
 import type { Finds } from "./finds.ts";
 import { coordinationFor } from "./engine/coordination.ts";
 import { jobsForWorkers } from "./engine/jobs-for-workers.ts";
@@ -135,20 +135,23 @@ export function createPrepare(parts: PrepareParts): Prepare {
     const resumed =
       recorded && resumedRoster(known.roster, { carried, named: (name) => earlier.agents.named(name)?.definition });
     const roster = resumed ?? known.roster;
-    const plan = withNotes(asked, [
+    const noted = withNotes(asked, [
       ...shadowNotes(asked, discovery),
       ...skillNotes(asked, roster, skills),
       ...toolNotes(asked, options.agents ?? [], isOwnTool(options.tools)),
     ]);
     const exists = (name: string): boolean => (roster.find(name) ?? earlier.agents.named(name)) !== undefined;
     const check = (wanted: Body): void => checkAgents(wanted, exists, roster.names);
-    if (!recorded) check(plan); // an agent that is missing later only parks its tasks
-    if (!parent && !recorded) checkForks(plan);
+    if (!recorded) check(noted); // an agent that is missing later only parks its tasks
+    if (!parent && !recorded) checkForks(noted);
     const settings = settingsNow(outfit.models, options, parameters, config.permissions);
     const holds = holdRulesOf(parks, recorded !== undefined, Date.now());
     const served = outfit.models.forRun(holds, recorded?.state.settings?.providers);
     const models = onRecordedModel(deck?.models(served) ?? served, recorded?.state.settings?.model);
-    if (!outfit.connection) await checkModels(plan, models, (task) => task.runner ?? agentOf(task, roster)?.runner);
+    const runnerOf = (task: Task): RunnerName | undefined => task.runner ?? agentOf(task, roster)?.runner;
+    const usable = parameters.modelsGiveWay ? await withUsableModels(noted, models, runnerOf) : undefined;
+    const plan = usable ? withNotes(usable.body, usable.warnings) : noted;
+    if (!outfit.connection) await checkModels(plan, models, runnerOf);
     const { spending } = config;
     if (parameters.budget?.maxUsd !== undefined || (spending && capsMoney(spending))) await outfit.models.loadPrices();
     const allowed = recorded && (recorded.state.permissions ?? {}); // journals without this field were written with the default permissions

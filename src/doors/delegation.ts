@@ -4,7 +4,7 @@ import { readDelegation } from "../core/task/read-delegation.ts";
 import { emptyScratchpad } from "../core/task/scratchpad.ts";
 import type { AnyInput } from "../core/plan/input.ts";
 import type { Plan } from "../core/plan/plan.ts";
-import { CrewError } from "../core/schema/error.ts";
+import { CrewError, isCrewError } from "../core/schema/error.ts";
 import type { Tool, ToolContext, ToolResult } from "../core/task/tool.ts";
 import { parseArguments } from "../core/task/parse-arguments.ts";
 import { inputSchemaOf } from "../core/task/tool-specs.ts";
@@ -54,10 +54,8 @@ export type OpenedDelegation = Readonly<{
 }>;
 
 /** Opens delegation tools on a crew for one session: background tasks end with the session. */
-export function openDelegation(
-  crew: Crew,
-  { as, run: options = {}, resultChars }: DelegationOptions,
-): OpenedDelegation {
+export function openDelegation(crew: Crew, { as, run, resultChars }: DelegationOptions): OpenedDelegation {
+  const options: RunOptions = { modelsGiveWay: true, ...run };
   let made: Promise<readonly Tool[]> | undefined;
   const tools = (): Promise<readonly Tool[]> => (made ??= crew.delegationTools(as, { waits: true }));
   const bounded = (what: AnyInput | Plan): Plan => {
@@ -120,8 +118,13 @@ export function openDelegation(
       const parsed = parseArguments(tool, input);
       if ("problem" in parsed)
         return { text: `The arguments of ${name} are not valid: ${parsed.problem}.`, error: true };
-      const result = await tool.run(parsed.value, contextFor(call));
-      return typeof result === "string" ? { text: result } : result;
+      try {
+        const result = await tool.run(parsed.value, contextFor(call));
+        return typeof result === "string" ? { text: result } : result;
+      } catch (error) {
+        if (!isCrewError(error)) throw error;
+        return { text: `${error.code}: ${error.message} ${error.hint}`.trimEnd(), error: true };
+      }
     },
   };
 }

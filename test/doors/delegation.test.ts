@@ -91,3 +91,39 @@ test("without agents, delegate_to_agent says so in the words of Gemini CLI", asy
   expect(tool!.description).toBe("Delegates a task to a specialized sub-agent. No agents are currently available.");
   expect(JSON.stringify(tool!.input)).toContain("No agents are currently available.");
 });
+
+test("a model of a Task call that cannot be used here gives way to the default, in a run and outside of one", async () => {
+  const ask = { description: "look it up", prompt: "Where?", subagent_type: "scout", model: "haiku" };
+  const lead = defineAgent({ name: "lead", description: "d", instructions: "i", tools: ["Task"], model: "lead" });
+  const scout = defineAgent({ name: "scout", description: "d", instructions: "i", model: "usual" });
+  const models = {
+    usual: scripted("found outside", "found inside"),
+    lead: scripted({ calls: [{ name: "Task", input: ask }] }, "done"),
+  };
+  const options = { home: tempFolder(), cwd: tempFolder(), discover: false, env: {}, model: "usual" } as const;
+  const crew = createCrew({ ...options, agents: [lead, scout], models });
+  const signal = new AbortController().signal;
+  const warned: string[] = [];
+  const outside = await openDelegation(crew, { as: ["Task"] }).call("Task", ask, {
+    signal,
+    heard: (event) => void (event.type === "warning" && warned.push(event.text)),
+  });
+  expect(outside).toMatchObject({ error: false, text: expect.stringContaining("found outside") });
+  expect(warned.join()).toContain("scout: the call asks for haiku");
+
+  const run = crew.run({ mode: "single", agent: "lead", task: "x" });
+  expect(await run).toMatchObject({ status: "ok", output: "done" });
+  expect([...run.state.nodes.values()].find(({ agent: name }) => name === "scout")).toMatchObject({ status: "ok" });
+});
+
+test("a call that no model can carry out is an error result, and never throws", async () => {
+  const options = { home: tempFolder(), cwd: tempFolder(), discover: false, env: {}, model: "openai/gpt-5" } as const;
+  const crew = createCrew({
+    ...options,
+    agents: [defineAgent({ name: "scout", description: "d", instructions: "i" })],
+  });
+  const signal = new AbortController().signal;
+  const ask = { description: "look it up", prompt: "Where?", subagent_type: "scout", model: "haiku" };
+  const result = await openDelegation(crew, { as: ["Task"] }).call("Task", ask, { signal });
+  expect(result).toMatchObject({ error: true, text: expect.stringContaining("OPENAI_API_KEY") });
+});

@@ -46,6 +46,12 @@ export const runParameters = z.strictObject({
     .describe(
       "true: tasks wait (park) at a limit or a provider fault, unless onLimit or onProviderFault says otherwise or CI is set",
     ),
+  modelsGiveWay: z
+    .boolean()
+    .optional()
+    .describe(
+      "true: a task whose model cannot be used here gets the model of its agent or the default, with a warning, because a model wrote the plan; otherwise the run does not start",
+    ),
   unattended: z.boolean().optional().describe("true: no person is available to answer gates"),
   asksCalls: z
     .boolean()
