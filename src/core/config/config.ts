@@ -140,7 +140,7 @@ export const config = z.strictObject({
     .array(z.enum(facadeNames))
     .min(1)
     .optional()
-    .describe("delegation tools of agents whose file lists none (default: task)"),
+    .describe("delegation tools of agents whose file lists none, and of subcrew's own agents (default: task)"),
   toolNames: z
     .enum(toolNameStyles)
     .optional()

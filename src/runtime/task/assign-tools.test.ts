@@ -228,6 +228,10 @@ describe("delegation tools", () => {
     expect(await spelled(claude)).toEqual(["Task"]);
     expect(await spelled(plain, {}, ["parallel"])).toEqual(["parallel"]);
     expect(await spelled(claude, {}, ["parallel"])).toEqual(["Task"]);
+    const ours = { ...claude, source: { kind: "bundled" as const } };
+    expect(await spelled(ours)).toEqual(["Task"]);
+    expect(await spelled(ours, {}, ["parallel"])).toEqual(["parallel"]);
+    expect(await spelled({ ...ours, source: { kind: "bundled", family: "omp" } }, {}, ["parallel"])).toEqual(["Task"]);
     expect(await spelled({ ...plain, delegation: ["task", "task", "Task"] })).toEqual(["task", "Task"]);
     expect(await spelled(plain, { depth: 1, fork: forkOf(["look", "Task"]) })).toEqual(["Task"]);
     expect(await spelled(claude, { depth: 1, fork: forkOf(["look", "task"]) })).toEqual(["task"]);

@@ -169,13 +169,16 @@ async function delegationOf(
 
 /**
  * The names of an agent's delegation tools; a forked subagent uses the names in the conversation that it starts from.
+ * `usual`: the delegation tools of the settings, which also replace those of subcrew's own agents, such as the main
+ * agent of a chat.
  */
-function spellingsOf(
-  agent: Agent,
-  fork: Call["fork"],
-  usual: readonly string[] = [DELEGATION_TOOL],
-): readonly string[] {
-  const own = [...new Set(delegationToolsOf(agent).flatMap((tool) => (tool === DELEGATION_TOOL ? usual : [tool])))];
+function spellingsOf(agent: Agent, fork: Call["fork"], usual: readonly string[] | undefined): readonly string[] {
+  const { kind, family } = agent.source ?? {};
+  const isOurs = usual !== undefined && kind === "bundled" && family === undefined;
+  const named = delegationToolsOf(agent).flatMap((tool) =>
+    isOurs || tool === DELEGATION_TOOL ? (usual ?? [DELEGATION_TOOL]) : [tool],
+  );
+  const own = [...new Set(named)];
   if (!fork || own.length === 0) return own;
   const there = fork.tools.map(({ name }) => name).filter((tool) => facadeOf(tool) !== undefined);
   return there.length > 0 ? there : own;
