@@ -42,6 +42,9 @@ function sourceLines(source: ProjectSource, store: TrustStore | undefined, look:
   return [
     ...(rows.length === 1 ? [`  ${shade(state.padEnd(9))} ${title}  ${colors.dim(path)}`] : rows),
     ...(hidden ? [`            ${colors.red("The file contains hidden characters.")}`] : []),
+    ...found
+      .flatMap(({ problems }) => problems.filter(({ code }) => code === "look-alike"))
+      .flatMap(({ message }) => fitting(`            ${showHiddenInLine(message)}`)),
     ...(kind === "agent" ? found.flatMap(wishesOf).flatMap((wish) => fitting(`            ${wish}`)) : []),
     ...(state === "changed" && store ? diffOf(source, store, look) : []),
   ];

@@ -211,6 +211,7 @@ test("an unknown agent is reported with its node, also inside a loop", () => {
 
 test.each([
   ["scuot", ["scout", "plan"], 'Did you mean "scout"?'],
+  ["sсout", ["scout", "plan"], 'Did you mean "scout"? The given name has letters of another script.'],
   ["zzz", ["scout", "plan"], "Agents: scout, plan."],
   ["zzz", [], "Agents: none."],
   [

@@ -1,5 +1,6 @@
 import { CrewError } from "../schema/error.ts";
 import { parseAs } from "../schema/parse.ts";
+import { lookAlikeOf } from "../text/look-alikes.ts";
 import { nearest } from "../text/nearest.ts";
 import { type Needs, needsIn, needsOf, referencesOf, targetOf } from "./graph.ts";
 import { type Body, type Node, type Plan, plan as planSchema } from "./plan.ts";
@@ -159,6 +160,8 @@ function checkUsed(body: Body, roots: readonly string[], needs: Needs): void {
 
 /** A hint about a mistyped name: "Did you mean ...", or the list of known names. */
 export function suggestion(word: string, known: readonly string[], title: string): string {
+  const like = lookAlikeOf(word, known);
+  if (like !== undefined) return `Did you mean "${like}"? The given name has letters of another script.`;
   const close = nearest(word, known);
   if (close !== undefined) return `Did you mean "${close}"?`;
   const shown = known.slice(0, 12);

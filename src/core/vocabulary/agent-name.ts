@@ -1,4 +1,5 @@
 import { LETTER, LETTER_OR_MARK, namePattern } from "../text/name-characters.ts";
+import { lookAlikeOf } from "../text/look-alikes.ts";
 import { nearest } from "../text/nearest.ts";
 
 /** The pattern of agent names: letters and digits of every script. A file format may be stricter for its own files. */
@@ -27,8 +28,6 @@ export const RESERVED_INPUT = "agent_name";
 
 /** The agent that a person most likely meant by a mistyped name; names with a prefix are offered too. */
 export function nearestName(name: string, agents: Iterable<{ readonly name: string }>): string | undefined {
-  return nearest(
-    name,
-    [...agents].map((agent) => agent.name),
-  );
+  const names = [...agents].map((agent) => agent.name);
+  return lookAlikeOf(name, names) ?? nearest(name, names);
 }

@@ -16,6 +16,7 @@ const severities = {
   "reserved-name": "error",
   "name-differs": "error",
   "mixed-scripts": "warning",
+  "look-alike": "warning",
   "bad-value": "warning",
   "bad-definition": "error",
   "link-outside": "error",

@@ -3,6 +3,7 @@ import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
 import { INHERITED_FIELDS, type InheritingAgent, inherit, lineages } from "../../core/agent/inherit.ts";
 import { type AgentAdjustments, type AgentSettings, applySettings } from "../../core/agent/settings.ts";
 import { isInScope, type SourceScope } from "../../core/agent/source-scope.ts";
+import { lookAlikesIn } from "../../core/text/look-alikes.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import type { FieldOrigin } from "../../core/vocabulary/provenance.ts";
 import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";
@@ -276,7 +277,8 @@ type Rest = {
 };
 
 /** Resolves name conflicts: the first agent of each name wins; the other agents are listed with the reason. */
-function answer(found: readonly FoundAgent[], { skipped, sources, missing, options }: Rest): Discovery {
+function answer(all: readonly FoundAgent[], { skipped, sources, missing, options }: Rest): Discovery {
+  const found = withLookAlikes(all);
   const winners = new Map<string, FoundAgent>();
   const unlisted: FoundAgent[] = [];
   const shadowed: { found: FoundAgent; by: FoundAgent }[] = [];
@@ -316,6 +318,21 @@ function answer(found: readonly FoundAgent[], { skipped, sources, missing, optio
     changes: changesSince(options.cache, agents),
   };
 }
+
+/** The same agents; those whose names look like the name of another one get a warning. */
+function withLookAlikes(found: readonly FoundAgent[]): readonly FoundAgent[] {
+  const likes = lookAlikesIn(new Set(found.map(({ name }) => name)));
+  if (likes.size === 0) return found;
+  return found.map((one) => {
+    const like = likes.get(one.name);
+    if (like === undefined) return one;
+    const message = `The name "${one.name}" looks like "${like}", but has letters of another script.`;
+    const place = { ...(one.file !== undefined && { file: one.file }), field: "name", hint: LOOK_ALIKE };
+    return { ...one, problems: [...one.problems, problem("look-alike", message, place)] };
+  });
+}
+
+const LOOK_ALIKE = "Use another name, so that the agent cannot be confused with the other one.";
 
 const directoryOf = (file: string): string => file.slice(0, file.lastIndexOf("/"));
 const inOneDirectory = (a: FoundAgent, b: FoundAgent): boolean =>

@@ -1,10 +1,11 @@
 import type { Plan } from "../../core/plan/plan.ts";
+import { lookAlikesIn } from "../../core/text/look-alikes.ts";
 import type { Discovery } from "./discover.ts";
 import { findAgent } from "./find.ts";
 
 /**
  * Notes about agents of a plan whose definition in the project replaces a definition of the user or a bundled
- * definition.
+ * definition, and about those whose names look like the name of another agent.
  */
 export function shadowNotes(
   { nodes }: Plan,
@@ -32,6 +33,11 @@ export function shadowNotes(
       name,
       `The agent "${name}" of this project (${file}) ${why}, so ${whose} is used. Review it with \`subcrew trust\`.`,
     );
+  }
+  const likes = lookAlikesIn(new Set([...agents, ...unlisted].map(({ name }) => name)));
+  for (const name of used) {
+    const like = likes.get(name);
+    if (like !== undefined) notes.set(name, `The agent "${name}" is not "${like}", although its name looks the same.`);
   }
   return [...notes.values()];
 }

@@ -27,6 +27,18 @@ test("bundled agents exist without any file", async () => {
   expect([found.problems, found.sources]).toEqual([[], []]);
 });
 
+test("an agent whose name looks like that of another agent is reported", async () => {
+  const home = tempFolder({ ".claude/agents/a.md": agentFile("соdе"), ".claude/agents/b.md": agentFile("код") });
+  const { problems } = await discover({ cwd: "/nowhere/p", home, dialects, bundled: readBundledAgents() });
+  expect(problems.filter(({ code }) => code === "look-alike")).toEqual([
+    expect.objectContaining({
+      severity: "warning",
+      file: join(home, ".claude/agents/a.md"),
+      message: 'The name "соdе" looks like "code", but has letters of another script.',
+    }),
+  ]);
+});
+
 test("an invalid bundled agent is a fatal error", () => {
   expect(() => readBundledAgents({ bad: "---\nname: bad\n---\n" })).toThrow(
     expect.objectContaining({ code: "BAD_AGENT" }),
