@@ -1,6 +1,6 @@
 import { CrewError } from "../schema/error.ts";
 import { parseAs } from "../schema/parse.ts";
-import { lookAlikeOf } from "../text/look-alikes.ts";
+import { lookAlikeOf } from "../text/name-characters.ts";
 import { nearest } from "../text/nearest.ts";
 import { type Needs, needsIn, needsOf, referencesOf, targetOf } from "./graph.ts";
 import { type Body, type Node, type Plan, plan as planSchema } from "./plan.ts";

@@ -1,5 +1,5 @@
 import { LETTER, LETTER_OR_MARK, namePattern } from "../text/name-characters.ts";
-import { lookAlikeOf } from "../text/look-alikes.ts";
+import { lookAlikeOf } from "../text/name-characters.ts";
 import { nearest } from "../text/nearest.ts";
 
 /** The pattern of agent names: letters and digits of every script. A file format may be stricter for its own files. */

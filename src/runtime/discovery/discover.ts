@@ -3,7 +3,7 @@ import type { Dialects, ReadAgent } from "../../core/agent/dialect.ts";
 import { INHERITED_FIELDS, type InheritingAgent, inherit, lineages } from "../../core/agent/inherit.ts";
 import { type AgentAdjustments, type AgentSettings, applySettings } from "../../core/agent/settings.ts";
 import { isInScope, type SourceScope } from "../../core/agent/source-scope.ts";
-import { lookAlikesIn } from "../../core/text/look-alikes.ts";
+import { lookAlikesIn } from "../../core/text/name-characters.ts";
 import { type Problem, problem } from "../../core/vocabulary/file-problem.ts";
 import type { FieldOrigin } from "../../core/vocabulary/provenance.ts";
 import { changesSince, type DiscoveryCache, type DiscoveryChanges } from "./cache.ts";

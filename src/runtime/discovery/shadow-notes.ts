@@ -1,5 +1,5 @@
 import type { Plan } from "../../core/plan/plan.ts";
-import { lookAlikesIn } from "../../core/text/look-alikes.ts";
+import { lookAlikesIn } from "../../core/text/name-characters.ts";
 import type { Discovery } from "./discover.ts";
 import { findAgent } from "./find.ts";
 
