@@ -10,22 +10,21 @@ const status = z.enum(todoStatuses);
 const input = z.strictObject({
   action: z
     .enum(["list", "add", "update", "complete", "set"])
-    .describe("set replaces the whole list; update changes one entry; complete checks one off"),
+    .describe("set replaces the list; complete checks off one entry"),
   items: z
     .array(z.strictObject({ title, status: status.optional() }))
     .max(MOST)
     .optional()
-    .describe("for add and set: the entries"),
-  title: title.optional().describe("for add: one entry; for update: the new text"),
-  id: z.int().min(1).optional().describe("for update and complete: the number of the entry"),
-  status: status.optional().describe("for update: the new status"),
+    .describe("add, set: the entries"),
+  title: title.optional().describe("add, update: the text of one entry"),
+  id: z.int().min(1).optional().describe("update, complete: the number of the entry"),
+  status: status.optional().describe("update: the new status"),
 });
 
 /** Keeps the to-do list of this task. */
 export const todo = defineTool({
   name: "todo",
-  description:
-    "Maintains the to-do list of this task: add, update and complete entries; each call shows the whole list. Use it when a task has several steps.",
+  description: "Keeps the to-do list of this task and shows it. Use it when a task has several steps.",
   input,
   aliases: { todos: wholeList, plan: wholeList },
   effect: "read",

@@ -18,15 +18,14 @@ import { contentsOf, pathsOf } from "./contents.ts";
 import { pathAliases } from "../workspace/path-aliases.ts";
 
 const input = z.strictObject({
-  path: z.string().min(1).describe("the file, link or folder, relative to the working folder"),
-  recursive: z.boolean().optional().describe("also delete a folder that is not empty, with everything in it"),
+  path: z.string().min(1),
+  recursive: z.boolean().optional(),
 });
 
 /** Deletes a file, a symbolic link (never its target) or a folder. */
 export const deleteFile = defineTool({
   name: "delete_file",
-  description:
-    "Deletes a file or a folder. A symbolic link itself is deleted, never its target. A folder that is not empty needs recursive.",
+  description: "Deletes a file, a link (never its target) or a folder. A folder that is not empty needs recursive.",
   input,
   aliases: pathAliases,
   effect: "write",

@@ -14,17 +14,17 @@ import { missingText, placesOf, type TextPosition } from "./near-text.ts";
 const MOST_BYTES = 10_000_000;
 
 const input = z.strictObject({
-  path: z.string().min(1).describe("the file, relative to the working folder"),
-  oldText: z.string().min(1).describe("the text to replace, exactly as it is in the file, without line numbers"),
-  newText: z.string().describe("the new text"),
-  replaceAll: z.boolean().optional().describe("replace every occurrence; otherwise the text must occur exactly once"),
+  path: z.string().min(1),
+  oldText: z.string().min(1).describe("exactly as it is in the file, without line numbers"),
+  newText: z.string(),
+  replaceAll: z.boolean().optional(),
 });
 
 /** Replaces a passage of a text file. */
 export const editFile = defineTool({
   name: "edit_file",
   description:
-    "Replaces a piece of text in a file. The old text must occur exactly once, unless replaceAll is set. Shows a diff.",
+    "Replaces a piece of text in a file. It must occur exactly once, unless replaceAll is set. Shows a diff.",
   input,
   aliases: {
     ...pathAliases,

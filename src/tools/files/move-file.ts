@@ -10,16 +10,15 @@ import { checkStill, checkUnchanged, hasForeignChange, remember, writablePath } 
 import { contentsOf, pathsOf } from "./contents.ts";
 
 const input = z.strictObject({
-  from: z.string().min(1).describe("the file, link or folder, relative to the working folder"),
-  to: z.string().min(1).describe("the new path; missing folders are created"),
-  overwrite: z.boolean().optional().describe("replace an existing file"),
+  from: z.string().min(1),
+  to: z.string().min(1).describe("missing folders are created"),
+  overwrite: z.boolean().optional(),
 });
 
 /** Moves or renames a file, a symbolic link or a folder. */
 export const moveFile = defineTool({
   name: "move_file",
-  description:
-    "Moves or renames a file or folder inside the working folder. An existing file is kept, unless overwrite is set.",
+  description: "Moves or renames a file or folder. An existing file is kept, unless overwrite is set.",
   input,
   aliases: {
     source: "from",

@@ -9,14 +9,9 @@ import { pathAliases } from "../workspace/path-aliases.ts";
 import { lookOf } from "../../runtime/files/write-contained.ts";
 
 const input = z.strictObject({
-  path: z.string().min(1).describe("the file, relative to the working folder"),
-  offset: z.int().min(1).optional().describe("the first line to show; lines count from 1"),
-  limit: z
-    .int()
-    .min(1)
-    .max(MAX_OUTPUT_LINES)
-    .optional()
-    .describe(`how many lines to show, ${MAX_OUTPUT_LINES} at most`),
+  path: z.string().min(1),
+  offset: z.int().min(1).optional().describe("the first line to show, from 1"),
+  limit: z.int().min(1).max(MAX_OUTPUT_LINES).optional().describe("lines to show"),
 });
 
 /** Shows a text file with line numbers; a long file is shown in parts. */

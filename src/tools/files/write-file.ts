@@ -12,15 +12,15 @@ const MOST_CHARS = 10_000_000;
 const MOST_COMPARED = 500_000;
 
 const input = z.strictObject({
-  path: z.string().min(1).describe("the file, relative to the working folder; missing folders are created"),
-  content: z.string().max(MOST_CHARS).describe("the whole text"),
+  path: z.string().min(1).describe("missing folders are created"),
+  content: z.string().max(MOST_CHARS),
 });
 
 /** Writes a whole text file: creates it, or replaces its content. */
 export const writeFile = defineTool({
   name: "write_file",
   description:
-    "Writes a whole text file: a new one, or replacing an existing one. To change part of a file use edit_file. Shows a diff.",
+    "Writes a whole text file, new or in place of an existing one. To change a part use edit_file. Shows a diff.",
   input,
   aliases: { ...pathAliases, contents: "content", file_text: "content", text: "content" },
   effect: "write",

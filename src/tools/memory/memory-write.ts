@@ -5,14 +5,10 @@ import { changed, key, memoryOf, originOf, scope } from "./memory-scope.ts";
 
 const input = z.strictObject({
   key,
-  text: z.string().min(1).describe("the whole note"),
+  text: z.string().min(1),
   scope,
-  revision: z
-    .int()
-    .min(0)
-    .optional()
-    .describe("the revision to replace, as shown by memory_read; 0: the note must not exist"),
-  overwrite: z.boolean().optional().describe("replace the note whatever its revision"),
+  revision: z.int().min(0).optional().describe("the revision that memory_read showed; 0: a new note"),
+  overwrite: z.boolean().optional(),
 });
 
 /** Writes a note. An existing note is replaced only with its revision, so that concurrent changes are not lost. */

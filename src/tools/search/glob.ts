@@ -10,17 +10,16 @@ import { folderAt, walk } from "../workspace/walk.ts";
 const MOST_PATHS = 1_000;
 
 const input = z.strictObject({
-  pattern: z.string().min(1).max(1_000).describe("for example *.ts (at any depth), src/**/*.ts, {README,LICENSE}*"),
-  path: z.string().min(1).optional().describe("folder to search; default: the working folder"),
+  pattern: z.string().min(1).max(1_000).describe("such as *.ts (at any depth), src/**/*.ts, {README,LICENSE}*"),
+  path: z.string().min(1).optional().describe("folder to search"),
 });
 
 /** Finds files by name. */
 export const glob = defineTool({
   name: "glob",
   description:
-    "Finds files whose path matches a pattern with *, **, ?, [abc] and {a,b}; a pattern without a slash matches names " +
-    `at any depth. Files that git ignores are left out. Answers with at most ${MOST_PATHS} paths relative to the working folder, ` +
-    "in path order.",
+    "Finds files whose path matches a pattern with *, **, ?, [abc] and {a,b}, in path order. " +
+    `Files that git ignores are left out. Shows at most ${MOST_PATHS}.`,
   input,
   aliases: { ...pathAliases, glob_pattern: "pattern", glob: "pattern", name: "pattern" },
   effect: "read",

@@ -14,19 +14,14 @@ import type { Hit, Search } from "./query.ts";
 import { search } from "./search.ts";
 
 const input = z.strictObject({
-  pattern: z.string().min(1).max(4_000).describe("a regular expression, matched line by line"),
-  path: z.string().min(1).optional().describe("folder or file to search; default: the working folder"),
-  glob: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .optional()
-    .describe("only files that match this pattern, for example *.ts or src/**; !*.md excludes files"),
-  ignoreCase: z.boolean().optional().describe("ignore upper and lower case"),
-  context: z.int().min(0).max(10).optional().describe("how many lines to show before and after each match"),
-  maxResults: z.int().min(1).max(1_000).optional().describe("how many matching lines to show; default 100"),
-  maxPerFile: z.int().min(1).max(1_000).optional().describe("how many matching lines per file"),
-  filesOnly: z.boolean().optional().describe("only list the files, as `path: number of matching lines`"),
+  pattern: z.string().min(1).max(4_000).describe("matched line by line"),
+  path: z.string().min(1).optional().describe("folder or file to search"),
+  glob: z.string().min(1).max(1_000).optional().describe("only these files, such as *.ts or src/**; !*.md excludes"),
+  ignoreCase: z.boolean().optional(),
+  context: z.int().min(0).max(10).optional().describe("lines to show before and after each match"),
+  maxResults: z.int().min(1).max(1_000).optional().describe("matching lines to show; default 100"),
+  maxPerFile: z.int().min(1).max(1_000).optional().describe("matching lines per file"),
+  filesOnly: z.boolean().optional().describe("list `path: number of matching lines`"),
 });
 type Input = z.infer<typeof input>;
 
@@ -35,8 +30,8 @@ export const grepWith = (find: Search): Tool =>
   defineTool({
     name: "grep_files",
     description:
-      "Searches text files for a regular expression. Answers with one `path:line: text` per match, in path order; with " +
-      "context, the lines around it as `path-line- text`. Files that git ignores and binary files are left out.",
+      "Searches text files for a regular expression. Shows `path:line: text` for each match, in path order, and " +
+      "`path-line- text` for context. Files that git ignores and binary files are left out.",
     input,
     aliases: {
       ...pathAliases,

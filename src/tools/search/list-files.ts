@@ -9,15 +9,15 @@ import { entriesOf, type Folder, type FolderEntry, folderAt } from "../workspace
 const MOST_ENTRIES = 1_000;
 
 const input = z.strictObject({
-  path: z.string().min(1).optional().describe("folder; default: the working folder"),
-  depth: z.int().min(1).max(20).optional().describe("how many levels to show; default 2"),
+  path: z.string().min(1).optional().describe("folder"),
+  depth: z.int().min(1).max(20).optional().describe("levels to show; default 2"),
 });
 
 /** Shows a folder as a tree. */
 export const listFiles = defineTool({
   name: "list_files",
   description:
-    "Lists a folder as an indented tree: folders end with /, links with @ and are not followed. " +
+    "Lists a folder as an indented tree: folders end with /, links with @. " +
     `Files that git ignores are left out. Shows at most ${MOST_ENTRIES} entries, upper levels first.`,
   input,
   aliases: pathAliases,

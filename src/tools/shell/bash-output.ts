@@ -3,7 +3,7 @@ import { defineTool } from "../../core/task/tool.ts";
 import { commandsOf, told } from "./bash.ts";
 
 const input = z.strictObject({
-  id: z.string().min(1).optional().describe("id of the command, as returned by bash; default: all"),
+  id: z.string().min(1).optional().describe("id that bash returned; default: all"),
 });
 
 /** Shows the output of background commands. */

@@ -9,21 +9,17 @@ const DEFAULT_MS = 120_000;
 const MOST_MS = 600_000;
 
 const input = z.strictObject({
-  command: z.string().min(1).max(100_000).describe("the bash command line; every call starts in the working folder"),
-  timeoutMs: z.int().min(100).max(MOST_MS).optional().describe(`timeout in milliseconds; default ${DEFAULT_MS}`),
-  background: z
-    .boolean()
-    .optional()
-    .describe("run in the background and return at once; see bash_output and kill_shell"),
+  command: z.string().min(1).max(100_000).describe("every call starts in the working folder"),
+  timeoutMs: z.int().min(100).max(MOST_MS).optional().describe(`default ${DEFAULT_MS}`),
+  background: z.boolean().optional().describe("return at once; see bash_output and kill_shell"),
 });
 
 /** Runs a command, inside the sandbox of the run when there is one. */
 export const bash = defineTool({
   name: "bash",
   description:
-    "Runs a shell command in the working folder and shows what it prints. Only this folder and /tmp are writable, and there is no network " +
-    "unless the user allowed it. Processes that a command leaves running are killed; use background for those, which end with the task. " +
-    "To read, search and change files use the file tools.",
+    "Runs a bash command and shows what it prints. Processes that it leaves running are killed; use background for those. " +
+    "Use the file tools to read, search and change files.",
   input,
   aliases: {
     command: (given) => ({ command: Array.isArray(given) ? commandLine(given.map(String)) : given }),

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { defineTool } from "../../core/task/tool.ts";
 import { commandsOf } from "./bash.ts";
 
-const input = z.strictObject({ id: z.string().min(1).describe("id of the command, as returned by bash") });
+const input = z.strictObject({ id: z.string().min(1).describe("id that bash returned") });
 
 /** Ends a background command. */
 export const killShell = defineTool({

@@ -7,8 +7,8 @@ import { pageText } from "./page-text.ts";
 import { ruled, webSubjects } from "./web-access.ts";
 
 const input = z.strictObject({
-  url: z.string().min(1).describe("the full URL, with https:// or http://"),
-  headers: z.record(z.string(), z.string()).optional().describe("request headers"),
+  url: z.string().min(1),
+  headers: z.record(z.string(), z.string()).optional(),
   ...bodySchema,
 });
 
@@ -17,7 +17,7 @@ export const httpPost = ({ fetch = createGuardedFetch() }: ToolParts = {}): Tool
   defineTool({
     name: "http_post",
     description:
-      "Posts text or a JSON value to a URL and returns the status and the answer as text. Only addresses of the public internet can be requested.",
+      "Posts text or a JSON value to an http(s) URL of the public internet, and returns the status and the answer as text.",
     input,
     effect: "write",
     does: "net",

@@ -7,9 +7,9 @@ import { pageText } from "./page-text.ts";
 import { ruled, webSubjects } from "./web-access.ts";
 
 const input = z.strictObject({
-  method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]).describe("the method"),
-  url: z.string().min(1).describe("the full URL, with https:// or http://"),
-  headers: z.record(z.string(), z.string()).optional().describe("request headers"),
+  method: z.enum(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]),
+  url: z.string().min(1),
+  headers: z.record(z.string(), z.string()).optional(),
   ...bodySchema,
 });
 
@@ -21,7 +21,7 @@ export const httpRequest = ({ fetch = createGuardedFetch() }: ToolParts = {}): T
   defineTool({
     name: "http_request",
     description:
-      "Makes a web request with any method and returns the status and the answer as text. Only addresses of the public internet can be requested.",
+      "Makes a request with any method to an http(s) URL of the public internet, and returns the status and the answer as text.",
     input,
     effect: "write",
     does: "net",
