@@ -42,6 +42,7 @@ export function taskOutput(desk: StartedTasks, parts: FacadeParts): Tool {
     input,
     effect: "read",
     does: "none",
+    polls: true,
     order: () => "spawn",
     timeoutMs: AS_LONG_AS_IT_TAKES,
     async run(given, context) {

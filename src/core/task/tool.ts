@@ -37,6 +37,8 @@ export type Tool<I = unknown> = Readonly<{
   does?: ToolClass;
   /** How a call counts in the order of the calls of its turn. Default: `spawn` for such a tool, otherwise its effect. */
   order?(input: I): CallOrder;
+  /** True: the tool waits for something or shows its progress, so that an agent may repeat a call. */
+  polls?: true;
   /** The subjects of a tool call (paths, command, address), against which permission rules are matched. */
   subjects?(input: I): readonly Subject[];
   timeoutMs?: number;

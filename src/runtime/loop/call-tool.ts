@@ -149,6 +149,28 @@ function calledTool({ name }: ToolCall, { tools }: Assignment): Tool | undefined
 }
 
 /**
+ * Whether repeating a call counts as progress, if the call succeeds: a call that changes something is progress, a tool
+ * that polls may be repeated.
+ */
+export function callProgress(call: ToolCall, assignment: Assignment): "changes" | "polls" | "none" {
+  const known = parsedCall(call, assignment);
+  if (!known) return "none";
+  if (known.tool.polls) return "polls";
+  const isChange = known.order === "write" && known.tool.effect === "write";
+  return isChange || classOf(known.tool) === "spawn" ? "changes" : "none";
+}
+
+/** A call with its tool and its arguments; `undefined` if the call is refused. */
+function parsedCall(call: ToolCall, assignment: Assignment): ParsedCall | undefined {
+  const tool = calledTool(call, assignment);
+  const parsed = tool && permit(assignment.rights, tool.name).allowed && parseArguments(tool, call.input);
+  if (!tool || !parsed || "problem" in parsed) return undefined;
+  return { tool, input: parsed.value, order: orderOf(tool, parsed.value) };
+}
+
+type ParsedCall = Readonly<{ tool: Tool; input: unknown; order: CallOrder }>;
+
+/**
  * Returns what each call of a turn touches, as the files are at that moment. Only file tools touch certain paths. If the
  * calls need no order, nothing is resolved.
  */
@@ -156,14 +178,13 @@ export function reachesOf(
   calls: readonly ToolCall[],
   assignment: Assignment,
 ): (call: ToolCall) => Promise<CallReach> | CallReach {
-  const { access, rights } = assignment;
+  const { access } = assignment;
   const known = new Map(
     calls.flatMap((call) => {
-      const tool = calledTool(call, assignment);
-      const parsed = tool && permit(rights, tool.name).allowed && parseArguments(tool, call.input);
-      if (!tool || !parsed || "problem" in parsed) return [];
-      const subjects = ["read", "write"].includes(classOf(tool)) ? (tool.subjects?.(parsed.value) ?? []) : [];
-      return [[call, { order: orderOf(tool, parsed.value), subjects }] as const];
+      const { tool, input, order } = parsedCall(call, assignment) ?? {};
+      if (!tool) return [];
+      const subjects = ["read", "write"].includes(classOf(tool)) ? (tool.subjects?.(input) ?? []) : [];
+      return [[call, { order, subjects }] as const];
     }),
   );
   const orders = new Set(Array.from(known.values(), ({ order }) => order));

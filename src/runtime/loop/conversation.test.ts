@@ -146,20 +146,24 @@ test("an agent that repeats a call with the same result is warned the third time
   const opened = await open([look("a"), look("a"), look("a"), look("a"), look("a"), ""]);
   const replies: string[] = [];
   for (let n = 0; n < 5; n += 1) replies.push((await take(opened)).is);
-  expect(replies).toEqual(["more", "more", "more", "more", "stuck"]);
+  expect(replies).toEqual(["more", "more", "more", "more", "idle"]);
   await opened.talk.next(signal);
   const texts = read(opened).map(({ text }) => text);
   expect(texts.slice(0, 2)).toEqual(["saw a", "saw a"]);
   expect(texts[2]).toMatch(/^saw a\n./);
 });
 
-test("an agent that keeps making denied calls is stopped", async () => {
+test("an agent whose calls were all refused in five turns in a row is stopped, however many calls they were", async () => {
   const calls = (count: number): Script => ({
     calls: Array.from({ length: count }, (_, n) => ({ name: "look", input: { at: `${n}` } })),
   });
-  const opened = await open([calls(11), calls(1)], { tools: [] });
-  expect((await take(opened)).is).toBe("more");
-  expect(await take(opened)).toEqual({ is: "denied", text: "The agent made 12 calls that are not allowed." });
+  const opened = await open([calls(30), calls(1), calls(1), calls(1), calls(1)], { tools: [] });
+  for (let n = 0; n < 4; n += 1) expect((await take(opened)).is).toBe("more");
+  expect(await take(opened)).toEqual({
+    is: "idle",
+    code: "DENIED",
+    text: "All calls of 5 turns in a row were refused.",
+  });
   expect(opened.ran).toEqual([]);
 });
 

@@ -11,7 +11,7 @@ import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { prompts } from "../../embedded.ts";
 import { createModelCalls } from "./ask-model.ts";
-import { callTool, reachesOf } from "./call-tool.ts";
+import { callTool, callProgress, reachesOf } from "./call-tool.ts";
 import { reporterOf } from "./corrections.ts";
 import { conversationHead } from "./conversation-head.ts";
 import { type FinishAttempt, finishText, finishWith, finishWithoutTool } from "./finish-tool.ts";
@@ -21,8 +21,8 @@ import type { AnsweredTurn, Turn } from "./turn.ts";
 import { inOrder } from "./turn-order.ts";
 import { addCount } from "../../core/text/json.ts";
 
-/** Number of denied tool calls after which an agent is stopped. */
-const MAX_DENIALS = 12;
+/** Number of turns in a row with nothing but refused calls after which an agent is stopped. */
+const MAX_REFUSED_TURNS = 5;
 
 /** How a task continues after the tool calls of one turn. */
 export type TurnReply =
@@ -30,8 +30,8 @@ export type TurnReply =
   | Readonly<{ is: "over"; finish: FinishAttempt }>
   /** The tool calls did not run, because the run's budget of tool calls is used up. */
   | Readonly<{ is: "limit"; refusal: BudgetRefusal }>
-  | Readonly<{ is: "stuck"; text: string }>
-  | Readonly<{ is: "denied"; text: string }>;
+  /** The agent makes no progress and gets its last turn: it repeats a call, or all its calls are refused. */
+  | Readonly<{ is: "idle"; code: "STUCK" | "DENIED"; text: string }>;
 
 export type Conversation = ReturnType<typeof openConversation>;
 
@@ -68,7 +68,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
   let contextTokens = 0;
   /** The model that answers, which after a fallback is not the first model of the task. */
   let answering = model.name;
-  let denials = 0;
+  let refusedTurns = 0;
   /** True when only a call of the finish tool is carried out in this turn. */
   let closing = past.unfinished?.limit !== undefined;
   const unread = [...past.mail];
@@ -203,26 +203,53 @@ export function openConversation(assignment: Assignment, context: PerformContext
         return { id: call.id, name: call.name, text: `Not carried out: ${refusal.refused}.`, error: true };
       }
       const result = await callTool(call, assignment, toolContext);
-      if (result.denied) denials += 1;
-      else addCount(used, call.name);
-      const again = repeated(call.name, call.input, result.text);
-      if (again === "stop")
-        reply = {
-          is: "stuck",
-          text: `The agent called ${call.name} with the same arguments and the same result repeatedly.`,
-        };
-      return again === "tell" ? { ...result, text: `${result.text}\n${prompts.sameAgain}` } : result;
+      if (!result.denied) addCount(used, call.name);
+      made.set(result, call);
+      return result;
     };
     for (const { name } of turn.calls) addCount(used, name, 0); // tools are listed in the order of their calls
+    const made = new Map<ToolAnswer, ToolCall>();
     const results = await inOrder(turn.calls, {
       limit: limits.maxConcurrentToolCalls,
       reach: reachesOf(turn.calls, assignment),
       run: carryOut,
     });
-    say({ role: "tool", results });
-    if (denials >= MAX_DENIALS && reply.is === "more")
-      return { is: "denied", text: `The agent made ${denials} calls that are not allowed.` };
-    return reply;
+    const { idle, told } = progress(results, made);
+    say({ role: "tool", results: told });
+    return idle && !closing && reply.is === "more" ? idle : reply;
+  };
+
+  /** Notices whether the calls of a turn made no progress: the results with warnings, and the reason to stop. */
+  const progress = (
+    results: readonly ToolAnswer[],
+    made: ReadonlyMap<ToolAnswer, ToolCall>,
+  ): { told: ToolAnswer[]; idle?: Extract<TurnReply, { is: "idle" }> } => {
+    refusedTurns = results.every(({ denied }) => denied) ? refusedTurns + 1 : 0;
+    const counted = results.flatMap((result) => {
+      const call = made.get(result);
+      const kind = call && callProgress(call, assignment);
+      return !call || kind === "polls" ? [] : [{ result, call, changes: kind === "changes" && !result.error }];
+    });
+    const again = repeated(
+      counted.map(({ result, call: { name, input }, changes }) => ({
+        tool: name,
+        input,
+        result: result.text,
+        changes,
+      })),
+    );
+    const repeats = new Map(counted.map(({ result }, at) => [result, again[at]]));
+    const told = results.map((result) =>
+      repeats.get(result) === "tell" ? { ...result, text: `${result.text}\n${prompts.sameAgain}` } : result,
+    );
+    if (refusedTurns >= MAX_REFUSED_TURNS) {
+      const text = `All calls of ${refusedTurns} turns in a row were refused.`;
+      return { told, idle: { is: "idle", code: "DENIED", text } };
+    }
+    const stuck = results.find((result) => repeats.get(result) === "stop");
+    if (!stuck) return { told };
+    const text = `The agent called ${stuck.name} with the same arguments and the same result repeatedly.`;
+    return { told, idle: { is: "idle", code: "STUCK", text } };
   };
 
   /** Shortens the conversation before the context overflows, or after a provider reported an overflow. */
@@ -245,6 +272,7 @@ export function openConversation(assignment: Assignment, context: PerformContext
     makeRoom,
     readMail,
     unfinished: past.unfinished,
+    idle: past.idle,
     tell: (text: string): void => say({ role: "user", text }),
     turns: () => turns,
     messages: (): readonly Message[] => [...messages],

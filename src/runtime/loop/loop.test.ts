@@ -478,6 +478,17 @@ test("the time in which a task waits for agents, people, messages and its budget
   expect(facts.filter(({ type }) => type === "limit.reached")).toEqual([]);
 });
 
+test("a task that made no progress before it was resumed still takes only its last turn", async () => {
+  const told = [
+    { type: "turn.started", turn: 1, model: "m" },
+    { type: "turn.ended", turn: 1, text: "", calls: [], usage: {}, cost: { usd: 0, unpriced: 0 } },
+    { type: "limit.reached", limit: "STUCK", text: "It repeats itself.", enforced: true },
+  ].map((fact, seq) => ({ seq, ...fact }) as unknown as KeptEvent);
+  const { outcome, model } = await play([look("a")], { output }, { past: () => Promise.resolve(told) });
+  expect(outcome).toMatchObject({ status: "failed", fault: { code: "STUCK", message: "It repeats itself." } });
+  expect(model.requests).toMatchObject([{ toolChoice: { tool: "complete_task" } }]);
+});
+
 test("a resumed task carries out the recorded calls that have no result, once, and keeps the text beside them", async () => {
   const calls = ["a", "b"].map((at) => ({ id: at, name: "look", input: { at } }));
   const told = [
@@ -507,6 +518,8 @@ test.each([
   [{ limit: "TIMEOUT", reached: { kind: "time", value: 5 } }, "TIMEOUT", { kind: "time", value: 1_800_000 }],
   [{ limit: "MAX_TURNS" }, "MAX_TURNS", { kind: "turns", value: 100 }],
   [{ limit: "BUDGET" }, "BUDGET", { kind: "tokens", value: 0, run: true }],
+  [{ limit: "STUCK" }, "STUCK", undefined],
+  [{ limit: "DENIED" }, "DENIED", undefined],
 ] as const)(
   "a resumed task whose grace turn is already recorded takes no further turn: %j",
   async (reached, code, limit) => {

@@ -12,6 +12,7 @@ import type { Fact } from "../../core/run/event.ts";
 import { statedVerdict } from "../../core/plan/review.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
 import { formatDuration } from "../../core/text/duration.ts";
 import { withFullStop } from "../../core/text/sentence.ts";
 import { fill } from "../../core/text/template.ts";
@@ -90,19 +91,20 @@ async function converse(
     const text = `The budget is used up: ${refusal.refused}.`;
     context.emit({ type: "limit.reached", limit: reached.code, text, enforced: true, reached: reached.limit });
     if (talk.turns() === 0) return notBegun(reached);
-    return grace({ reached, last }, talk, { assignment, context });
+    return grace({ ending: atLimit(reached), last }, talk, { assignment, context });
   };
   for (;;) {
     let turn: AnsweredTurn;
     const known = taken?.known;
     if (taken?.limit !== undefined)
-      return grace({ reached: pastLimit(taken.limit, assignment), last }, talk, { assignment, context, taken });
+      return grace({ ending: pastEnding(taken.limit, assignment), last }, talk, { assignment, context, taken });
     if (taken) {
       turn = taken.turn;
       taken = undefined;
     } else {
+      if (talk.idle) return grace({ ending: pastEnding(talk.idle, assignment), last }, talk, { assignment, context });
       const limit = watch(talk, clock);
-      if (limit) return grace({ reached: limit, last }, talk, { assignment, context });
+      if (limit) return grace({ ending: atLimit(limit), last }, talk, { assignment, context });
       const got = await talk.next(clock.signal, { last: narrow });
       if (isBudgetRefusal(got)) {
         const ended = await refused(got);
@@ -133,10 +135,11 @@ async function converse(
       if (ended) return ended;
       continue;
     }
-    if (reply.is === "stuck")
-      return partly(failed("STUCK", reply.text, { hint: "Give the agent other tools, or a narrower task." }));
-    if (reply.is === "denied")
-      return partly(failed("DENIED", reply.text, { hint: "Allow the agent the tools it needs, or change its task." }));
+    if (reply.is === "idle") {
+      const { code, text } = reply;
+      context.emit({ type: "limit.reached", limit: code, text, enforced: true });
+      return grace({ ending: idleEnding(code, text), last }, talk, { assignment, context });
+    }
     // Messages that arrived meanwhile, and results of the agent's subagents, still get a model turn.
     if (await talk.readMail(clock.signal)) continue;
     const { finish } = reply;
@@ -223,13 +226,47 @@ function nearLimit(used: string, kind: "turns" | "time", value: number): Extract
 const timeLimit = ({ maxTimeMs }: Limits): Reached => ({ code: "TIMEOUT", limit: { kind: "time", value: maxTimeMs } });
 const turnLimit = ({ maxTurns }: Limits): Reached => ({ code: "MAX_TURNS", limit: { kind: "turns", value: maxTurns } });
 
-/** The limit that a task reached before it was resumed. */
-function pastLimit({ name, reached }: PastLimit, { limits }: Assignment): Reached {
-  if (reached?.run) return { code: codeOfLimit(reached), limit: reached };
-  if (name === "TIMEOUT") return timeLimit(limits);
-  if (name === "MAX_TURNS") return turnLimit(limits);
-  return { code: "BUDGET", limit: { kind: "tokens", value: 0, run: true } };
+/** Why a task got its last turn before it was resumed. */
+function pastEnding({ name, reached, text }: PastLimit, { limits }: Assignment): Ending {
+  if (name === "STUCK" || name === "DENIED") return idleEnding(name, text);
+  if (reached?.run) return atLimit({ code: codeOfLimit(reached), limit: reached });
+  if (name === "TIMEOUT") return atLimit(timeLimit(limits));
+  if (name === "MAX_TURNS") return atLimit(turnLimit(limits));
+  return atLimit({ code: "BUDGET", limit: { kind: "tokens", value: 0, run: true } });
 }
+
+/** Why a task gets its last turn, and its failure if it returns no result in it. */
+type Ending = Readonly<{ words: string; limit?: ReachedLimit; fail(lastTurn: string): FailedOutcome }>;
+
+function atLimit({ code, limit }: Reached): Ending {
+  const words = limitText(limit);
+  return {
+    words,
+    limit,
+    fail: (lastTurn) =>
+      failed(code, `The task reached its limit of ${words} without a result.${lastTurn}`, {
+        hint: `Raise the limit with ${limitFlag(limit)}.`,
+        retryable: code === "TIMEOUT",
+      }),
+  };
+}
+
+/** The ending of a task that makes no progress. */
+function idleEnding(code: "STUCK" | "DENIED", text: string): Ending {
+  const { words, hint } = idleTexts[code];
+  return { words, fail: (lastTurn) => failed(code, `${text}${lastTurn}`, { hint }) };
+}
+
+const idleTexts = {
+  STUCK: {
+    words: "the same call with the same result again and again",
+    hint: "Give the agent other tools, or a narrower task.",
+  },
+  DENIED: {
+    words: "turns whose calls were all refused",
+    hint: "Allow the agent the tools it needs, or change its task.",
+  },
+} as const;
 
 function unpriced({ model }: Assignment): FailedOutcome {
   return failed("BUDGET", `The price of ${model.name} is unknown, so a limit in dollars cannot be enforced.`, {
@@ -249,28 +286,22 @@ function notBegun({ code, limit }: Reached): Outcome {
 type Closing = Readonly<{ assignment: Assignment; context: PerformContext; taken?: UnfinishedTurn }>;
 
 /**
- * The one turn that a task gets after it reached a limit, to return its result. `taken`: the turn was already used
- * before a resume.
+ * The one turn that a task gets to return its result, after it reached a limit or made no progress. `taken`: the turn
+ * was already used before a resume.
  */
 async function grace(
-  { reached: { code, limit }, last }: Readonly<{ reached: Reached; last: string }>,
+  { ending: { words, limit, fail }, last }: Readonly<{ ending: Ending; last: string }>,
   talk: Conversation,
   { assignment, context, taken }: Closing,
 ): Promise<Outcome> {
-  const ms = assignment.limits.graceMs;
-  const turn = taken?.turn ?? (await lastTurn({ limit: limitText(limit), ms }, talk, context));
+  const turn = taken?.turn ?? (await lastTurn({ limit: words, ms: assignment.limits.graceMs }, talk, context));
   const said = isBudgetRefusal(turn) ? "" : turn.text;
   const partial = said || last;
   if (context.signal.aborted) return withPartial({ status: "cancelled", reason: reasonOf(context.signal) }, partial);
   const reply = "calls" in turn ? await talk.answer(turn, context.signal, taken?.known) : undefined;
-  if (reply?.is === "over" && "output" in reply.finish) return { status: "ok", ...reply.finish, limit };
-  const hint = `Raise the limit with ${limitFlag(limit)}.`;
-  const why = "fault" in turn ? ` The last turn failed: ${withFullStop(turn.fault.message)}` : "";
-  const fault = failed(code, `The task reached its limit of ${limitText(limit)} without a result.${why}`, {
-    hint,
-    retryable: code === "TIMEOUT",
-  });
-  return { ...withPartial(fault, partial), limit };
+  if (reply?.is === "over" && "output" in reply.finish) return { status: "ok", ...reply.finish, ...defined({ limit }) };
+  const fault = fail("fault" in turn ? ` The last turn failed: ${withFullStop(turn.fault.message)}` : "");
+  return { ...withPartial(fault, partial), ...defined({ limit }) };
 }
 
 async function lastTurn(

@@ -29,6 +29,8 @@ export type RebuiltConversation = Readonly<{
   behind: readonly ToolAnswer[];
   /** The last turn, when some of its tool calls have no result yet, and the results that are known. */
   unfinished?: UnfinishedTurn;
+  /** Set if the task made no progress and has not taken its last turn. */
+  idle?: PastLimit;
 }>;
 
 /**
@@ -42,7 +44,7 @@ export type UnfinishedTurn = Readonly<{
 }>;
 
 /** A limit that was reached before the interruption; in an old journal there may be only its name. */
-export type PastLimit = Readonly<{ name: string; reached?: ReachedLimit }>;
+export type PastLimit = Readonly<{ name: string; text: string; reached?: ReachedLimit }>;
 
 /**
  * Rebuilds a conversation from its events, after the messages with which it began. Messages that were replaced by a
@@ -63,6 +65,7 @@ export function rebuildConversation(past: readonly KeptEvent[], begin: readonly 
   const underWay = new Map<string, ToolAnswer>();
   let open: { turn: AnsweredTurn; known: Map<string, ToolAnswer>; limit?: PastLimit } | undefined;
   let limit: PastLimit | undefined;
+  let idle: PastLimit | undefined;
   let unanswered: OpenTurn | undefined;
   const spend = (more: { readonly usage: Partial<Usage>; readonly cost: Cost }): void => {
     usage = addUsage(usage, more.usage);
@@ -135,9 +138,11 @@ export function rebuildConversation(past: readonly KeptEvent[], begin: readonly 
           known: new Map(),
           ...defined({ limit }),
         };
+        idle = undefined;
         break;
       case "limit.reached":
-        if (event.enforced) limit = { name: event.limit, ...defined({ reached: event.reached }) };
+        if (event.enforced) limit = { name: event.limit, text: event.text, ...defined({ reached: event.reached }) };
+        if (event.limit === "STUCK" || event.limit === "DENIED") idle = limit; // limits are checked again anyway
         break;
       case "tool.started":
         addCount(used, event.tool);
@@ -179,7 +184,7 @@ export function rebuildConversation(past: readonly KeptEvent[], begin: readonly 
     files,
     unknown: [...underWay.values()].filter(({ id }) => !told.has(id)),
     behind,
-    ...defined({ unfinished: open }),
+    ...defined({ unfinished: open, idle }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Agent } from "../../core/agent/agent.ts";
 import type { FailedOutcome } from "../../core/outcome/outcome.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
@@ -83,10 +84,18 @@ const MAX_KEPT_CHARS = 64 * 1_024 * 1_024;
 function longResults({ run, path }: Call, { outputs }: World): NonNullable<Assignment["keepLong"]> {
   let count = 0;
   let left = MAX_KEPT_CHARS;
-  return async (tool, text) => {
+  /** The files by tool and hash: an equal result names the same file, so that a repeated call is noticed. */
+  const kept = new Map<string, Promise<string | undefined>>();
+  const keep = async (tool: string, text: string): Promise<string | undefined> => {
     if (text.length > left) return undefined;
     left -= text.length;
     count += 1;
     return outputs.keep(run, `${path}.${tool.replace(/[^\w-]/g, "_")}-${count}`, text).catch(() => undefined);
+  };
+  return (tool, text) => {
+    const key = `${tool} ${createHash("sha256").update(text).digest("hex")}`;
+    const file = kept.get(key) ?? keep(tool, text);
+    kept.set(key, file);
+    return file;
   };
 }

@@ -16,6 +16,7 @@ export const sleep = defineTool({
   input,
   effect: "read",
   does: "none",
+  polls: true,
   order: () => "write",
   timeoutMs: (MOST_SECONDS + 10) * 1_000,
   async run({ seconds }, { signal }) {

@@ -15,6 +15,7 @@ export const bashOutput = defineTool({
   aliases: { bash_id: "id", shell_id: "id", task_id: "id" },
   effect: "read",
   does: "none",
+  polls: true,
   timeoutMs: 5_000,
   async run({ id }, context) {
     const started = (await commandsOf(context)).started();
