@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
+import { whySkipped } from "../core/delegation/catalog.ts";
 import { nearest } from "../core/text/nearest.ts";
 import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
@@ -124,7 +125,7 @@ async function parts(
 
 /** The names of the offered agents. Throws for an unknown name. */
 async function offered(crew: Crew, wanted: readonly string[] | "*"): Promise<readonly string[]> {
-  const { agents } = await crew.catalog();
+  const { agents, skipped } = await crew.catalog();
   if (wanted === "*") return agents.flatMap(({ name, hidden }) => (hidden ? [] : [name]));
   if (wanted.length === 0)
     throw new CrewError(
@@ -139,7 +140,8 @@ async function offered(crew: Crew, wanted: readonly string[] | "*"): Promise<rea
     throw new CrewError(
       "UNKNOWN_AGENT",
       `Unknown agent "${name}".`,
-      close === undefined ? "`subcrew agents` lists the agents." : `Did you mean "${close}"?`,
+      whySkipped(skipped, name) ??
+        (close === undefined ? "`subcrew agents` lists the agents." : `Did you mean "${close}"?`),
     );
   }
   return [...new Set(wanted)];

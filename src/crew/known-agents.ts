@@ -2,12 +2,13 @@ import type { Agent } from "../core/agent/agent.ts";
 import { unknownToolsOf } from "../core/agent/canonical-tools.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import type { Skill } from "../core/agent/skill.ts";
-import { type Catalog, cardOf } from "../core/delegation/catalog.ts";
+import { type Catalog, cardOf, whySkipped } from "../core/delegation/catalog.ts";
 import type { Roster } from "../core/delegation/roster.ts";
 import { usesSkills, withSkills } from "../core/plan/preload-skills.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { type Discovery, type FoundAgent, findAgent } from "../runtime/discovery/discover.ts";
 import { type Distrust, distrustText } from "../runtime/discovery/distrust.ts";
+import { skippedAgents } from "../runtime/discovery/listed-agents.ts";
 import type { Finds } from "./finds.ts";
 
 /** The agents of a run: agents passed in code, and agents of the last discovery. */
@@ -76,6 +77,8 @@ function rosterOf(given: readonly Agent[], seen: () => Seen): Roster {
           `The agent "${name}" is disabled.`,
           `Enable it with \`subcrew agents enable ${name}\`.`,
         );
+      const why = whySkipped(skippedAgents(found.skipped), name);
+      if (why !== undefined) throw new CrewError("UNKNOWN_AGENT", `Unknown agent "${name}".`, why);
       return undefined;
     },
     names: () => [...new Set([...given, ...seen().discovery.agents].map(({ name }) => name))],
@@ -107,7 +110,10 @@ export function untrustedError(what: string, { file = "its file", distrust = "pr
  * The agents as models see them: each name once. Of several agents with one name, the list has the agent with the
  * highest precedence. Unlisted agents are in it as hidden: a call that names one starts it.
  */
-export function catalogOf(given: readonly Agent[], { agents, unlisted, disabled, otherScopes }: Discovery): Catalog {
+export function catalogOf(
+  given: readonly Agent[],
+  { agents, unlisted, disabled, otherScopes, skipped }: Discovery,
+): Catalog {
   const all = [...given, ...[...agents, ...unlisted].map(({ agent }) => agent)];
   const first = new Map(all.toReversed().map((agent) => [agent.name, agent]));
   const isGiven = new Set(given.map(({ name }) => name));
@@ -115,6 +121,7 @@ export function catalogOf(given: readonly Agent[], { agents, unlisted, disabled,
   return {
     agents: all.filter((agent) => first.get(agent.name) === agent).map(cardOf),
     disabled: disabled.map(({ name }) => name),
+    ...(skipped.length > 0 && { skipped: skippedAgents(skipped) }),
     ...(others.length > 0 && {
       otherScopes: others.map(({ found, called, scopes }) => ({ ...cardOf(found.agent), called, scopes })),
     }),

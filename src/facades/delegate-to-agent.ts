@@ -1,4 +1,4 @@
-import type { AgentCard } from "../core/delegation/catalog.ts";
+import { type AgentCard, withWhySkipped } from "../core/delegation/catalog.ts";
 import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import type { Tool } from "../core/task/tool.ts";
 import { isRecord, type JsonSchema } from "../core/text/json.ts";
@@ -31,7 +31,10 @@ function delegateTool(caller: Caller, name: string): Tool {
       const agent = typeof chosen === "string" ? chosen : "";
       const why = spawnRefusal(agent, caller, now);
       if (why !== undefined)
-        return { text: delegationRefusal(agent, why, caller, offered(now, caller)) + news, error: true };
+        return {
+          text: withWhySkipped(delegationRefusal(agent, why, caller, offered(now, caller)), now, agent) + news,
+          error: true,
+        };
       const card = now.agents.find((one) => one.name === agent)!;
       const fault = reservedInputOf(card) ?? inputFault(card, inputs);
       return fault === undefined ? invoke(card, inputs, { context, news }) : { text: fault + news, error: true };

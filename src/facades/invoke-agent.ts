@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AgentCard } from "../core/delegation/catalog.ts";
+import { type AgentCard, withWhySkipped } from "../core/delegation/catalog.ts";
 import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import { defineTool, type Tool } from "../core/task/tool.ts";
 import { inputFault, inputsOf, reservedInputOf } from "./agent-inputs.ts";
@@ -27,7 +27,10 @@ function invokeTool(caller: Caller, name: string): Tool {
       const { now, news } = await look(context);
       const why = spawnRefusal(agent, caller, now);
       if (why !== undefined)
-        return { text: delegationRefusal(agent, why, caller, offered(now, caller)) + news, error: true };
+        return {
+          text: withWhySkipped(delegationRefusal(agent, why, caller, offered(now, caller)), now, agent) + news,
+          error: true,
+        };
       const card = now.agents.find((one) => one.name === agent)!;
       const inputs = inputsFor(card, prompt);
       const fault = reservedInputOf(card) ?? inputFault(card, inputs);

@@ -1,5 +1,5 @@
 import { formatAgentList } from "../core/agent/list.ts";
-import { type AgentCard, type Catalog, inScope } from "../core/delegation/catalog.ts";
+import { type AgentCard, type Catalog, inScope, withWhySkipped } from "../core/delegation/catalog.ts";
 import { DEFAULT_AGENT } from "../core/delegation/roster.ts";
 import { allowedText, type Caller, nameRefusal, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import type { Node, Plan } from "../core/plan/plan.ts";
@@ -53,8 +53,10 @@ function parallelTool(caller: Caller, name: string): Tool {
         return said(`${INVALID}\n\n${availableText(cards, given)}`, false, "single");
       const judged = [...new Set(agentsIn(given))].map((agent) => ({ agent, why: spawnRefusal(agent, caller, there) }));
       const missing = judged.filter(({ why }) => why === "unknown" || why === "disabled").map(({ agent }) => agent);
-      if (missing.length > 0)
-        return said(`${UNKNOWN[mode]}: ${missing.join(", ")}\n\n${availableText(cards, given)}`, false);
+      if (missing.length > 0) {
+        const unknown = withWhySkipped(`${UNKNOWN[mode]}: ${missing.join(", ")}`, there, ...missing);
+        return said(`${unknown}\n\n${availableText(cards, given)}`, false);
+      }
       if (given.team && !hasWork(given.team)) return said(NO_WORK, false);
       const plan = planned(mode, given);
       if (typeof plan === "string") return said(plan, true);

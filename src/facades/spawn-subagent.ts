@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { BackgroundStart } from "../core/delegation/background-start.ts";
+import { type AgentCard, withWhySkipped } from "../core/delegation/catalog.ts";
 import { DEFAULT_AGENT } from "../core/delegation/roster.ts";
 import { type Caller, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/task/tool.ts";
@@ -43,12 +44,7 @@ function spawnTool(caller: Caller, name: string): Tool {
       const why = spawnRefusal(type, caller, now);
       if (why !== undefined)
         return {
-          text:
-            refusals[why](
-              type,
-              caller,
-              offered(now, caller).map((card) => card.name),
-            ) + news,
+          text: withWhySkipped(refusals[why](type, caller, offered(now, caller).map(nameOf)), now, type) + news,
           error: true,
         };
       const assignment: FacadeTask = { id: asId(type), agent: type, prompt: input, label: description };
@@ -66,6 +62,8 @@ function spawnTool(caller: Caller, name: string): Tool {
     },
   });
 }
+
+const nameOf = ({ name }: AgentCard): string => name;
 
 const BEFORE = `Starts a subagent that works on one task in the background. Its result arrives as a message; do not poll for it. Types:`;
 const BEFORE_WAITING = `Starts a subagent that works on one task, waits for it and returns its result. Types:`;

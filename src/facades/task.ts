@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { AgentCard } from "../core/delegation/catalog.ts";
+import { type AgentCard, withWhySkipped } from "../core/delegation/catalog.ts";
 import { allowedText, type Caller, defaultAgent, offered, spawnRefusal } from "../core/delegation/spawn.ts";
 import { defineTool, type Tool, type ToolResult } from "../core/task/tool.ts";
 import { defined } from "../core/text/defined.ts";
@@ -91,7 +91,7 @@ function preflight({ agent, tasks }: Given, caller: Caller, { now }: AgentLookup
     why: spawnRefusal(name, caller, now),
   }));
   const missing = refusals.find(({ why }) => why === "unknown" || why === "disabled");
-  if (missing) return refusalText(missing.name, missing.why!, caller, now.agents);
+  if (missing) return withWhySkipped(refusalText(missing.name, missing.why!, caller, now.agents), now, missing.name);
   const bad = tasks.length === 0 ? "No tasks given: name at least one." : idProblem(tasks.map(({ id }) => id));
   if (bad !== undefined) return bad;
   const refused = refusals.find(({ why }) => why !== undefined);

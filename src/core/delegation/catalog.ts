@@ -28,10 +28,28 @@ export type AgentCard = Readonly<{
   inputs?: Readonly<Record<string, AgentInput>>;
 }>;
 
+/** A file that could be an agent and is not used: the names under which it may be asked for, and why it is skipped. */
+export type SkippedAgent = Readonly<{ names: readonly string[]; why: string }>;
+
+/** Why there is no agent with this name although there is a file for it; `undefined`: there is no such file. */
+export function whySkipped(skipped: readonly SkippedAgent[] = [], name: string): string | undefined {
+  return skipped.find(({ names }) => names.includes(name))?.why;
+}
+
+/** The answer to a call that names no known agent, with the reason if a file of that name was skipped. */
+export function withWhySkipped(
+  text: string,
+  { skipped }: Pick<Catalog, "skipped">,
+  ...names: readonly string[]
+): string {
+  return [text, ...names.flatMap((name) => whySkipped(skipped, name) ?? [])].join("\n");
+}
+
 /** The available agents at one moment, and the disabled ones. */
 export type Catalog = Readonly<{
   agents: readonly AgentCard[];
   disabled: readonly string[];
+  skipped?: readonly SkippedAgent[];
   /** The agents that a call with another scope uses, each with the qualified name that selects it. */
   otherScopes?: readonly ScopedCard[];
 }>;

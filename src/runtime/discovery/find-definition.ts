@@ -1,6 +1,8 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { nearestName } from "../../core/vocabulary/agent-name.ts";
 import { distrustText } from "./distrust.ts";
+import { whySkipped } from "../../core/delegation/catalog.ts";
+import { skippedAgents } from "./listed-agents.ts";
 import { type Discovery, type FoundAgent, findAgent } from "./discover.ts";
 
 /** The agent definition that a name means, even if it cannot run, and why it cannot run. */
@@ -14,7 +16,8 @@ export function findDefinition(discovery: Discovery, name: string): Definition {
   const known = [...agents, ...disabled, ...untrusted, ...shadowed.map((one) => one.found)];
   const close = nearestName(name, known);
   const hint = close === undefined ? "`subcrew agents --all` lists the known agents." : `Did you mean "${close}"?`;
-  throw new CrewError("UNKNOWN_AGENT", `Unknown agent "${name}".`, hint);
+  const why = whySkipped(skippedAgents(discovery.skipped), name);
+  throw new CrewError("UNKNOWN_AGENT", `Unknown agent "${name}".`, why ?? hint);
 }
 
 function stateOf({ agents, unlisted, untrusted, disabled }: Discovery, found: FoundAgent): Definition["state"] {

@@ -1,3 +1,5 @@
+import { basename, dirname } from "node:path";
+import type { SkippedAgent } from "../../core/delegation/catalog.ts";
 import { distrustText } from "./distrust.ts";
 import { type Discovery, type FoundAgent, findAgent, qualifiedNames, type SkippedFile } from "./discover.ts";
 import { presets } from "./sources.ts";
@@ -74,12 +76,23 @@ function others({ shadowed, untrusted, disabled, skipped }: Discovery): AgentLis
 
 const placeOf = ({ file, agent }: FoundAgent): string => file ?? `the ${agent.source?.kind ?? "inline"} agent`;
 
+/** The skipped files as they may be asked for: by the name of the agent, of the file, or of its folder. */
+export function skippedAgents(skipped: readonly SkippedFile[]): SkippedAgent[] {
+  return skipped.flatMap(({ name, file, problems }) => {
+    const own = file === undefined ? [] : [basename(file).replace(/(?:\.agent)?\.[^.]+$/, ""), basename(dirname(file))];
+    const names = [...new Set([...(name === undefined ? [] : [name]), ...own])];
+    return [{ names, why: `${file ?? "Its definition"} is skipped: ${reasonOf({ problems })}` }];
+  });
+}
+
+const reasonOf = ({ problems }: Pick<SkippedFile, "problems">): string =>
+  (problems.find(({ severity }) => severity === "error") ?? problems[0])?.message ?? "the file contains no agent";
+
 function skippedRow({ name, file, problems }: SkippedFile): AgentListing {
-  const wrong = problems.find(({ severity }) => severity === "error") ?? problems[0];
   return {
     name: name ?? "",
     state: "skipped",
-    reason: wrong?.message ?? "the file contains no agent",
+    reason: reasonOf({ problems }),
     description: "",
     model: null,
     tools: null,
