@@ -139,6 +139,7 @@ export function createDisk(time: Time, dice: Dice, faults: () => DiskFaults): Si
         if (path === `/proc/${process.pid}/stat`) return Buffer.from(statLine(life));
         return inodeAt(path, "read").live;
       }),
+    readlink: () => doing(life, () => "pid:[1]"), // all processes of a simulation live in one pid namespace
     writeFile: (path, text, { flush }) =>
       doing(life, () => {
         if (names.has(path)) throw error("EEXIST", "open");

@@ -1,5 +1,5 @@
 import { type Dirent, existsSync, mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { copyFile, link, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { copyFile, link, readdir, readlink, rm, stat, writeFile } from "node:fs/promises";
 import { type DiskFile, openFile } from "./open-file.ts";
 import { openRegular, readRegularFile } from "./regular-file.ts";
 
@@ -12,6 +12,7 @@ export type Disk = Readonly<{
   /** Opens a regular file to read it from its start to its end. */
   openToRead(path: string): Promise<DiskReader>;
   readFile(path: string): Promise<Buffer>;
+  readlink(path: string): Promise<string>;
   writeFile(
     path: string,
     text: string | Uint8Array,
@@ -50,6 +51,7 @@ export const machineDisk: Disk = {
     return { read: (into, offset, length) => file.read(into, offset, length, null), close: () => file.close() };
   },
   readFile: (path) => readRegularFile(path),
+  readlink: (path) => readlink(path),
   writeFile: async (path, text, how) =>
     how.flush || text.length > SHORT ? writeFile(path, text, how) : writeFileSync(path, text, how),
   copyFile,

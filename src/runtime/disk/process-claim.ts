@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { readlink } from "node:fs/promises";
 import { hostname } from "node:os";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord, parseJson } from "../../core/text/json.ts";
@@ -62,7 +61,7 @@ async function readOurs(disk: Disk): Promise<Omit<ProcessClaim, "nonce">> {
   const [started = "", boot, pidNamespace] = await Promise.all([
     startOf(process.pid, disk),
     bootOf(disk),
-    readlink("/proc/self/ns/pid").catch(() => undefined),
+    disk.readlink("/proc/self/ns/pid").catch(() => undefined),
   ]);
   return { pid: process.pid, started, ...defined({ boot, pidNamespace }), host: hostname() };
 }
