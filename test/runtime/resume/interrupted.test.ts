@@ -1,24 +1,11 @@
-import { cpSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Run } from "../../../src/index.ts";
 import type { Script } from "../../../src/models/scripted/scripted.ts";
+import { killed } from "../../support/killed-run.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { crewOf } from "../../support/stage.ts";
 import { until } from "../../support/until.ts";
 
 const main = { tools: ["*", "task"], delegation: ["task", "Task"] };
-
-/** The files that a crash at this moment would leave of a run, in a separate home folder. */
-async function killed(run: Run, home: string): Promise<string> {
-  const left = tempFolder();
-  cpSync(home, left, { recursive: true });
-  run.cancel();
-  await run;
-  const folder = join(left, "runs", run.id);
-  for (const name of readdirSync(folder)) if (name !== "journal.jsonl") rmSync(join(folder, name), { recursive: true });
-  return left;
-}
 
 const stuck: Script = async () => {
   await new Promise(() => {});

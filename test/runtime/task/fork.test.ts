@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
@@ -14,6 +14,7 @@ import {
 import type { ProviderRequest, ProviderServer } from "../../../src/testing/provider-server.ts";
 import type { ProviderTurn } from "../../../src/testing/provider-turn.ts";
 import { collect } from "../../support/collect.ts";
+import { killed } from "../../support/killed-run.ts";
 import { provider } from "../../support/talk.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { until } from "../../support/until.ts";
@@ -259,17 +260,6 @@ test("a helper with a schema returns JSON as text where its parent has no finish
   expect(result.nodes["lead/h0"]).toMatchObject({ status: "ok", data: { doors: 3 } });
   expect(parts(server.requests[2]!).head).toBe(parts(server.requests[1]!).head);
 });
-
-/** The files that a crash at this moment would leave of a run, in a separate home folder. */
-async function killed(run: Run, home: string): Promise<string> {
-  const left = tempFolder();
-  cpSync(home, left, { recursive: true });
-  run.cancel();
-  await run;
-  const folder = join(left, "runs", run.id);
-  for (const name of readdirSync(folder)) if (name !== "journal.jsonl") rmSync(join(folder, name), { recursive: true });
-  return left;
-}
 
 test("a forked helper whose run was killed continues where it was, with the same beginning", async () => {
   const [home, cwd] = [tempFolder(), tempFolder({ "notes.txt": notes, "more.txt": "two windows" })];
