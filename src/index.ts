@@ -1,6 +1,7 @@
 export { type Agent, type DefinedAgent, defineAgent } from "./core/agent/agent.ts";
 export { type Message, type Model, type ModelEvent, type ModelRequest } from "./core/model/model.ts";
-export { type Fault, type FaultCode, type Outcome } from "./core/outcome/outcome.ts";
+export { type FaultCode } from "./core/outcome/fault-codes.ts";
+export { type Fault, type Outcome } from "./core/outcome/outcome-schema.ts";
 export { parsePlan } from "./core/plan/check.ts";
 export { type Node, type Plan } from "./core/plan/plan.ts";
 export { type Task } from "./core/plan/task.ts";

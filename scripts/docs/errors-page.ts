@@ -1,4 +1,5 @@
-import { exitCodeOf, failed, faultCodes } from "../../src/core/outcome/outcome.ts";
+import { faultCodes } from "../../src/core/outcome/fault-codes.ts";
+import { exitCodeOf, failed } from "../../src/core/outcome/outcome.ts";
 import { exitCodeOfError, isCode } from "../../src/core/schema/error.ts";
 import { errorGuide } from "../../src/cli/base/error-guide.ts";
 

@@ -1,5 +1,6 @@
 import type { RemoteTask, RemoteUpdate } from "../core/net/a2a.ts";
-import { type Event, isKept, type Origin } from "../core/run/event.ts";
+import type { Event, Origin } from "../core/run/event.ts";
+import { isKept } from "../core/run/kept-event.ts";
 import { isParkedLong } from "../core/run/parked-run.ts";
 import { runStatusOf, openQuestions, type Question } from "../core/run/run-status.ts";
 import { emptyState, reduce, type State } from "../core/run/state.ts";

@@ -1,4 +1,5 @@
-import { type Event, deniedText } from "../core/run/event.ts";
+import type { Event } from "../core/run/event.ts";
+import { deniedText } from "../core/run/kept-event.ts";
 import { isRecord, ownEntry } from "../core/text/json.ts";
 import { canonicalName } from "../core/vocabulary/tool-names.ts";
 import type { SessionUpdate, ToolKind } from "./sdk.ts";

@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { outcomeFault, outcome } from "../core/outcome/outcome.ts";
-import { reachedLimit } from "../core/outcome/reached-limit.ts";
-import { cost, usage } from "../core/outcome/usage.ts";
+import { cost, outcome, outcomeFault, reachedLimit, usage } from "../core/outcome/outcome-schema.ts";
 import type { Result } from "../core/run/result.ts";
 
 const text = z.string();

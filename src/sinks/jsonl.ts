@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Writable } from "node:stream";
-import { isKept } from "../core/run/event.ts";
+import { isKept } from "../core/run/kept-event.ts";
 import type { Result } from "../core/run/result.ts";
 import { jsonText } from "../core/text/json-text.ts";
 import type { Run } from "../runtime/run/run.ts";

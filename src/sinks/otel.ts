@@ -1,7 +1,7 @@
 import type { Context, Span } from "@opentelemetry/api";
 import type { Outcome } from "../core/outcome/outcome.ts";
 import type { Event, KeptEvent } from "../core/run/event.ts";
-import { isKept } from "../core/run/event.ts";
+import { isKept } from "../core/run/kept-event.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import { jsonText } from "../core/text/json-text.ts";

@@ -1,5 +1,6 @@
 import { explain, type Outcome } from "../core/outcome/outcome.ts";
-import { type KeptEvent, waitingText } from "../core/run/event.ts";
+import type { KeptEvent } from "../core/run/event.ts";
+import { waitingText } from "../core/run/kept-event.ts";
 import { parkedUntil } from "../core/run/parked-run.ts";
 import type { NodeView, State } from "../core/run/state.ts";
 import type { Look } from "../core/view/look.ts";

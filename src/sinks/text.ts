@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
-import { isKept, type KeptEvent } from "../core/run/event.ts";
+import type { KeptEvent } from "../core/run/event.ts";
+import { isKept } from "../core/run/kept-event.ts";
 import type { State } from "../core/run/state.ts";
 import { crashAt } from "../core/task/crash.ts";
 import type { Run } from "../runtime/run/run.ts";

@@ -1,5 +1,6 @@
 import { isBelow } from "../../src/core/plan/graph.ts";
-import { isKept, type KeptEvent } from "../../src/core/run/event.ts";
+import type { KeptEvent } from "../../src/core/run/event.ts";
+import { isKept } from "../../src/core/run/kept-event.ts";
 import { emptyState, reduce, type State } from "../../src/core/run/state.ts";
 import { agents, SECRET } from "./cast.ts";
 import { RUN } from "./life.ts";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import type { Node, Plan } from "../../src/core/plan/plan.ts";
-import { type Event, isKept, type KeptEvent } from "../../src/core/run/event.ts";
+import type { Event, KeptEvent } from "../../src/core/run/event.ts";
+import { isKept } from "../../src/core/run/kept-event.ts";
 import { messageOf } from "../../src/core/schema/error.ts";
 import { readRecords } from "../support/read-records.ts";
 import { worlds } from "../runtime/execute/random-plan.ts";

@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { isKept, type KeptEvent } from "../../core/run/event.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { isKept } from "../../core/run/kept-event.ts";
 import type { CrewError } from "../../core/schema/error.ts";
 import { fence } from "../../core/text/fence.ts";
 import { sanitize } from "../../core/text/sanitize.ts";

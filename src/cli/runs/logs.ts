@@ -1,5 +1,6 @@
 import { Option } from "commander";
-import { type KeptEvent, deniedText } from "../../core/run/event.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { deniedText } from "../../core/run/kept-event.ts";
 import { cutTail } from "../../core/text/cut.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { terminalLine } from "../../core/view/words.ts";

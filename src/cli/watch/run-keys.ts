@@ -1,6 +1,7 @@
 import type { Writable } from "node:stream";
 import type { Answer } from "../../core/plan/gate.ts";
-import { isKept, type KeptEvent } from "../../core/run/event.ts";
+import type { KeptEvent } from "../../core/run/event.ts";
+import { isKept } from "../../core/run/kept-event.ts";
 import type { Look } from "../../core/view/look.ts";
 import { transcriptsOf } from "../../core/view/transcript.ts";
 import type { Crew } from "../../crew.ts";

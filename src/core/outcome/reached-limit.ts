@@ -1,17 +1,7 @@
-import { z } from "zod";
-import { exact } from "../schema/recorded.ts";
 import { formatDuration } from "../text/duration.ts";
+import type { ReachedLimit } from "./outcome-schema.ts";
 
-export const reachedLimit = z.strictObject({
-  kind: exact(z.enum(["turns", "time", "usd", "tokens", "toolCalls", "spawns"])),
-  value: z.number().describe("the limit; time in milliseconds"),
-  run: z.literal(true).exactOptional().describe("true: a limit of the whole run"),
-  cap: exact(z.enum(["day", "project"]))
-    .exactOptional()
-    .describe("a spending cap for all runs of a day or of a project"),
-});
-/** A limit that cut a task short, and its value; time in milliseconds. */
-export type ReachedLimit = Readonly<z.infer<typeof reachedLimit>>;
+export type { ReachedLimit };
 
 /** The codes of failures at a limit. */
 export type LimitCode = "TIMEOUT" | "MAX_TURNS" | "MAX_TOOL_CALLS" | "BUDGET";

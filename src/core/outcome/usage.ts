@@ -1,29 +1,7 @@
-import { z } from "zod";
 import { defined } from "../text/defined.ts";
+import type { Cost, Usage } from "./outcome-schema.ts";
 
-const count = z.number().int().nonnegative();
-
-export const usage = z.strictObject({
-  input: count.describe("input tokens, without those read from a cache"),
-  output: count.describe("output tokens"),
-  cacheRead: count.describe("input tokens read from a cache"),
-  cacheWrite: count.describe("input tokens written to a cache"),
-  reasoning: count.describe("output tokens used for thinking; part of output"),
-  contextTokens: count.describe("size of the conversation at the last turn"),
-  turns: count.describe("model turns"),
-  estimated: z.number().exactOptional().describe("estimated tokens of turns that were cut off, counted apart"),
-});
-/** Tokens and turns that were used. */
-export type Usage = Readonly<z.infer<typeof usage>>;
-
-export const cost = z.strictObject({
-  usd: z.number().describe("dollars"),
-  unpriced: count.describe("turns whose price is unknown; they do not count as free"),
-  estimated: z.number().exactOptional().describe("estimated dollars of turns that were cut off, counted apart"),
-  saved: z.number().exactOptional().describe("dollars that caches of providers saved"),
-});
-/** Money that was spent. */
-export type Cost = Readonly<z.infer<typeof cost>>;
+export type { Cost, Usage };
 
 /** Usage of zero. */
 export function noUsage(): Usage {

@@ -1,9 +1,7 @@
 import { z } from "zod";
 import type { Agent } from "../agent/agent.ts";
 import type { ProviderData, ToolCall } from "../model/model.ts";
-import { outcome as outcomeSchema } from "../outcome/outcome.ts";
-import { reachedLimit } from "../outcome/reached-limit.ts";
-import { cost, type Usage, usage } from "../outcome/usage.ts";
+import { cost, outcome as outcomeSchema, reachedLimit, type Usage, usage } from "../outcome/outcome-schema.ts";
 import { type Answer, answer } from "../plan/gate.ts";
 import { type Plan, plan } from "../plan/plan.ts";
 import { type Task, task } from "../plan/task.ts";
@@ -357,11 +355,6 @@ export function eventSchema(): z.ZodType {
   return z.discriminatedUnion("type", [first!, ...others]);
 }
 
-/** True for an event that is in the journal. */
-export function isKept(event: Event): event is KeptEvent {
-  return "seq" in event;
-}
-
 /** False for an unknown event of a newer version, which stays in the journal and is not evaluated. */
 export function isKnown({ type }: Readonly<{ type: string }>): boolean {
   return Object.hasOwn(facts, type);
@@ -385,16 +378,4 @@ function recordForm(type: Fact["type"] | ""): z.ZodType {
   const form = asRecorded(z.object({ ...envelope.shape, ...record.shape, ...own }));
   recordForms.set(type, form);
   return form;
-}
-
-/** A refusal for a person: with what the person can do about it. */
-export const deniedText = ({ text, hint }: Readonly<{ text: string; hint?: string | undefined }>): string =>
-  hint === undefined ? text : `${text} ${hint}`;
-
-/** `waiting for api (src/**)`: the task that is writing the files, and the files. */
-export function waitingText(blockers: Extract<Fact, { type: "node.waiting" }>["for"]): string {
-  const named = blockers.map(
-    ({ task, files, run }) => `${task}${run === undefined ? "" : ` of ${run}`} (${files.join(", ")})`,
-  );
-  return `waiting for ${named.join(", ")}`;
 }

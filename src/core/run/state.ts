@@ -10,7 +10,7 @@ import { countMove, isSteady, waitsForNothing } from "../schedule/moves.ts";
 import { defined } from "../text/defined.ts";
 import { cutTurn, type OpenTurn } from "./cut-turn.ts";
 import type { Event, Origin, Parking, ParkRules, RunLimits, RecordedSettings } from "./event.ts";
-import { waitingText } from "./event.ts";
+import { waitingText } from "./kept-event.ts";
 import { ownEntry } from "../text/json.ts";
 
 /** The state of one node of a run, as far as its events tell. */

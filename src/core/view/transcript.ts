@@ -2,7 +2,8 @@ import type { ToolCall } from "../model/model.ts";
 import type { Outcome } from "../outcome/outcome.ts";
 import { type Cost, formatCost, type Usage } from "../outcome/usage.ts";
 import type { Answer } from "../plan/gate.ts";
-import { type KeptEvent, deniedText } from "../run/event.ts";
+import type { KeptEvent } from "../run/event.ts";
+import { deniedText } from "../run/kept-event.ts";
 
 /** One tool call: its input, and its result if it is known. */
 export type CallEntry = Readonly<{

@@ -1,6 +1,7 @@
 import { compactedText } from "../../core/view/transcript.ts";
 import { extractToolArgsPreview } from "../../core/task/preview.ts";
-import { type Event, deniedText } from "../../core/run/event.ts";
+import type { Event } from "../../core/run/event.ts";
+import { deniedText } from "../../core/run/kept-event.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
 import { isRecord } from "../../core/text/json.ts";
 import { sanitize } from "../../core/text/sanitize.ts";

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { isKept, type KeptEvent } from "../../../src/core/run/event.ts";
+import type { KeptEvent } from "../../../src/core/run/event.ts";
+import { isKept } from "../../../src/core/run/kept-event.ts";
 import type { RunOptions } from "../../../src/crew/run-options.ts";
 import { type Crew, createCrew } from "../../../src/crew.ts";
 import type { Run } from "../../../src/runtime/run/run.ts";

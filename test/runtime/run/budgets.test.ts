@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { budgetSpent } from "../../../src/core/run/budget-spent.ts";
-import { type Event, isKept } from "../../../src/core/run/event.ts";
+import type { Event } from "../../../src/core/run/event.ts";
+import { isKept } from "../../../src/core/run/kept-event.ts";
 import type { RunOptions } from "../../../src/crew/run-options.ts";
 import type { Model } from "../../../src/core/model/model.ts";
 import { type Crew, createCrew } from "../../../src/crew.ts";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Event, isKept, type KeptEvent } from "../../../src/core/run/event.ts";
+import type { Event, KeptEvent } from "../../../src/core/run/event.ts";
+import { isKept } from "../../../src/core/run/kept-event.ts";
 import { runStatusOf } from "../../../src/core/run/run-status.ts";
 import { emptyState, reduce } from "../../../src/core/run/state.ts";
 import type { RunOptions } from "../../../src/crew/run-options.ts";

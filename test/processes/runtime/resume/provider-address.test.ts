@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Event } from "../../../../src/index.ts";
 import type { ProviderServer } from "../../../../src/testing/provider-server.ts";
-import { decodeLine, encodeLine } from "../../../support/encode-line.ts";
 import { provider } from "../../../support/talk.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
 import { createCrew } from "../../runners/lab.ts";
@@ -113,26 +112,4 @@ test("a journal contains the address without a password, and neither a key nor a
     .join("");
   expect(all).toContain(`"openai":{"address":"${old.env["OPENAI_BASE_URL"]}`);
   expect(all).not.toContain(KEY);
-});
-
-test("the journal of an earlier version, with one address and no digest of the key, is refused at another address", async () => {
-  const home = tempFolder();
-  const old = await slow();
-  const id = await paused(home, { ...at(old, KEY), SUBCREW_MODEL: "openai/gpt-5.2" }, { model: undefined });
-  const file = join(home, "runs", id, "journal.jsonl");
-  const [first = "", ...rest] = readFileSync(file, "utf8").split("\n");
-  const { event: started, epoch } = decodeLine(first)!;
-  if (started.type !== "run.started") throw new Error("the journal does not begin with run.started");
-  const { providers, ...settings } = started.settings ?? {};
-  const older = { ...started, settings: { ...settings, address: providers?.["openai"]?.address } };
-  writeFileSync(file, [encodeLine(older, epoch).trimEnd(), ...rest].join("\n"));
-  const other = await provider(["from the new address"]);
-  await expect(resumed(home, at(other, KEY), id)).rejects.toMatchObject({
-    message: expect.stringMatching(
-      /the address of the provider was http:.* now, and the record of the run does not say which key was used there/,
-    ),
-  });
-  expect(other.requests).toHaveLength(0);
-  old.answer();
-  expect(await resumed(home, at(old, `${KEY}x`), id)).toMatchObject({ status: "ok", output: "from the old address" });
 });
