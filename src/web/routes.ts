@@ -46,8 +46,16 @@ type Look = (context: WebContext, query: WebQuery) => Promise<unknown>;
 /** Handles a POST, which only a browser with the role `full` may send. */
 type Change = (context: WebContext, body: Readonly<Record<string, unknown>>) => Promise<unknown>;
 
+/** Reads from the project of the page. A read-only link shows the server's own project and cannot choose a folder. */
+function inProject(read: (crew: Crew, query: WebQuery, context: WebContext) => Promise<unknown>): Look {
+  return async (context, query) => {
+    const crew = await crewFor(context, (query.role === "full" && query.get("cwd")) || context.crew.cwd);
+    return crew.masked(await read(crew, query, context));
+  };
+}
+
 export const looks: Readonly<Record<string, Look>> = {
-  hello: async ({ crew }, { role }): Promise<Hello> => ({ role, version, cwd: crew.cwd }),
+  hello: inProject(async ({ cwd }, { role }): Promise<Hello> => ({ role, version, cwd })),
   needs: async ({ hub }) => hub.list.needs(),
   runs: async ({ hub }, { get }) =>
     hub.list.older({ before: get("before") || undefined, text: get("text"), count: 50 }),
@@ -68,12 +76,13 @@ export const looks: Readonly<Record<string, Look>> = {
   call: async ({ hub }, { get }) => callDetails(await hub.events(get("run")), get("call")) ?? null,
   compare: async ({ crew }, { get }) => Promise.all([comparedSide(crew, get("a")), comparedSide(crew, get("b"))]),
   cost: async ({ cost }, { get }) => cost(Math.min(365, Math.max(1, countIn(get, "days") ?? 30)), Date.now()),
-  agents: async ({ crew }) => agentRows(crew),
-  agent: async ({ crew }, { get }) => agentPage(crew, get("name")),
-  lint: async ({ crew }) => lintReport(crew),
-  convert: async ({ crew }, { get }) => conversion(crew, get("name"), get("to")),
-  start: async ({ crew, hub }) =>
+  agents: inProject(agentRows),
+  agent: inProject((crew, { get }) => agentPage(crew, get("name"))),
+  lint: inProject(lintReport),
+  convert: inProject((crew, { get }) => conversion(crew, get("name"), get("to"))),
+  start: inProject((crew, _, { hub }) =>
     startOptions(crew, [...new Set(hub.list.snapshot().runs.map(({ project }) => project))]),
+  ),
 };
 
 /** A number of a query; `undefined` if it is not given. */

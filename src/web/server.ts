@@ -87,7 +87,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
     const token = url.searchParams.get("token") ?? "";
     if (sessions.linkRole(token) === "full" && isStranger(request)) return refuseStranger(response);
     const session = sessions.redeem(token);
-    if (session === "used" && sessions.roleOf(request.headers.cookie) === "full") return moveOn(response);
+    if (session === "used" && sessions.roleOf(request.headers.cookie) === "full") return moveOn(response, url);
     if (typeof session === "string")
       return sendNotice(
         response,
@@ -95,7 +95,7 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
         session === "used" ? "This link was used" : "This link is not valid",
         "Run <code>subcrew web</code> again in a terminal to get a new link.",
       );
-    moveOn(response, session.cookie);
+    moveOn(response, url, session.cookie);
   };
   const refuseStranger = (response: ServerResponse): void =>
     sendNotice(
@@ -108,14 +108,17 @@ export async function openWeb(crew: Crew, options: WebOptions): Promise<RunningS
    * Sends a page instead of a redirect: browsers do not send a strict cookie with a redirect that began on another
    * site.
    */
-  const moveOn = (response: ServerResponse, cookie?: string): void =>
+  const moveOn = (response: ServerResponse, url: URL, cookie?: string): void => {
+    const cwd = url.searchParams.get("cwd");
+    const to = cwd === null ? prefix : `${prefix}?${new URLSearchParams({ cwd }).toString()}`;
     sendText(
       response,
       200,
       "text/html",
-      `<!doctype html><html lang="en"><meta charset="utf-8"><title>subcrew</title><meta http-equiv="refresh" content="0;url=${prefix}"><p><a href="${prefix}">Continue</a></p></html>`,
+      `<!doctype html><html lang="en"><meta charset="utf-8"><title>subcrew</title><meta http-equiv="refresh" content="0;url=${to}"><p><a href="${to}">Continue</a></p></html>`,
       cookie === undefined ? {} : { "set-cookie": cookie },
     );
+  };
 
   const look = async (
     request: IncomingMessage,

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { z } from "zod";
 import { needsOf } from "../core/plan/graph.ts";
 import type { AnyInput } from "../core/plan/input.ts";
@@ -70,6 +70,7 @@ export function startRequestOf(body: unknown, fallback: string): StartRequest {
   if (!isRecord(body) || !isRecord(body["input"])) throw badInput("The input is missing.", "Fill in the form.");
   const { cwd = fallback, input, options = {} } = body;
   if (typeof cwd !== "string") throw badInput("The folder must be a text.", "Choose a folder.");
+  if (!isAbsolute(cwd)) throw badInput("The folder must be an absolute path.", "Write the whole path of the project.");
   const checked = parseAs<Record<string, unknown>>(offered, options, { code: "BAD_INPUT", what: "options of the run" });
   return { cwd: resolve(cwd), input: input as AnyInput, options: checked };
 }

@@ -36,13 +36,15 @@ beforeAll(async () => {
   for (const file of ["index.html", "app.js", "app.css", "icon.svg"]) writeFileSync(join(home, file), file);
   mkdirSync(join(home, ".agents", "agents"), { recursive: true });
   writeFileSync(join(home, ".agents", "agents", "keeper.md"), keeper);
-  crew = createCrew({ cwd: home, home: join(home, "state"), userHome: home, env: { WORK_API_KEY: KEY } });
+  const crewAt = (cwd: string): Crew =>
+    createCrew({ cwd, home: join(home, "state"), userHome: home, env: { WORK_API_KEY: KEY } });
+  crew = crewAt(home);
   server = await openWeb(crew, {
     secrets,
     port: 0,
     assets: home,
     user: process.getuid?.(),
-    crewAt: async () => crew,
+    crewAt: async (cwd) => crewAt(cwd),
     ownCommand: async (words) => {
       commands.push(words.join(" "));
       return "[]";
@@ -326,6 +328,28 @@ test("a known secret in an agent file is in no answer about agents, also for a g
       expect(body, path).toContain("[redacted]");
       expect(body, path).not.toContain(KEY);
     }
+});
+
+test("only a full link chooses the project, whose path cannot become HTML and is never relative to the server", async () => {
+  const other = `${home}/"><script>`;
+  mkdirSync(other);
+  const query = new URLSearchParams({ cwd: other }).toString();
+  for (const path of ["hello", "start"])
+    for (const [who, cwd] of [
+      [cookie, other],
+      [guest, home],
+    ] as const) {
+      const { body } = await ask(at(`api/${path}?${query}`), { headers: { cookie: who } });
+      expect(JSON.parse(body), path).toMatchObject({ cwd });
+    }
+  const { status, body } = await ask(at(`enter?token=${linkToken(secrets, "full")}&${query}`));
+  expect(status).toBe(200);
+  expect(body).toContain(`url=${at("")}?${query}"`);
+  expect(body).not.toContain("<script>");
+  for (const cwd of ["", "project", "~/project", ` ${home}`]) {
+    const answer = await post({}, JSON.stringify({ cwd, input: { mode: "single", task: "x" } }));
+    expect(answer.body, cwd).toContain("absolute path");
+  }
 });
 
 describe("requests of the page", () => {

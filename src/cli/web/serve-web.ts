@@ -25,13 +25,13 @@ export async function serveWeb(flags: Flags): Promise<number> {
       "The files of the web page are missing from this installation.",
       "In a clone run `npm run build`; otherwise install subcrew again.",
     );
+  const crew = await crewFor(flags);
   const record = await readWebRecord(state);
   if (record && (flags.port === undefined || flags.port === record.port) && (await isServed(record))) {
     say(`The page is already served by process ${record.pid}; here is another link.\n`);
-    await announce(record, record.port, flags);
+    await announce(record, record.port, flags, crew.cwd);
     return 0;
   }
-  const crew = await crewFor(flags);
   const secrets = newSecrets(record);
   const options = {
     secrets,
@@ -68,15 +68,15 @@ const say = (text: string): void => void process.stderr.write(text);
  * Prints the links, and opens the browser when asked to. Returns the temporary file that redirects the browser to the
  * page.
  */
-async function announce(secrets: WebSecrets, port: number, flags: Flags): Promise<string | undefined> {
-  process.stdout.write(`${signInLink(secrets, port, "full")}\n`);
+async function announce(secrets: WebSecrets, port: number, flags: Flags, cwd?: string): Promise<string | undefined> {
+  process.stdout.write(`${signInLink(secrets, port, "full", cwd)}\n`);
   if (flags.shareReadonly) {
     say("Read-only link for other people:\n");
     process.stdout.write(`${signInLink(secrets, port, "read")}\n`);
   }
   if (!flags.open) return undefined;
   const { state } = homes();
-  const file = await writeOpener(state, signInLink(secrets, port, "full"));
+  const file = await writeOpener(state, signInLink(secrets, port, "full", cwd));
   const place = { env: process.env, cwd: process.cwd(), platform: process.platform, files: true };
   if (!(await openBrowser(pathToFileURL(file).href, place)))
     say("No browser can be opened here; open the link yourself.\n");

@@ -50,9 +50,12 @@ async function writePrivate(file: string, text: string): Promise<void> {
   await chmod(file, 0o600);
 }
 
-/** The URL that signs a browser in. */
-export const signInLink = (secrets: WebSecrets, port: number, role: "full" | "read"): string =>
-  `http://127.0.0.1:${port}/${secrets.prefix}/enter?token=${linkToken(secrets, role)}`;
+/** The URL that signs a browser in; `cwd` is the project of the page if it is not the server's own. */
+export const signInLink = (secrets: WebSecrets, port: number, role: "full" | "read", cwd?: string): string =>
+  `http://127.0.0.1:${port}/${secrets.prefix}/enter?${new URLSearchParams({
+    token: linkToken(secrets, role),
+    ...(cwd !== undefined && { cwd }),
+  }).toString()}`;
 
 /**
  * How long a server may take to answer. On a busy machine two seconds are not enough; where no server runs, the

@@ -12,13 +12,13 @@ export const webCommand: CliCommand = {
       portNumber,
     ),
     new Option("--share-readonly", "also print a read-only link for other people"),
-    new Option("--cwd <folder>", "the project whose agents are listed (default: this folder)"),
+    new Option("--cwd <folder>", "the project whose agents are listed and where new runs start (default: this folder)"),
   ],
   examples: [
     ["subcrew web --open", "open the page"],
     ["subcrew web --port 7070 --share-readonly", "a port of your own, and a second, read-only link"],
   ],
   notes:
-    "Runs that are started from the page are background runs: they continue when the page and this command end.\nThe link works once. Run `subcrew web` again for another link, also while the page is being served.",
+    "Runs that are started from the page are background runs: they continue when the page and this command end.\nThe link works once. Run `subcrew web` again for another link, also while the page is being served: it opens the page with the folder of that command as its project; a read-only link keeps the first folder.",
   act: async (_, flags) => (await import("./serve-web.ts")).serveWeb(flags),
 };

@@ -12,6 +12,9 @@ export type TabOptions = Readonly<{
   hash?: string;
   /** The clock of the page can be moved, as when a machine slept. */
   clock?: boolean;
+  /** The flags and the folder of the command that prints the link. */
+  flags?: readonly string[];
+  at?: string;
 }>;
 
 export type Served = Readonly<{
@@ -48,8 +51,8 @@ export async function serve(
     server = there.start(["web", ...flags]);
     await server.until("Ctrl-C stops serving the page");
   };
-  const link = async (...more: readonly string[]): Promise<string> => {
-    const { stdout, stderr } = await there.run(["web", ...more], { shared: false });
+  const linkAt = async (cwd: string, more: readonly string[]): Promise<string> => {
+    const { stdout, stderr } = await there.run(["web", ...more], { shared: false, cwd });
     const found = stdout.trim().split("\n").at(-1) ?? "";
     if (!found.startsWith("http://127.0.0.1:")) throw new Error(`no link: ${stdout}${stderr}`);
     return found;
@@ -58,13 +61,21 @@ export async function serve(
   return {
     place: there,
     start,
-    link,
+    link: (...more) => linkAt(there.workspace, more),
     freeze: (stopped) => void server?.child.kill(stopped ? "SIGSTOP" : "SIGCONT"),
     kill: async () => {
       server?.child.kill("SIGKILL");
       await server?.ended;
     },
-    tab: async ({ width = 1280, height = 800, dark = false, hash = "", clock = false } = {}) => {
+    tab: async ({
+      width = 1280,
+      height = 800,
+      dark = false,
+      hash = "",
+      clock = false,
+      flags: more = [],
+      at = there.workspace,
+    } = {}) => {
       const context = await browser!.newContext({
         viewport: { width, height },
         colorScheme: dark ? "dark" : "light",
@@ -87,7 +98,7 @@ export async function serve(
       page.on("request", (request) => {
         if (!request.url().startsWith("http://127.0.0.1:")) faults.push(`asked ${request.url()}`);
       });
-      await page.goto(await link());
+      await page.goto(await linkAt(at, more));
       await page.waitForSelector("header.bar");
       if (hash !== "") await page.evaluate((to) => void (location.hash = to), hash);
       return { page, context, faults };

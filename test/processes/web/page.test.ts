@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import AxeBuilder from "axe-core";
 import type { Browser, Page } from "playwright-core";
@@ -458,6 +458,51 @@ test("no page has a serious accessibility fault, at full width and on a phone, l
     await tab.context.close();
   }
   expect(found).toEqual([]);
+});
+
+test("a folder that is typed while the plan is loaded is kept, and the run starts in it", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const folder = join(served.place.home, "typed");
+  mkdirSync(folder);
+  writeFileSync(join(folder, "answer.json"), files["answer.json"]);
+  const { page: tab, context: own } = await served.tab({ hash: "#/start/race" });
+  const agents = tab.getByLabel(/^agents/);
+  await agents.clear();
+  await agents.pressSequentially("explore, general, code");
+  expect(await agents.inputValue()).toBe("explore, general, code");
+  await tab.getByLabel(/^models/).fill("scripted:answer.json");
+  await tab.getByLabel(/^task \(needed\)/).fill("Say something.");
+  await tab.getByLabel(/^folder/).fill(folder); // the focus stays in the field while the plan arrives
+  await tab.locator(".plan-pane .box").first().waitFor();
+  expect(await tab.getByLabel(/^folder/).inputValue()).toBe(folder);
+  await tab.getByRole("button", { name: "Start the run" }).click();
+  await tab.locator(".run-head").waitFor();
+  const id = /run_\w+/.exec(tab.url())![0];
+  const { stdout } = await served.place.run(["logs", id, "--json"], { shared: false });
+  expect(stdout).toContain(`"cwd":${JSON.stringify(folder)}`);
+  await own.close();
+});
+
+test("a link of `web --cwd` opens the page of a running server with that folder as its project", async (context) => {
+  if (missing !== undefined) context.skip(missing);
+  const folder = join(served.place.home, `it's "a" & b`);
+  mkdirSync(join(folder, ".claude", "agents"), { recursive: true });
+  writeFileSync(join(folder, ".claude", "agents", "there.md"), "---\nname: there\ndescription: Is there.\n---\nBe.\n");
+  for (const words of [
+    { flags: ["--cwd", folder], at: served.place.workspace },
+    { flags: [], at: folder },
+  ]) {
+    const { page: tab, context: own } = await served.tab({ hash: "#/start", ...words });
+    expect(await tab.getByLabel(/^folder/).inputValue()).toBe(folder);
+    await tab.getByRole("link", { name: "Agents" }).click();
+    await tab.locator(".agent-list a", { hasText: "there" }).click();
+    await tab.getByRole("row", { name: /^description .*Is there/ }).waitFor();
+    await tab.reload();
+    await tab.getByRole("row", { name: /^description .*Is there/ }).waitFor();
+    await own.close();
+  }
+  const { code, stdout } = await served.place.run(["web", "--cwd", join(folder, "none")], { shared: false });
+  expect([code, stdout]).toEqual([2, ""]);
 });
 
 test("a read-only link shows everything and can change nothing", async (context) => {

@@ -150,7 +150,7 @@ function StartForm({ options }: Readonly<{ options: StartOptions }>): JSX.Elemen
                 type="text"
                 list="known-folders"
                 value={cwd.value}
-                onChange={(event) => (cwd.value = event.currentTarget.value)}
+                onInput={(event) => (cwd.value = event.currentTarget.value)}
               />
               <span class="dim help">where the agents work</span>
             </label>

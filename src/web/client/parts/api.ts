@@ -17,8 +17,11 @@ const unreachable: WebProblem = {
   hint: "Start the server again: subcrew web. This page reconnects by itself.",
 };
 
+/** The project of this page if its link names one; otherwise the server uses its own. */
+const cwd = new URLSearchParams(location.search).get("cwd");
+
 export function get<T>(name: string, query: Readonly<Record<string, string>> = {}): Promise<T> {
-  const text = new URLSearchParams(query).toString();
+  const text = new URLSearchParams(cwd === null ? query : { ...query, cwd }).toString();
   return asked(`api/${name}${text === "" ? "" : `?${text}`}`, {});
 }
 

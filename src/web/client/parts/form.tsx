@@ -202,17 +202,6 @@ function input({ name, schema, value, required, lists, set }: FieldProps, kind: 
           onInput={(event) => set(event.currentTarget.value === "" ? undefined : Number(event.currentTarget.value))}
         />
       );
-    case "texts":
-      return (
-        <input
-          type="text"
-          {...shared}
-          list={lists[name]}
-          placeholder="separated by commas"
-          value={Array.isArray(value) ? value.join(", ") : ""}
-          onChange={(event) => set(listOf(event.currentTarget.value))}
-        />
-      );
     case "json":
       return <JsonField shared={shared} value={value} set={set} />;
     default:
@@ -224,18 +213,11 @@ function input({ name, schema, value, required, lists, set }: FieldProps, kind: 
           onInput={(event) => set(event.currentTarget.value || undefined)}
         />
       ) : (
-        <input
-          type="text"
-          {...shared}
-          list={lists[name]}
-          value={
-            Array.isArray(value)
-              ? value.join(", ")
-              : typeof value === "string" || typeof value === "number"
-                ? String(value)
-                : ""
-          }
-          onInput={(event) => set(textOf(schema, event.currentTarget.value))}
+        <TextField
+          shared={{ ...shared, list: lists[name], placeholder: kind === "texts" ? "separated by commas" : undefined }}
+          value={value}
+          parse={kind === "texts" ? listOf : (text) => textOf(schema, text)}
+          set={set}
         />
       );
   }
@@ -259,6 +241,33 @@ function textOf(schema: FormSchema, text: string): FormValue {
   if (/^\d+$/.test(text) && schema.anyOf?.some(({ type }) => type === "number" || type === "integer"))
     return Number(text);
   return text;
+}
+
+/** Keeps the text as it is typed while it stands for the value: a list would lose the comma at its end. */
+function TextField({
+  shared,
+  value,
+  parse,
+  set,
+}: Readonly<{
+  shared: object;
+  value: FormValue;
+  parse(text: string): FormValue;
+  set(value: FormValue): void;
+}>): JSX.Element {
+  const typed = useSignal("");
+  const written = [value].flat().join(", ");
+  return (
+    <input
+      type="text"
+      {...shared}
+      value={JSON.stringify(parse(typed.value)) === JSON.stringify(value) ? typed.value : written}
+      onInput={(event) => {
+        typed.value = event.currentTarget.value;
+        set(parse(typed.value));
+      }}
+    />
+  );
 }
 
 function JsonField({
