@@ -157,7 +157,7 @@ describe("the last message as result", () => {
   test.each<[string, string, FinishAttempt]>([
     ["JSON", '{"n": 1}', data],
     ["JSON in a code block", 'Here:\n```json\n{"n": 1}\n```\nThat is all.', data],
-    ["no JSON", "n is 1", { problem: "the answer is not JSON", empty: false, value: "n is 1" }],
+    ["no JSON", "n is 1", { problem: "the answer is not JSON", empty: false, isProse: true, value: "n is 1" }],
     ["the wrong JSON", "[]", { problem: "n must be a number", empty: false, value: [] }],
     ["nothing", "", { problem: "the answer is empty", empty: true }],
   ])("against a schema: %s", (_what, text, wanted) => {

@@ -13,6 +13,8 @@ export type FinishAttempt =
   | Readonly<{
       problem: string;
       empty: boolean;
+      /** True for an answer without JSON where the result must be JSON. */
+      isProse?: boolean;
       /** The problem with the wrong values, for the model. */
       detail?: string;
       /** The result that was not valid. */
@@ -136,7 +138,12 @@ export function finishText(text: string, assignment: Finishing, report?: Report)
   const parsed = jsonIn(text);
   const finish: FinishAttempt =
     "problem" in parsed
-      ? { problem: `the answer is ${parsed.problem}`, empty: false, value: text }
+      ? {
+          problem: `the answer is ${parsed.problem}`,
+          empty: false,
+          isProse: parsed.problem !== TOO_DEEP_JSON,
+          value: text,
+        }
       : finishWith({ result: parsed.json }, assignment, report);
   // A schema that allows a text is met by the unchanged answer, even if that looks like other JSON.
   return "problem" in finish && assignment.validate(text) === undefined ? { output: text, data: text } : finish;

@@ -147,12 +147,21 @@ async function converse(
       return { status: "ok", ...finish, ...(turn.calls.length === 0 && allTexts(assignment, talk)) };
     if ("gaveUp" in finish) return partly(failed("AGENT_REPORTED", finish.gaveUp));
     if (assignment.call.review && statedVerdict(turn.text)) return { status: "ok", output: turn.text };
-    const isMissing = finish.empty || (turn.calls.length === 0 && assignment.completion === "tool");
-    if (!mayCorrect(finish, isMissing)) return unusable(finish, last);
+    if (!mayCorrect(finish, isMissing(turn, finish, assignment))) return unusable(finish, last);
     if (turn.calls.length > 0) continue;
     narrow = assignment.completion === "tool";
     talk.tell(reminder(assignment, finish));
   }
+}
+
+/** True if the agent returned no result at all: it wrote only text although it has a finish tool. */
+function isMissing(
+  { calls }: { calls: readonly unknown[] },
+  { empty, isProse = false }: Extract<FinishAttempt, { problem: string }>,
+  { completion }: Assignment,
+): boolean {
+  if (empty) return true;
+  return calls.length === 0 && (completion === "tool" || (completion === "tool-or-text" && isProse));
 }
 
 /** All messages of the agent as its result, if its definition asks for that. */
