@@ -67,8 +67,8 @@ async function bold(calls: readonly Script[], cwd: string, more: object = {}): P
   };
 }
 
-/** An agent with more refusals than this is stopped. */
-const AT_ONCE = 10;
+/** An agent whose calls are all refused gets its last turn after this many turns. */
+const AT_ONCE = 4;
 
 /** Everything that the model read, as one text. */
 const heard = ({ events }: Played): string =>
@@ -354,8 +354,8 @@ test("PATH-08: files that are executed or loaded as configuration later are not 
         call("move_file", { from: ".vscode", to: "gone" }),
         call("move_file", { from: "folder", to: ".git/hooks" }),
       ];
-      for (let at = 0; at < calls.length; at += 10) {
-        const played = await play(calls.slice(at, at + 10), { cwd: ws, permissions: { mode, allow } });
+      for (let at = 0; at < calls.length; at += AT_ONCE) {
+        const played = await play(calls.slice(at, at + AT_ONCE), { cwd: ws, permissions: { mode, allow } });
         expect(played.ended).toEqual([]);
         expect(played.denied.filter(({ rule }) => !rule.startsWith("protected "))).toEqual([]);
       }
@@ -371,7 +371,7 @@ test("PATH-08: files that are executed or loaded as configuration later are not 
     { cwd: ws, permissions: { allow: ["write_file(.vscode/tasks.json)"] } },
   );
   expect([named.ended.length, named.denied.length]).toEqual([1, 1]);
-  expect(named.denied[0]!.text).toContain("--allow 'write_file(.vscode/launch.json)'");
+  expect(named.denied[0]!.hint).toContain("--allow 'write_file(.vscode/launch.json)'");
 });
 
 test("PATH-08: a folder that contains something protected is not deleted or moved", async () => {

@@ -27,7 +27,7 @@ test.each(["thread", "process"] as const)(
     });
     expect(result).toMatchObject({ status: "ok", output: "all is done" });
     const texts = events.flatMap((event) => (event.type === "tool.ended" && event.path === "lead" ? [event.text] : []));
-    expect(texts[0]).toMatch(/^I helped\.\n\n\[agentId: run_\w+\/lead\/helper\]\n/);
+    expect(texts[0]).toMatch(/^I helped\.\n\n\[agentId: run_\w+\/lead\/helper\]$/);
     expect(texts[1]).toMatch(/^Unknown subagent type: ghost\. Available: .*helper/);
     expect(JSON.parse(texts[2]!)).toMatchObject({ status: "spawned", taskId: `${result.id}/lead.2/late` });
     expect(texts[3]).toMatch(/^No task called "nobody" is running here\./);

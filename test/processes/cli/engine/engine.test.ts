@@ -72,7 +72,7 @@ describe("subcrew --engine", () => {
       ["show", id],
     ])
       expect((await there!.run([...args, "--engine", url])).stdout).toContain("Which files are here?");
-    expect((await there!.run(["result", id, "--engine", url])).stdout).toContain("offline model");
+    expect((await there!.run(["result", id, "--engine", url])).stdout).toContain("Searched for: files");
     expect((await here!.run(["ps", "--all"])).stderr).toContain("No runs yet.");
   });
 
@@ -348,21 +348,30 @@ test("a helper on another worker begins with the uncommitted files of its parent
   const agent = (name: string, tools: string): string =>
     `---\nname: ${name}\ndescription: works\ntools: ${tools}\nmodel: scripted:${name}.json\n---\nWork.\n`;
   const run = (command: string): object => ({ calls: [{ name: "bash", input: { command } }] });
-  const near = place({ "a.txt": "one\n" });
+  const aides = ["ann", "bob"] as const;
+  const near = place({ "a.txt": "one\n", "ann.txt": "ann\n", "bob.txt": "bob\n" });
+  const meeting = place({}).workspace;
   const homes = join(near.home, ".claude", "agents");
   mkdirSync(homes, { recursive: true });
   writeFileSync(join(homes, "boss.md"), agent("boss", "Bash, Task"));
-  writeFileSync(join(homes, "aide.md"), agent("aide", "Bash"));
+  for (const name of aides) writeFileSync(join(homes, `${name}.md`), agent(name, "Bash"));
+  // Each of the two waits for the other, so they need the slots of two workers.
+  const meet = `touch ${meeting}/$me; until [ -e ${meeting}/ann ] && [ -e ${meeting}/bob ]; do sleep 0.05; done`;
+  const work = "cat a.txt fresh-$me.txt; cat a.txt >> $me.txt; rm fresh-$me.txt; pwd > $me-place.txt";
   const scripts = {
     "boss.json": script(
-      run("echo boss >> a.txt; echo secretly > fresh.txt; pwd > boss-place.txt"),
-      { calls: [{ name: "Task", input: { subagent_type: "aide", description: "help", prompt: "Help." } }] },
-      run("cat a.txt aide.txt > seen.txt; test ! -e fresh.txt && echo deleted >> seen.txt"),
+      run("echo boss >> a.txt; for me in ann bob; do echo secretly > fresh-$me.txt; done"),
+      {
+        calls: aides.map((name) => ({
+          name: "Task",
+          input: { subagent_type: name, description: "help", prompt: "Help." },
+        })),
+      },
+      run("cat ann.txt bob.txt > seen.txt; ls fresh-* || echo deleted >> seen.txt"),
       "done",
     ),
-    "aide.json": script(
-      run("cat a.txt fresh.txt; echo aide >> a.txt; cp a.txt aide.txt; rm fresh.txt; pwd > aide-place.txt"),
-      "helped",
+    ...Object.fromEntries(
+      aides.map((name) => [`${name}.json`, script(run(`me=${name}; ${meet}; ${work}`), "helped")] as const),
     ),
   };
   const git = (...args: string[]): void =>
@@ -383,12 +392,11 @@ test("a helper on another worker begins with the uncommitted files of its parent
   const { code, stdout, stderr } = await near.run(args);
   expect([code, stdout], stderr).toEqual([0, expect.stringContaining("uncommitted\\nboss\\nsecretly")]);
   const made = (name: string): string => readFileSync(join(near.workspace, name), "utf8");
-  const both = "uncommitted\nboss\naide\n";
-  expect([made("a.txt"), made("aide.txt"), made("seen.txt")]).toEqual([both, both, `${both}${both}deleted\n`]);
-  expect(existsSync(join(near.workspace, "fresh.txt"))).toBe(false);
-  const homeOf = (file: string): number => far.findIndex(({ home }) => made(file).startsWith(home));
-  const homesOf = [homeOf("boss-place.txt"), homeOf("aide-place.txt")];
-  expect(homesOf).toEqual(homesOf[0] === 0 ? [0, 1] : [1, 0]); // the two tasks ran on two workers
+  const [ann, bob] = ["ann\nuncommitted\nboss\n", "bob\nuncommitted\nboss\n"];
+  expect([made("ann.txt"), made("bob.txt"), made("seen.txt")]).toEqual([ann, bob, `${ann}${bob}deleted\n`]);
+  expect(readdirSync(near.workspace).filter((name) => name.startsWith("fresh-"))).toEqual([]);
+  const homeOf = (name: string): number => far.findIndex(({ home }) => made(`${name}-place.txt`).startsWith(home));
+  expect(new Set(aides.map(homeOf))).toEqual(new Set([0, 1])); // one of the two ran on another worker than their parent
   for (const { child, ended } of ours) {
     child.kill("SIGTERM");
     await ended;
