@@ -168,13 +168,11 @@ test("a type that reads without approval still asks before it fetches a page", a
 
 test("TOOL-01: an agent that may only read files can do nothing else, also when it calls a tool that it is not shown", async () => {
   const others = Object.keys(builtinTools).filter((name) => name !== "read_file");
-  for (let at = 0; at < others.length; at += 10) {
-    const { denied, ended, outcome } = await play(
-      others.slice(at, at + 10).map((name) => call(name, {})),
-      { agent: { tools: ["read_file"] }, permissions: { mode: "bypass" } },
-    );
-    expect([denied.length, ended.length, outcome?.status]).toEqual([others.slice(at, at + 10).length, 0, "ok"]);
-  }
+  const { denied, ended, outcome } = await play([{ calls: others.map((name) => ({ name, input: {} })) }], {
+    agent: { tools: ["read_file"] },
+    permissions: { mode: "bypass" },
+  });
+  expect([denied.length, ended.length, outcome?.status]).toEqual([others.length, 0, "ok"]);
 });
 
 test("TOOL-02: a star means every tool except delegation, and calls that change, run or send something are still judged", async () => {
@@ -209,10 +207,9 @@ test("TOOL-04, TOOL-05: a tool name that is spelled differently, looks similar, 
     "__proto__",
     "hasOwnProperty",
   ];
-  const { denied, outcome } = await play(
-    names.map((name) => call(name, { path: "a" })),
-    { permissions: { mode: "bypass" } },
-  );
+  const { denied, outcome } = await play([{ calls: names.map((name) => ({ name, input: { path: "a" } })) }], {
+    permissions: { mode: "bypass" },
+  });
   expect(denied.map(({ rule }) => rule)).toEqual(names.map(() => "no such tool"));
   expect(outcome).toMatchObject({ status: "ok" });
 });

@@ -186,8 +186,8 @@ test("the examples about agents, settings and trust run", async () => {
      subcrew agents show claude:reviewer
      subcrew agents convert .claude/agents/critic.md --to codex
      subcrew agents convert critic.md --to gemini --out .
-     subcrew agents disable designer
-     subcrew agents enable designer
+     subcrew agents disable reviewer
+     subcrew agents enable reviewer
      subcrew agents eject reviewer
      subcrew agents explain explore
      subcrew agents explain explore --as-tool
