@@ -65,7 +65,9 @@ function recordIn(line: string): DecodedLine | undefined {
   try {
     const { event, epoch } = parseJson(line, DEEPEST_RECORD) as Partial<DecodedLine>;
     if (typeof event?.seq !== "number" || typeof event.type !== "string" || typeof epoch !== "number") return undefined;
-    return newerFormat(event) !== undefined || isWellFormed(event) ? { event, epoch } : undefined;
+    // The first record of a newer version may have another form: it is refused by name, not as damage.
+    const isNewer = event.seq === 1 && newerFormat(event) !== undefined;
+    return isNewer || isWellFormed(event) ? { event, epoch } : undefined;
   } catch {
     return undefined;
   }

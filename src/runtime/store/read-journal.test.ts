@@ -8,6 +8,7 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import { machineDisk } from "../disk/disk.ts";
 import { readJournal } from "./read-journal.ts";
 import { JOURNAL_FILE } from "./layout.ts";
+import { newerFormat } from "./record-format.ts";
 
 describe("records of other versions", () => {
   test("LOG-08: records of a newer version are kept, skipped and reported", async () => {
@@ -22,6 +23,17 @@ describe("records of other versions", () => {
     expect(await journal.read()).toEqual([strange, note(2)]);
     await journal.close();
     expect(readFileSync(join(folder, JOURNAL_FILE), "utf8")).toContain('"whither":"elsewhere"');
+  });
+
+  test("a first record of a newer format is read in any form; a later record that claims one is damage", async () => {
+    const other = (seq: number): string =>
+      encodeLine({ ...note(seq), type: "run.started", format: 2, plan: 3 } as unknown as KeptEvent, 1);
+    const first = tempFolder();
+    writeFileSync(join(first, JOURNAL_FILE), other(1));
+    expect(newerFormat((await readJournal(first)).events[0])).toContain("format 2");
+    const later = tempFolder();
+    writeFileSync(join(later, JOURNAL_FILE), encodeLine(note(1), 1) + other(2) + encodeLine(note(3), 1));
+    await expect(readJournal(later)).rejects.toMatchObject({ code: "RUN_DAMAGED" });
   });
 
   test("CLK-03: timestamps that run backwards do not change the order", async () => {
