@@ -10,25 +10,26 @@ import type { Run } from "./run.ts";
 async function pausedInTheMiddle(): Promise<Readonly<{ events: string[]; spent: BelowSpent | undefined }>> {
   const events: Event[] = [];
   let spent: BelowSpent | undefined;
-  let run: Run | undefined;
+  const started: { run?: Run } = {};
   const perform: Perform = async (_, { emit, live }) => {
-    emit({ type: "turn.started", turn: 1, attempt: 1 });
+    emit({ type: "turn.started", turn: 1, model: "m" });
     live({ type: "text.delta", text: "The key hunter2-" });
     live({ type: "text.delta", text: "hunter2 is for " });
-    run?.pause("a break from hunter2-hunter2");
+    started.run?.pause("a break from hunter2-hunter2");
     live({ type: "text.delta", text: "the back " });
     live({ type: "tool.delta", call: "1", text: "read hunter2-hunter2" });
-    emit({ type: "tool.started", call: "2", tool: "read_file", input: {} });
+    emit({ type: "tool.started", call: "2", tool: "read_file", preview: "", effect: "read" });
     emit({ type: "tool.ended", call: "1", tool: "read_file", error: true, text: "", ms: 0 });
     emit({ type: "note", text: "not recorded" });
     return { status: "ok", output: "not recorded" };
   };
-  run = startRun({
+  const run = startRun({
     redactor: createRedactor(["hunter2-hunter2"]),
     engine: { perform },
     report: async (all) => void (spent = all),
     publish: (event) => void events.push(event),
   });
+  started.run = run;
   await run.then(
     () => {},
     () => {},
