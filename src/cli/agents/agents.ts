@@ -105,7 +105,7 @@ export const agents: CliCommand = {
       words: "[paths...]",
       usage: "[PATHS]",
       options: [
-        new Option("--format <format>", "output format").choices(["text", "json", "sarif"]).default("text"),
+        new Option("--format <format>", "output format").choices(["text", "json"]).default("text"),
         new Option("--strict", "treat warnings as errors"),
         new Option("--all", "also report notes that are neither errors nor warnings"),
         new Option("--fix", "correct quotes, lists and names of keys: shows the diff, then asks"),
@@ -116,7 +116,7 @@ export const agents: CliCommand = {
       examples: [
         ["subcrew agents lint .claude/agents", "the files of one folder"],
         ["subcrew agents lint --fix .claude/agents", "correct them after showing the diff"],
-        ["subcrew agents lint --format sarif > agents.sarif", "for a code scanner"],
+        ["subcrew agents lint --format json", "for a program"],
       ],
       notes: "Exit codes: 0 no errors, 1 errors, 2 a path does not exist.",
       act: later(async () => (await import("./lint.ts")).lint),

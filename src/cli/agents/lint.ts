@@ -7,7 +7,6 @@ import { terminalLine } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";
 import { stdoutLook } from "../base/terminal.ts";
 import { crewFor } from "../launch/start.ts";
-import { sarif } from "./sarif.ts";
 
 /** The command `subcrew agents lint [PATHS]`. */
 export async function lint(paths: readonly string[], flags: Flags): Promise<number> {
@@ -27,8 +26,6 @@ export async function lint(paths: readonly string[], flags: Flags): Promise<numb
   const near = problems.map((each) => (each.file === undefined ? each : { ...each, file: shown(each.file, cwd) }));
   if (flags.format === "json") {
     process.stdout.write(`${jsonText({ files: linted.files.length, ...counts, problems: near }, 2)}\n`);
-  } else if (flags.format === "sarif") {
-    process.stdout.write(`${jsonText(sarif(near), 2)}\n`);
   } else {
     text(near, flags);
     process.stderr.write(`${summary(linted, counts)}\n`);

@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { sarif } from "../../../src/cli/agents/sarif.ts";
 import { dialects } from "../../../src/formats/table.ts";
 import { dialectPlaceOf } from "../../../src/runtime/discovery/dialect-of-path.ts";
 import { discover } from "../../../src/runtime/discovery/discover.ts";
@@ -95,50 +94,4 @@ test("all files that are found are checked, also untrusted and invalid files and
       ["no-frontmatter", undefined],
     ]),
   );
-});
-
-test("SARIF output has all required fields of 2.1.0, and no unknown ones", () => {
-  const log = sarif([
-    { code: "bad-yaml", severity: "error", message: "Broken.", file: "a b/ü.md", line: 3, hint: "Mend it." },
-    { code: "no-effect", severity: "info", message: "So what." },
-    { code: "bad-yaml", severity: "warning", message: "Odd.", file: "/abs/x.md" },
-  ]);
-  expect(log).toEqual({
-    $schema: "https://json.schemastore.org/sarif-2.1.0.json",
-    version: "2.1.0",
-    runs: [
-      {
-        tool: {
-          driver: {
-            name: "subcrew",
-            semanticVersion: expect.stringMatching(/^\d+\.\d+\.\d+/),
-            rules: [
-              { id: "bad-yaml", shortDescription: { text: "Bad yaml" } },
-              { id: "no-effect", shortDescription: { text: "No effect" } },
-            ],
-          },
-        },
-        columnKind: "utf16CodeUnits",
-        results: [
-          {
-            ruleId: "bad-yaml",
-            ruleIndex: 0,
-            level: "error",
-            message: { text: "Broken. Mend it." },
-            locations: [
-              { physicalLocation: { artifactLocation: { uri: "a%20b/%C3%BC.md" }, region: { startLine: 3 } } },
-            ],
-          },
-          { ruleId: "no-effect", ruleIndex: 1, level: "note", message: { text: "So what." } },
-          {
-            ruleId: "bad-yaml",
-            ruleIndex: 0,
-            level: "warning",
-            message: { text: "Odd." },
-            locations: [{ physicalLocation: { artifactLocation: { uri: "file:///abs/x.md" } } }],
-          },
-        ],
-      },
-    ],
-  });
 });

@@ -193,7 +193,7 @@ test("the examples about agents, settings and trust run", async () => {
      subcrew agents explain explore --as-tool
      subcrew agents explain explore --model fast --tools read_file
      subcrew agents lint --fix .claude/agents
-     subcrew agents lint --format sarif > agents.sarif
+     subcrew agents lint --format json
      subcrew agents lint .claude/agents
      subcrew agents list --all
      subcrew agents list review
