@@ -88,14 +88,12 @@ export const agents: CliCommand = {
       words: "<agent>",
       usage: "AGENT",
       options: [
-        new Option("--as-tool", "print what a model that can start this agent reads about it, and its size in bytes"),
         ...callOptions(),
         presetOption(),
         ...placeOptions(),
       ],
       examples: [
         ["subcrew agents explain explore", "everything about one agent"],
-        ["subcrew agents explain explore --as-tool", "what a calling agent is told about it"],
         ["subcrew agents explain explore --model fast --tools read_file", "how these flags of a run would change it"],
       ],
       act: later(async () => (await import("./explain.ts")).explainAgentCommand),

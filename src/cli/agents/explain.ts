@@ -43,7 +43,6 @@ export async function explainAgentCommand([name = ""]: readonly string[], flags:
   const discovery = await crew.agents();
   const definition = findDefinition(discovery, name);
   const { found } = definition;
-  if (flags.asTool) return (await import("./as-tool.ts")).asTool(crew, found, flags);
   const explained = crew.masked(await crew.explain(found, callIn(flags)));
   const reach = reachOf(
     explained.agent,

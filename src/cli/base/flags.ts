@@ -76,7 +76,6 @@ export type Flags = PermissionFlags &
     project?: boolean;
     from?: string;
     raw?: boolean;
-    asTool?: boolean;
     revoke?: boolean;
     list?: boolean;
     agent?: string;

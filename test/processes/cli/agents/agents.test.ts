@@ -43,7 +43,6 @@ describe("subcrew agents", () => {
       ["agents", "show", "leaky", "--json"],
       ["agents", "explain", "leaky"],
       ["agents", "explain", "leaky", "--json"],
-      ["agents", "explain", "leaky", "--as-tool"],
       ["agents", "lint", "--all"],
       ["agents", "lint", file, "--format", "json"],
       ["skills"],
@@ -166,21 +165,6 @@ describe("one agent", () => {
   test("hidden characters are shown as escapes", async () => {
     const there = place({ ".agents/agents/x.md": agentFile("x").replace("Text", "Te\u202ext\u200b") });
     expect((await there.run(["agents", "show", "x"])).stdout).toContain("Te<U+202E>xt<U+200B> of x.");
-  });
-
-  test("explain --as-tool prints the text about an agent that models read, with its size", async () => {
-    const there = project();
-    const { code, stdout } = await there.run(["agents", "explain", "explore", "--as-tool"]);
-    expect(code).toBe(0);
-    expect(stdout).toMatch(/^explore {2}read-only/);
-    expect(stdout).toMatch(/^Task +\d+ bytes +schema \d+ bytes/m);
-    const json = JSON.parse((await there.run(["agents", "explain", "task", "--as-tool", "--json"])).stdout) as {
-      budget: number;
-      offered: { description: number; named: boolean }[];
-      delegates: { tool: string }[];
-    };
-    expect(json.offered.every(({ description, named }) => description <= json.budget && named)).toBe(true);
-    expect(json.delegates.map(({ tool }) => tool)).toEqual(["task"]);
   });
 
   test("explain prints everything, for people and for programs", async () => {

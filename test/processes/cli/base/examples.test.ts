@@ -190,7 +190,6 @@ test("the examples about agents, settings and trust run", async () => {
      subcrew agents enable reviewer
      subcrew agents eject reviewer
      subcrew agents explain explore
-     subcrew agents explain explore --as-tool
      subcrew agents explain explore --model fast --tools read_file
      subcrew agents lint --fix .claude/agents
      subcrew agents lint --format json
