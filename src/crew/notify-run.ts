@@ -97,8 +97,7 @@ async function tell(notice: Notice, { notify, network, env, log }: NotifyOptions
   const ways: readonly (readonly [string, Promise<unknown>])[] = [
     ...(notify?.command === undefined
       ? []
-      : [["command", ran("/bin/sh", ["-c", notify.command], notice, env)] as const]),
-    ...(notify?.desktop ? [["desktop", ran(...desktop(notice), notice, env)] as const] : []),
+      : [["command", ran(notify.command, notice, env)] as const]),
     ...(notify?.webhook === undefined ? [] : [["webhook", posted(notify.webhook, notice, { network, env })] as const]),
   ];
   const failed = async (how: string, error: unknown): Promise<void> => {
@@ -113,8 +112,8 @@ async function tell(notice: Notice, { notify, network, env, log }: NotifyOptions
   await Promise.all(ways.map(([how, done]) => done.catch((error: unknown) => failed(how, error))));
 }
 
-/** Runs a program of the user. Text of a run is never part of its command line, only of its variables and its input. */
-function ran(file: string, args: readonly string[], notice: Notice, env: NotifyOptions["env"]): Promise<void> {
+/** Runs a command of the user. Text of a run is never part of its command line, only of its variables and its input. */
+function ran(command: string, notice: Notice, env: NotifyOptions["env"]): Promise<void> {
   return new Promise((done, fail) => {
     const variables = {
       ...passedEnv(env, DESKTOP_VARIABLES),
@@ -125,7 +124,7 @@ function ran(file: string, args: readonly string[], notice: Notice, env: NotifyO
       SUBCREW_TITLE: terminalLine(notice.title),
       SUBCREW_TEXT: terminalLine(notice.text),
     };
-    const child = execFile(file, args, { env: variables, timeout: TIMEOUT_MS, maxBuffer: 1_000_000 }, (error) =>
+    const child = execFile("/bin/sh", ["-c", command], { env: variables, timeout: TIMEOUT_MS, maxBuffer: 1_000_000 }, (error) =>
       error ? fail(error) : done(),
     );
     child.stdin?.on("error", () => {}).end(`${JSON.stringify(notice)}\n`);
@@ -134,33 +133,6 @@ function ran(file: string, args: readonly string[], notice: Notice, env: NotifyO
 
 /** Environment variables that a program needs to show a message on the user's desktop. */
 const DESKTOP_VARIABLES = ["DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "XAUTHORITY"];
-
-function desktop({ event, title, text, status }: Notice): readonly [file: string, args: readonly string[]] {
-  const head = `subcrew: ${event === "needs-you" ? "needs you" : (status ?? "done")}`;
-  const body = [title, text]
-    .map(terminalLine)
-    .filter((part) => part !== "" && part !== "ok")
-    .join("\n");
-  if (process.platform === "darwin")
-    return [
-      "osascript",
-      [
-        "-e",
-        "on run argv",
-        "-e",
-        "display notification (item 2 of argv) with title (item 1 of argv)",
-        "-e",
-        "end run",
-        head,
-        body,
-      ],
-    ];
-  return ["notify-send", ["--app-name=subcrew", "--", head, withoutMarkup(body)]];
-}
-
-/** Escapes markup in a notification: desktops interpret it, and text of a model could add links and images. */
-const withoutMarkup = (text: string): string =>
-  text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 async function posted(
   url: string,

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -9,16 +9,12 @@ import { tempFolder } from "../support/temp-folder.ts";
 const QUESTION = "Proceed with $(touch pwned) or `touch pwned`?";
 
 /** Runs one task that asks something and then ends, with these settings. */
-async function runWith(
-  notify: object,
-  network?: object,
-  path = process.env["PATH"],
-): Promise<{ home: string; cwd: string }> {
+async function runWith(notify: object, network?: object): Promise<{ home: string; cwd: string }> {
   const [home, cwd] = [tempFolder(), tempFolder()];
   const crew = createCrew({
     home,
     cwd,
-    env: { PATH: path, HOME: tempFolder(), SECRET_TOKEN: "canary" },
+    env: { PATH: process.env["PATH"], HOME: tempFolder(), SECRET_TOKEN: "canary" },
     discover: false,
     agents: [defineAgent({ name: "worker", description: "works", instructions: "Work." })],
     models: { m: scripted({ calls: [{ name: "ask", input: { question: QUESTION } }] }, "done") },
@@ -63,20 +59,6 @@ test("notifications arrive in the order of their events, also when the first not
   await runWith({ command: slowly });
   expect(readFileSync(out, "utf8")).toBe("needs-you\ndone\n");
 });
-
-test.skipIf(process.platform !== "linux")(
-  "the desktop notification uses the system's own program, and no text is markup or an option of it",
-  async () => {
-    const folder = tempFolder();
-    const out = join(folder, "notices");
-    writeFileSync(join(folder, "notify-send"), `#!/bin/sh\nprintf '%s\\n' "$@" >> '${out}'\n`, { mode: 0o755 });
-    await runWith({ desktop: true }, undefined, `${folder}:${process.env["PATH"]}`);
-    expect(readFileSync(out, "utf8").trim().split("\n")).toEqual([
-      ...["--app-name=subcrew", "--", "subcrew: needs you", "Go on &lt;b&gt;now&lt;/b&gt; &amp; here.", QUESTION],
-      ...["--app-name=subcrew", "--", "subcrew: ok", "Go on &lt;b&gt;now&lt;/b&gt; &amp; here."],
-    ]);
-  },
-);
 
 test("a webhook gets the same notice through the guarded network, and a failure is reported", async () => {
   const got: string[] = [];

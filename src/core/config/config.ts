@@ -100,7 +100,6 @@ export const config = z.strictObject({
         .url({ protocol: /^https?$/ })
         .optional()
         .describe("webhook URL that receives the same JSON; a non-public address must be listed in network.allowHosts"),
-      desktop: z.boolean().optional().describe("true: show a desktop notification (notify-send, osascript)"),
     })
     .optional()
     .describe("notifications when a run needs you or is done (default: off)"),
