@@ -10,18 +10,6 @@ import { terminal } from "./base/terminal.ts";
 import { unknownCode, unknownCommand } from "./base/usage.ts";
 import { showOnlyVisible } from "./base/visible-output.ts";
 import { commands } from "./commands.ts";
-import type { VersionCheck } from "./setup/newer-version.ts";
-
-/** Commands whose output other programs read; a notice about a new version would disturb them. */
-const SILENT = new Set(["complete", "completion", "background-run", "mcp", "acp", "a2a", "worker"]);
-
-/** Looks for a newer version where a person reads the notice: at a terminal, and not in CI. */
-async function versionCheck(argv: readonly string[]): Promise<VersionCheck | undefined> {
-  const isRead = process.stderr.isTTY && !process.env["CI"] && !argv.includes("--json") && !argv.includes("--quiet");
-  if (!isRead || argv[0] === undefined || SILENT.has(argv[0])) return undefined;
-  const { checkVersion } = await import("./setup/newer-version.ts");
-  return checkVersion(Date.now());
-}
 
 /** Runs a command line and returns its exit code. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -116,8 +104,4 @@ endWithTerminal();
 for (const stream of [process.stdout, process.stderr]) if (stream.isTTY) showOnlyVisible(stream);
 muteConsole();
 process.on("uncaughtException", (error) => void leave(failWith(error)));
-const checking = await versionCheck(args).catch(() => undefined);
-const code = await main(args).catch(failWith);
-const notice = await checking?.end().catch(() => undefined);
-if (notice !== undefined) process.stderr.write(`${notice}\n`);
-await leave(code);
+await leave(await main(args).catch(failWith));

@@ -103,10 +103,6 @@ export const config = z.strictObject({
     })
     .optional()
     .describe("notifications when a run needs you or is done (default: off)"),
-  updates: z
-    .enum(["on", "off"])
-    .optional()
-    .describe("whether to check for a newer version, at most once a day and only at a terminal (default: on)"),
   model: models.optional().describe("default model, or several in order of preference"),
   tiers: z
     .strictObject(Object.fromEntries(tierNames.map((name) => [name, tierModels])) as Tiers)
