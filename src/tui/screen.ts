@@ -12,8 +12,6 @@ export type ScreenTerminal = Readonly<{
    * does.
    */
   readonly wrapsCursorRow?: boolean;
-  /** Called before the cursor is hidden, and after it was shown again. */
-  cursorHidden?(isHidden: boolean): void;
 }>;
 
 /** The content of one drawing: lines for the scrollback, the rows below them, and the cursor position in those rows. */
@@ -88,13 +86,7 @@ export class Screen {
   close(): void {
     this.clear();
     if (this.#hidden) this.#terminal.write(`${ESC}[?25h`);
-    this.#hide(false);
-  }
-
-  #hide(isHidden: boolean): void {
-    if (this.#hidden === isHidden) return;
-    this.#hidden = isHidden;
-    this.#terminal.cursorHidden?.(isHidden);
+    this.#hidden = false;
   }
 
   /** Moves the cursor to the first row. A terminal that became narrower may have wrapped the rows again. */
@@ -110,11 +102,11 @@ export class Screen {
     if (!cursor) {
       this.#at = { row: last, column: widthOf(stripVTControlCharacters(rows[last] ?? "")) };
       const hide = this.#hidden ? "" : `${ESC}[?25l`;
-      this.#hide(true);
+      this.#hidden = true;
       return hide;
     }
     const show = this.#hidden ? `${ESC}[?25h` : "";
-    this.#hide(false);
+    this.#hidden = false;
     this.#at = { row: cursor.row, column: cursor.column };
     const up = last - cursor.row;
     return `${up > 0 ? `${ESC}[${up}A` : ""}\r${cursor.column > 0 ? `${ESC}[${cursor.column}C` : ""}${show}`;

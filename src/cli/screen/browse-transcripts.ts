@@ -11,7 +11,6 @@ import type { Highlight } from "../../tui/markdown/options.ts";
 import { createRawInput } from "../terminal/raw-input.ts";
 import { restoreOnEnd } from "../terminal/restore-terminal.ts";
 import { stderrScreen } from "../terminal/stderr-screen.ts";
-import { guardTerminal } from "../terminal/terminal-guard.ts";
 
 const ALTERNATE_ON = "\u001b[?1049h\u001b[2J\u001b[H";
 const ALTERNATE_OFF = "\u001b[?1049l";
@@ -63,16 +62,12 @@ export async function browseTranscripts(
       leave();
       done();
     };
-    const enter = (): void => {
-      guardTerminal("alternate", true);
-      stderr.write(ALTERNATE_ON);
-    };
+    const enter = (): void => void stderr.write(ALTERNATE_ON);
     const leave = (): void => {
       if (!shown) return;
       shown = false;
       screen.close();
       stderr.write(ALTERNATE_OFF);
-      guardTerminal("alternate", false);
     };
     const input = createRawInput({
       key: (key) => {

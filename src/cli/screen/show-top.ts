@@ -16,7 +16,6 @@ import { askedCall } from "../terminal/asked-call.ts";
 import { questionLines } from "../terminal/questions.ts";
 import { createRawInput } from "../terminal/raw-input.ts";
 import { restoreOnEnd } from "../terminal/restore-terminal.ts";
-import { guardTerminal } from "../terminal/terminal-guard.ts";
 import { carryOut, notification } from "./act.ts";
 import { followRuns } from "../../crew/follow-runs.ts";
 import { pageLines } from "./pages.ts";
@@ -40,10 +39,7 @@ const codes = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 export async function showTop(crew: Crew, { look, run, everywhere, notify }: TopOptions): Promise<number> {
   const { stderr } = process;
   const over = new AbortController();
-  const screen = new FieldScreen(
-    (text) => stderr.write(text),
-    (isTaken) => guardTerminal("fields", isTaken),
-  );
+  const screen = new FieldScreen((text) => stderr.write(text));
   let view: TopView = { ...firstView, everywhere };
   let seen: readonly TopRow[] = [];
   let opened: (PageView & Readonly<{ row: TopRow; seq: number; readAt: number }>) | undefined;

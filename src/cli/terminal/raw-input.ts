@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { StringDecoder } from "node:string_decoder";
-import { guardTerminal } from "./terminal-guard.ts";
 import { terminalJob } from "./terminal-job.ts";
 import { createKeyDecoder, type Key } from "../../tui/input/keys.ts";
 
@@ -114,8 +113,6 @@ export function createRawInput(options: RawInputOptions): RawInput {
       return;
     }
     held = true;
-    guardTerminal("keys", true);
-    if (paste) guardTerminal("paste", true);
     // Node skips a terminal mode that it has set before, even if a shell has changed the mode since
     stdin.setRawMode(false);
     stdin.setRawMode(true);
@@ -128,8 +125,6 @@ export function createRawInput(options: RawInputOptions): RawInput {
     held = false;
     clearTimeout(timer);
     stdin.off("data", read).off("end", closed).off("error", closed).pause();
-    if (paste) guardTerminal("paste", false);
-    guardTerminal("keys", false);
   };
   const drop = (): void => {
     if (!held) return;

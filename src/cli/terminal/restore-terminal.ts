@@ -1,7 +1,6 @@
 /**
  * Signals that end a process unless it handles them, and that leave time to restore the terminal. Processor faults
- * (SIGSEGV, SIGBUS, ...) are excluded: after a handler the same instruction would fault again, for ever. After
- * processor faults and SIGKILL, `terminal-guard.ts` restores the terminal.
+ * (SIGSEGV, SIGBUS, ...) are excluded: after a handler the same instruction would fault again, for ever.
  */
 const ENDING = [
   "SIGABRT",

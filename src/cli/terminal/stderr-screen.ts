@@ -1,5 +1,4 @@
 import { Screen } from "../../tui/screen.ts";
-import { guardTerminal } from "./terminal-guard.ts";
 
 /** The rows at the bottom of the terminal that standard error is connected to. */
 export function stderrScreen(): Screen {
@@ -7,7 +6,6 @@ export function stderrScreen(): Screen {
   return new Screen(
     Object.assign(Object.create(stderr) as typeof stderr, {
       write: (text: string) => stderr.write(text),
-      cursorHidden: (isHidden: boolean) => guardTerminal("cursor", isHidden),
       wrapsCursorRow: process.env["TERM_PROGRAM"] !== "vscode",
     }),
   );

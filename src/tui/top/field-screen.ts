@@ -19,15 +19,12 @@ export type FieldFrame = Readonly<{
  */
 export class FieldScreen {
   readonly #write: (text: string) => unknown;
-  readonly #taken: (isTaken: boolean) => void;
   #shown: FieldFrame | undefined;
   #cursor = "";
   #open = false;
 
-  /** `taken` is called before the terminal is taken over, and after it was restored. */
-  constructor(write: (text: string) => unknown, taken: (isTaken: boolean) => void = () => {}) {
+  constructor(write: (text: string) => unknown) {
     this.#write = write;
-    this.#taken = taken;
   }
 
   /** Shows a frame. Writes nothing when nothing changed. */
@@ -39,7 +36,6 @@ export class FieldScreen {
     this.#shown = frame;
     if (!fresh && body === "" && cursor === this.#cursor && frame.title === before.title) return;
     const start = this.#open ? "" : ENTER;
-    if (!this.#open) this.#taken(true);
     const title = frame.title === undefined || frame.title === before?.title ? "" : `${ESC}]2;${frame.title}\u0007`;
     const hide = this.#cursor.endsWith("h") ? `${ESC}[?25l` : "";
     this.#open = true;
@@ -51,7 +47,6 @@ export class FieldScreen {
   close(): void {
     this.#shown = undefined;
     if (this.#open) this.#write(LEAVE);
-    if (this.#open) this.#taken(false);
     this.#open = false;
     this.#cursor = "";
   }
@@ -64,7 +59,7 @@ const ESC = "\u001b";
  */
 const ENTER = `${ESC}[22;0t${ESC}[?1049h${ESC}[?7l`;
 /** Leaves the alternate screen, undoes the changes of `ENTER` and shows the cursor. */
-export const LEAVE = `${ESC}[?7h${ESC}[?1049l${ESC}[?25h${ESC}[23;0t`;
+const LEAVE = `${ESC}[?7h${ESC}[?1049l${ESC}[?25h${ESC}[23;0t`;
 
 const place = (row: number, column: number): string => `${ESC}[${row + 1};${column + 1}H`;
 
