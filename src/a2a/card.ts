@@ -7,12 +7,7 @@ export type Card = Readonly<{
   url: string;
   version: string;
   needsToken: boolean;
-  /** The URL of the public keys that verify the card's signature. */
-  keysUrl: string;
 }>;
-
-/** The path at which the server publishes the keys that verify its cards. */
-export const KEYS_PATH = ".well-known/jwks.json";
 
 export function cardFor({ name, description }: Readonly<{ name: string; description: string }>, base: string): Card {
   const about = description.trim() || `The agent ${name}.`;
@@ -22,6 +17,5 @@ export function cardFor({ name, description }: Readonly<{ name: string; descript
     url: `${base}/${encodeURIComponent(name)}`,
     version,
     needsToken: true,
-    keysUrl: `${base}/${KEYS_PATH}`,
   };
 }

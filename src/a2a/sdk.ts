@@ -3,7 +3,6 @@ import type { A2ARequestHandler } from "@a2a-js/sdk/server";
 import { z } from "zod";
 import type { RemoteUpdate } from "../core/net/a2a.ts";
 import { CrewError, messageOf } from "../core/schema/error.ts";
-import type { CardKey } from "./card-key.ts";
 import type { Card } from "./card.ts";
 import type { Push, PushConfig, WritePush } from "./push.ts";
 import { isTaskError, type TaskErrorCode } from "./task-error.ts";
@@ -24,23 +23,15 @@ export type Protocol = Readonly<{
     request: Readonly<{ who: TaskOwner; version: string | undefined; card: Card }>,
   ): Promise<RpcReply>;
   /** The agent card in the format of that protocol version. */
-  card(card: Card, version: string | undefined): Promise<unknown>;
+  card(card: Card, version: string | undefined): unknown;
   writePush: WritePush;
 }>;
 
 type Sdk = Awaited<ReturnType<typeof load>>;
 
 /** Loads the A2A library, which parses and writes messages, and connects it to the server's tasks. */
-export async function loadProtocol(
-  parts: Readonly<{ tasks(): Tasks; push(): Push; signing?: CardKey | undefined }>,
-): Promise<Protocol> {
+export async function loadProtocol(parts: Readonly<{ tasks(): Tasks; push(): Push }>): Promise<Protocol> {
   const sdk = await load();
-  /** Cards of the old version are not signed, because its signatures cover another form of the card. */
-  const signed = async (card: AgentCard, { keysUrl }: Card): Promise<AgentCard> => {
-    if (!parts.signing) return card;
-    const { key, alg, kid } = parts.signing;
-    return sdk.core.generateAgentCardSignature(key, { alg, kid, typ: "JOSE", jku: keysUrl })(card);
-  };
   return {
     handle: async (body, { who, version, card }) => {
       const request = parsed(body);
@@ -72,8 +63,7 @@ export async function loadProtocol(
         error: mapped(error),
       }));
     },
-    card: async (card, version) =>
-      version?.startsWith("1") ? sdk.core.AgentCard.toJSON(await signed(cardOf(card), card)) : oldCardOf(card),
+    card: (card, version) => (version?.startsWith("1") ? sdk.core.AgentCard.toJSON(cardOf(card)) : oldCardOf(card)),
     writePush: async (update, version) => {
       const serializer =
         version === "0.3"

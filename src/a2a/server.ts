@@ -8,8 +8,7 @@ import type { RunOptions } from "../crew/run-options.ts";
 import type { Crew } from "../crew.ts";
 import type { NetworkRules } from "../runtime/network/guarded-fetch.ts";
 import { openServer, type RunningServer, readJsonBody } from "../runtime/network/loopback-server.ts";
-import { type Card, cardFor, KEYS_PATH } from "./card.ts";
-import { type CardKey, cardKey } from "./card-key.ts";
+import { type Card, cardFor } from "./card.ts";
 import { createPush, type Push } from "./push.ts";
 import { loadProtocol, type Protocol } from "./sdk.ts";
 import type { A2aRun } from "./served-run.ts";
@@ -29,8 +28,6 @@ export type A2aServerOptions = Readonly<{
   publicCards?: boolean;
   /** The public URL of the server, if it differs from the address that the server listens on. */
   publicUrl?: string;
-  /** Signs the cards with this private key, in PEM form. */
-  signingKey?: string;
   /** Addresses that push notifications may use besides the public internet. */
   network?: NetworkRules;
   /** Environment variables that may name a proxy and certificate authorities for push notifications. */
@@ -61,17 +58,13 @@ export async function serveA2a(crew: Crew, options: A2aServerOptions): Promise<A
     ...(publicUrl !== undefined && { hosts: [new URL(publicUrl).host] }),
     ...defined({ host, port }),
   };
-  const signing = options.signingKey === undefined ? undefined : cardKey(options.signingKey);
-  const isKeys = (url = "/"): boolean =>
-    signing !== undefined && new URL(url, "http://here").pathname === `/${KEYS_PATH}`;
-  const { tasks, push, protocol } = await parts(crew, { ...options, signing }, names);
+  const { tasks, push, protocol } = await parts(crew, options, names);
   const serving: RunningServer = await openServer({
     ...open,
     tokens,
     onError,
-    isOpen: ({ method, url = "/" }) => method === "GET" && ((publicCards && url.endsWith(`/${CARD}`)) || isKeys(url)),
+    isOpen: ({ method, url = "/" }) => publicCards && method === "GET" && url.endsWith(`/${CARD}`),
     handle: async (request, response, caller) => {
-      if (request.method === "GET" && isKeys(request.url)) return json(response, { keys: [signing?.jwk] });
       const base = publicUrl?.replace(/\/+$/, "") ?? serving.url;
       const found = routeOf(request, names);
       if (!found) return void response.writeHead(404).end();
@@ -97,11 +90,11 @@ type Parts = Readonly<{ tasks: Tasks; push: Push; protocol: Protocol }>;
 
 async function parts(
   crew: Crew,
-  { network, env, signing, run, onError = () => {} }: A2aServerOptions & Readonly<{ signing: CardKey | undefined }>,
+  { network, env, run, onError = () => {} }: A2aServerOptions,
   names: readonly string[],
 ): Promise<Parts> {
   const made: { tasks?: Tasks; push?: Push } = {};
-  const protocol = await loadProtocol({ tasks: () => made.tasks!, push: () => made.push!, signing });
+  const protocol = await loadProtocol({ tasks: () => made.tasks!, push: () => made.push! });
   const rules = network ?? crew.settings.config.network;
   const push = createPush({
     kept: crew.kept,
@@ -178,7 +171,7 @@ async function answer(
 ): Promise<void> {
   const given = request.headers["a2a-version"];
   const version = typeof given === "string" ? given : undefined;
-  if (isCard) return json(response, await protocol.card(card, version), { vary: "A2A-Version" });
+  if (isCard) return json(response, protocol.card(card, version), { vary: "A2A-Version" });
   const reply = await protocol.handle(await readJsonBody(request), { who, version, card });
   if (!(Symbol.asyncIterator in reply)) return json(response, reply);
   const events = reply as AsyncGenerator<unknown, void>;

@@ -95,9 +95,7 @@ function noticeOf(event: Event, state: Drive["state"]): Notice | undefined {
 /** Sends a notification through every channel of the settings. A failure is logged and has no other effect. */
 async function tell(notice: Notice, { notify, network, env, log }: NotifyOptions): Promise<void> {
   const ways: readonly (readonly [string, Promise<unknown>])[] = [
-    ...(notify?.command === undefined
-      ? []
-      : [["command", ran(notify.command, notice, env)] as const]),
+    ...(notify?.command === undefined ? [] : [["command", ran(notify.command, notice, env)] as const]),
     ...(notify?.webhook === undefined ? [] : [["webhook", posted(notify.webhook, notice, { network, env })] as const]),
   ];
   const failed = async (how: string, error: unknown): Promise<void> => {
@@ -124,8 +122,11 @@ function ran(command: string, notice: Notice, env: NotifyOptions["env"]): Promis
       SUBCREW_TITLE: terminalLine(notice.title),
       SUBCREW_TEXT: terminalLine(notice.text),
     };
-    const child = execFile("/bin/sh", ["-c", command], { env: variables, timeout: TIMEOUT_MS, maxBuffer: 1_000_000 }, (error) =>
-      error ? fail(error) : done(),
+    const child = execFile(
+      "/bin/sh",
+      ["-c", command],
+      { env: variables, timeout: TIMEOUT_MS, maxBuffer: 1_000_000 },
+      (error) => (error ? fail(error) : done()),
     );
     child.stdin?.on("error", () => {}).end(`${JSON.stringify(notice)}\n`);
   });

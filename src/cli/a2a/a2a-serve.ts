@@ -1,10 +1,9 @@
 import { serveA2a } from "../../a2a/server.ts";
-import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { probeSandbox } from "../../runtime/commands/probe-sandbox.ts";
-import { readNamedFile } from "../../runtime/disk/regular-file.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 import { onSignals } from "../terminal/signals.ts";
@@ -12,7 +11,7 @@ import { newToken, tokensIn } from "./token-file.ts";
 
 /** Serves agents over A2A until a signal arrives. */
 export async function serveA2aCommand(flags: Flags): Promise<number> {
-  const { host, port, url, tokenFile, publicCards, signKey } = flags;
+  const { host, port, url, tokenFile, publicCards } = flags;
   const crew = await crewFor({ ...flags, ...(await withoutShell(flags)) });
   const tokens = tokenFile === undefined ? { caller: newToken() } : await tokensIn(tokenFile);
   const stop = new AbortController();
@@ -22,7 +21,6 @@ export async function serveA2aCommand(flags: Flags): Promise<number> {
     tokens,
     ...defined({ host, port, publicUrl: url }),
     ...(publicCards && { publicCards }),
-    ...(signKey !== undefined && { signingKey: await keyIn(signKey) }),
     env: process.env,
     run: {
       unattended: flags.unattended === true,
@@ -64,14 +62,4 @@ export async function serveA2aCommand(flags: Flags): Promise<number> {
 async function withoutShell({ sandbox, deny = [] }: Flags): Promise<Pick<Flags, "deny">> {
   if (sandbox !== undefined || (await probeSandbox()).level === "full") return { deny };
   return { deny: [...deny, "bash"] };
-}
-
-async function keyIn(file: string): Promise<string> {
-  return readNamedFile(file).catch((error: unknown) => {
-    throw new CrewError(
-      "BAD_FILE",
-      `The key file ${file} cannot be read: ${messageOf(error)}`,
-      "Check the file and its permissions.",
-    );
-  });
 }

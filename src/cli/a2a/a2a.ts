@@ -24,7 +24,6 @@ export const a2a: CliCommand = {
         "--token-file <file>",
         "file with a name and a token of a client per line; created if it does not exist",
       ),
-      new Option("--sign-key <file>", "sign the agent cards with the private key in this PEM file"),
       new Option("--public-cards", "agent cards can be read without a token"),
     ].map((option) => option.helpGroup(SERVE)),
     ...runningOptions().filter(({ long }) => kept.has(long ?? "")),

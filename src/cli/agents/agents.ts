@@ -87,11 +87,7 @@ export const agents: CliCommand = {
       description: "Says where each field of an agent comes from, which tools and which model result, and why.",
       words: "<agent>",
       usage: "AGENT",
-      options: [
-        ...callOptions(),
-        presetOption(),
-        ...placeOptions(),
-      ],
+      options: [...callOptions(), presetOption(), ...placeOptions()],
       examples: [
         ["subcrew agents explain explore", "everything about one agent"],
         ["subcrew agents explain explore --model fast --tools read_file", "how these flags of a run would change it"],

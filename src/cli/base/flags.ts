@@ -146,7 +146,6 @@ export type Flags = PermissionFlags &
 
     /** The flags of `a2a`. */
     publicCards?: boolean;
-    signKey?: string;
     url?: string;
 
     /** The flag of every command. */
