@@ -11,9 +11,8 @@ import { parseFilter, stateWords } from "../../core/view/row-filter.ts";
 import { type Group, groups } from "../../core/view/row-groups.ts";
 import { movesOf } from "../../core/schedule/moves.ts";
 import { remembering } from "../remember.ts";
-import { graphRows, inGraphOrder } from "./graph.ts";
 import { help } from "./help.ts";
-import { rowFields, signOf } from "./row-fields.ts";
+import { rowFields } from "./row-fields.ts";
 import { diffPaint, fieldOf, layoutFor } from "./layout.ts";
 import { type RowOptions, rowsOf, type ShownRun, type TopRow } from "../../core/view/run-rows.ts";
 import { indexOfSelected, nextShape, selectedRow, type TopView, type Typing } from "./view.ts";
@@ -43,13 +42,8 @@ export type ListedRows = Readonly<{
 }>;
 
 /** Lists the rows of the runs and applies the filter. */
-export function listedRows({ runs, one }: TopState, { shape, filter, graphOf }: TopView): ListedRows {
+export function listedRows({ runs, one }: TopState, { shape, filter }: TopView): ListedRows {
   const { matches, unknown } = parseFilter(filter);
-  if (shape === "graph") {
-    const run = runs.find(({ id }) => id === graphOf) ?? runs[0];
-    const nodes = run ? rowsOf([run], { one: true, shape: "flat" }) : [];
-    return { rows: inGraphOrder(matches ? nodes.filter(matches) : nodes), all: nodes, unknown };
-  }
   const options: RowOptions = { one, shape };
   const all = rowsOf(runs, options);
   if (!matches) return { rows: all, all, unknown };
@@ -79,9 +73,8 @@ export function topFrame(
   const { columns, height, look } = canvas;
   const selected = selectedRow(rows, view);
   const { counts } = partsOf(all);
-  const isTable = view.mode.kind !== "help" && view.shape !== "graph";
   const title = titleRow(state.title, state.one, counts, columns, look);
-  const head = isLow(height) ? [title] : [title, isTable ? headingRow(columns, look) : NO_FIELDS];
+  const head = isLow(height) ? [title] : [title, view.mode.kind === "help" ? NO_FIELDS : headingRow(columns, look)];
   const keys = view.mode.kind === "list" && keysRows(...keysOf(state, view, selected), columns, look);
   const tall = keys || footRows(view, { ...canvas, inRow: isInRow(view) });
   const low = view.mode.kind === "confirm" ? tall.rows.slice(-1) : tall.rows.slice(0, 1);
@@ -91,11 +84,8 @@ export function topFrame(
   const body =
     view.mode.kind === "help"
       ? helpRows(canvas, room)
-      : view.shape === "graph"
-        ? graphBody(rows, view, { ...canvas, height: room - peek.length })
-        : listRows(rows, view, { ...canvas, height: room - peek.length });
+      : listRows(rows, view, { ...canvas, height: room - peek.length });
   const hidden = [
-    ...(body.outside ? [`${body.outside} outside of the screen`] : []),
     ...(body.above > 0 ? [`${body.above} above`] : []),
     ...(body.below > 0 ? [`${body.below} below`] : []),
     ...(all.length > rows.length ? [`${all.length - rows.length} do not match "${terminalLine(view.filter)}"`] : []),
@@ -179,34 +169,9 @@ type Body = Readonly<{
   rows: readonly Row[];
   above: number;
   below: number;
-  outside?: number;
   /** The position of the cursor, in the row where an answer is typed. */
   cursor?: Readonly<{ row: number; column: number }>;
 }>;
-
-/** The graph of one run, with the activity of the selected node in the last row. */
-function graphBody(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body {
-  const { columns, height, look, now } = canvas;
-  if (rows.length === 0) return nothingListed(view, canvas);
-  const selected = selectedRow(rows, view);
-  const { rows: lines, hidden } = graphRows(rows, {
-    columns,
-    height: Math.max(1, height - 2),
-    look,
-    selected: view.selected,
-    sign: (row) => signOf(row, look),
-  });
-  const about = selected ? [selected.name, cellOf(selected, "agent", now), cellOf(selected, "doing", now)] : [];
-  return {
-    rows: [...lines, NO_FIELDS, line(about.filter((part) => part !== "").join(look.signs.dot), canvas)].slice(
-      0,
-      height,
-    ),
-    above: 0,
-    below: 0,
-    outside: hidden,
-  };
-}
 
 const nothingListed = (view: TopView, canvas: Canvas): Body => ({
   rows: [line(view.filter === "" ? "Nothing to show." : "No row matches the filter. Esc clears it.", canvas)],
@@ -253,8 +218,8 @@ function listRows(rows: readonly TopRow[], view: TopView, canvas: Canvas): Body 
 }
 
 /** True when the typed text is shown in the row that it belongs to. */
-const isInRow = ({ mode, shape, selected }: TopView): boolean =>
-  mode.kind === "typing" && mode.what !== "filter" && shape !== "graph" && mode.row?.key === selected;
+const isInRow = ({ mode, selected }: TopView): boolean =>
+  mode.kind === "typing" && mode.what !== "filter" && mode.row?.key === selected;
 
 /** The typed text, in the columns after the name. */
 function typedField(
@@ -296,7 +261,7 @@ const groupPaints = remembering(({ colors }: Look): Readonly<Record<Group, NonNu
  * need. A question is shown whenever there is space.
  */
 function peekHeight(view: TopView, rows: readonly TopRow[], selected: TopRow, room: number): number {
-  const free = view.shape === "graph" ? 0 : room - rows.length - partsOf(rows).starts.length - 1;
+  const free = room - rows.length - partsOf(rows).starts.length - 1;
   if (view.peek) return Math.max(Math.floor(room / 2), free);
   return selected.group === "needs you" && view.mode.kind !== "help" && free >= LEAST_PEEK ? free : 0;
 }

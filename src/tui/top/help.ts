@@ -15,7 +15,7 @@ export const help: readonly (readonly [string, string])[] = [
   ["r", "retry failed tasks, in the background"],
   ["d", "the diff of the task or run"],
   ["c", "copy the shell command that does the same"],
-  ["t", "tree, list, or graph of the run; left, right follow its lines"],
+  ["t", "tree or list"],
   ["e", "show runs of this project or of all projects"],
   ["q, Esc", "back, quit; runs continue"],
 ];

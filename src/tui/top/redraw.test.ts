@@ -149,7 +149,7 @@ const step = fc.oneof(
     arbitrary: fc.record({
       view: fc.oneof(
         fc.record({ selected: path.map((each) => `run_1/${each}`) }),
-        fc.record({ shape: fc.constantFrom<TopView["shape"]>("tree", "flat", "graph") }),
+        fc.record({ shape: fc.constantFrom<TopView["shape"]>("tree", "flat") }),
         fc.record({ peek: fc.boolean() }),
         fc.record({ filter: fc.constantFrom("", "is:working", "a") }),
       ),

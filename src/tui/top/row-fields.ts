@@ -151,7 +151,7 @@ function secondsOf({ node, run, path }: TopRow, now: number): number {
 }
 
 /** The symbol of a row, which shows its group and its result. */
-export function signOf(
+function signOf(
   { group, node, run, path }: TopRow,
   { colors, signs }: Look,
 ): Readonly<{ text: string; paint: (text: string) => string }> {

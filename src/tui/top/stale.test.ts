@@ -185,7 +185,6 @@ const cases: Readonly<Record<string, Case>> = {
     change: asks("May I?\nReally?"),
   },
   "the matches of a filter": { view: { filter: "is:done" }, before: [started("b")], change: ended("b") },
-  "the sign of a node in the graph": { view: { shape: "graph" }, before: [started("b")], change: ended("b") },
 };
 
 const plan = {
@@ -208,7 +207,7 @@ test.each(Object.entries(cases))("the screen shows a change: %s", (_, { before =
   const facts = [begun, started("a"), ...before];
   const isFact = "type" in change;
   const all = eventsOf(isFact ? [...facts, change] : facts);
-  const view: TopView = { ...firstView, selected: one === false ? "run_1" : "run_1/a", graphOf: "run_1", ...seen };
+  const view: TopView = { ...firstView, selected: one === false ? "run_1" : "run_1/a", ...seen };
   const drawn = (
     run: ShownRun,
     { now = 5_000, hidden = [] }: Beside,

@@ -3,7 +3,6 @@ import { defined } from "../../core/text/defined.ts";
 import { edit, type TextEditor, emptyEditor, withText } from "../input/editor.ts";
 import type { Key } from "../input/keys.ts";
 import { commandFor, type RowAction, rowActions } from "../../core/view/row-actions.ts";
-import { besideInGraph } from "./graph.ts";
 import type { ShownRun, TopRow } from "../../core/view/run-rows.ts";
 
 /** The state of the screen that the person controls: selection, filter, list form, and typed text. */
@@ -16,9 +15,7 @@ export type TopView = Readonly<{
   /** The position of the selected row; the arrow keys continue from it when the row has disappeared. */
   at: number;
   filter: string;
-  shape: "tree" | "flat" | "graph";
-  /** The run shown as a graph. */
-  graphOf: string | undefined;
+  shape: "tree" | "flat";
   /** True when runs of all projects are listed, not only runs of this project. */
   everywhere: boolean;
   peek: boolean;
@@ -46,7 +43,6 @@ export const firstView: TopView = {
   at: 0,
   filter: "",
   shape: "tree",
-  graphOf: undefined,
   everywhere: false,
   peek: false,
   note: "",
@@ -125,12 +121,8 @@ export function press(rows: readonly TopRow[], view: TopView, key: Key, page: nu
 
 const LIST: TopMode = { kind: "list" };
 
-/** The order in which a key switches between the forms of the list: for each form, the next form. */
-export const nextShape: Readonly<Record<TopView["shape"], TopView["shape"]>> = {
-  tree: "flat",
-  flat: "graph",
-  graph: "tree",
-};
+/** The form of the list that a key switches to. */
+export const nextShape: Readonly<Record<TopView["shape"], TopView["shape"]>> = { tree: "flat", flat: "tree" };
 
 function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: number): Pressed {
   const move = moves[key.name];
@@ -152,12 +144,6 @@ function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: n
       return type("filter", view.filter);
     case "t":
       return { view: reshaped(view, row) };
-    case "left":
-    case "right": {
-      const beside =
-        view.shape === "graph" && row ? besideInGraph(rows, row.key, key.name === "right" ? 1 : -1) : undefined;
-      return { view: beside === undefined ? view : { ...view, selected: beside } };
-    }
     case "e":
       return { view: { ...view, everywhere: !view.everywhere } };
     case " ":
@@ -174,13 +160,9 @@ function pressedInList(rows: readonly TopRow[], view: TopView, key: Key, page: n
 const ANSWERS: ReadonlySet<RowAction["does"]> = new Set(["allow", "always", "network", "deny", "answer"]);
 const isAnswer = ({ does }: RowAction): boolean => ANSWERS.has(does);
 
-/**
- * Switches to the next form. The graph shows the run of the selected row; the row stays selected if the new form
- * contains it.
- */
+/** Switches to the other form. The row stays selected if the new form contains it. */
 function reshaped(view: TopView, row: TopRow | undefined): TopView {
-  const shape = nextShape[view.shape];
-  const next: TopView = { ...view, shape, graphOf: shape === "graph" ? row?.run.id : undefined };
+  const next: TopView = { ...view, shape: nextShape[view.shape] };
   return row?.path === "" ? { ...next, selected: undefined, at: 0 } : next;
 }
 

@@ -182,7 +182,7 @@ function* shownBy(next: () => string, columns: number): Generator<readonly [view
       hidden: [],
     };
     for (const one of [true, false])
-      for (const shape of ["tree", "flat", "graph"] as const)
+      for (const shape of ["tree", "flat"] as const)
         for (const peek of [true, false]) {
           const chosen = { ...firstView, shape, peek, selected: `run_x/${id}`, filter: peek ? "" : next(), note: "" };
           const frame = topFrame({ ...top, one }, chosen, { columns, height: 24, now: 9_000, look });
