@@ -17,7 +17,6 @@ import { planMermaid, planTree } from "../../src/core/view/plan-tree.ts";
 import { cellOf, columns } from "../../src/core/view/row-cells.ts";
 import { graphOfRun } from "../../src/core/view/run-graph.ts";
 import { rowsOf, type ShownRun } from "../../src/core/view/run-rows.ts";
-import { timelineText } from "../../src/core/view/timeline.ts";
 import { transcriptsOf } from "../../src/core/view/transcript.ts";
 import { rebuildConversation } from "../../src/runtime/loop/rebuild-conversation.ts";
 import { recordedAgents } from "../../src/runtime/resume/recorded-agent.ts";
@@ -246,7 +245,6 @@ const views: Readonly<Record<string, (state: State, events: readonly KeptEvent[]
   life: (state) => [runStatusOf(state, false), openQuestions(state), lastParking(state)],
   plan: ({ plan }) => plan && [planTree(plan, { columns: 80, unicode: true }), planMermaid(plan)],
   graph: (state) => layersOf(graphOfRun(state)),
-  timeline: (state, all) => timelineText(all, state, 9_000),
   transcript: (_, all) =>
     transcriptItems([transcriptsOf(all)], look).map((item) => [item, item.body({ columns: 80, look })]),
   conversations: (state) => conversationsOf([state]),

@@ -18,13 +18,20 @@ const ALTERNATE_OFF = "\u001b[?1049l";
 /** The interval at which new steps are read while the screen is open. */
 const FRESH_MS = 500;
 
+export type BrowseOptions = Readonly<{
+  look: Look;
+  highlight: Highlight | undefined;
+  /** True: begins at the first row, with all rows open. */
+  open?: boolean;
+}>;
+
 /**
  * Shows the steps of a conversation on the alternate screen, including steps that are added meanwhile, until the person
  * returns. It opens at the end.
  */
 export async function browseTranscripts(
   current: () => readonly TranscriptItem[],
-  { look, highlight }: Readonly<{ look: Look; highlight: Highlight | undefined }>,
+  { look, highlight, open = false }: BrowseOptions,
 ): Promise<void> {
   const { stderr } = process;
   let items = current();
@@ -35,7 +42,9 @@ export async function browseTranscripts(
     options: { look, columns: screen.columns, highlight },
   });
   const last = items.findLastIndex(({ within }) => within === undefined);
-  let place: TranscriptPlace = scrolled(items, { selected: Math.max(0, last), open: new Set(), top: 0 }, size());
+  let place: TranscriptPlace = open
+    ? { selected: 0, open: new Set(items.keys()), top: 0 }
+    : scrolled(items, { selected: Math.max(0, last), open: new Set(), top: 0 }, size());
   const draw = (): void =>
     screen.draw(
       items.length === 0 ? ["Nothing has happened yet. Press q to return."] : transcriptRows(items, place, size()),

@@ -3,7 +3,6 @@ import { type Key } from "../../tui/input/keys.ts";
 import { isBelowFolder } from "./project.ts";
 import { FieldScreen, type FieldFrame } from "../../tui/top/field-screen.ts";
 import { topFrame, listedRows, listHeight, partsOf, type TopState } from "../../tui/top/frame.ts";
-import { type PageTab, pageFrame, type PageView, pressInPage } from "../../tui/top/page.ts";
 import type { ShownRun, TopRow } from "../../core/view/run-rows.ts";
 import { firstView, keepSelection, press, selectedRow, type TopView, withoutOldNote } from "../../tui/top/view.ts";
 import { isActive } from "../../core/run/run-status.ts";
@@ -18,7 +17,7 @@ import { createRawInput } from "../terminal/raw-input.ts";
 import { restoreOnEnd } from "../terminal/restore-terminal.ts";
 import { carryOut, notification } from "./act.ts";
 import { followRuns } from "../../crew/follow-runs.ts";
-import { pageLines } from "./pages.ts";
+import { openChanges, openSteps } from "./open-row.ts";
 
 export type TopOptions = Readonly<{
   look: Look;
@@ -42,7 +41,6 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
   const screen = new FieldScreen((text) => stderr.write(text));
   let view: TopView = { ...firstView, everywhere };
   let seen: readonly TopRow[] = [];
-  let opened: (PageView & Readonly<{ row: TopRow; seq: number; readAt: number }>) | undefined;
   let timer: NodeJS.Timeout | undefined;
   let drawnAt = 0;
   let asleep = true; // nothing is drawn before the keyboard is read, while the process is suspended, and in a background job
@@ -112,7 +110,7 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     if (count > needing && notify) stderr.write(notification(notify, count));
     needing = count;
     const title = `${count > 0 ? `${count} need${count === 1 ? "s" : ""} you${look.signs.dot}` : ""}subcrew`;
-    return { ...(opened ? pageFrame(opened, canvas) : topFrame(state, view, canvas, listed)), title };
+    return { ...topFrame(state, view, canvas, listed), title };
   };
   const draw = (): void => {
     clearTimeout(timer);
@@ -120,9 +118,6 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     if (asleep || over.signal.aborted) return;
     drawnAt = performance.now();
     screen.draw(frame());
-    const latest = opened && feed.runs().find(({ id }) => id === opened?.row.run.id);
-    if (opened && latest && latest.state.seq !== opened.seq && Date.now() - opened.readAt > TICK_MS)
-      void open(opened.row, opened.tab);
   };
   function schedule(): void {
     if (asleep) return;
@@ -132,29 +127,20 @@ export async function showTop(crew: Crew, { look, run, everywhere, notify }: Top
     view = { ...view, note: text, noteOf: of };
     schedule();
   };
-  const open = async (row: TopRow, tab: PageTab): Promise<void> => {
-    const { state } = feed.runs().find(({ id }) => id === row.run.id) ?? row.run;
-    const same = opened?.row.key === row.key && opened.tab === tab ? opened : undefined;
-    if (same) opened = { ...same, readAt: Date.now() };
-    try {
-      const seq = state.seq;
-      const lines = await pageLines(crew, { run: row.run.id, path: row.path, state, tab, look });
-      if (same && !opened) return; // the page was closed in the meantime, so its text is not shown
-      const top = same && opened?.tab === tab ? opened.top : 0;
-      opened = { title: `${row.name}  ${row.key}`, tab, lines, top, row, seq, readAt: Date.now() };
-    } catch (error) {
-      note(messageOf(error));
-    }
-    schedule();
+  /** Hands the terminal to the steps or changes of a row until the person returns. */
+  const open = async ({ run: { id }, path }: TopRow, page: "transcript" | "diff"): Promise<void> => {
+    asleep = true;
+    input.stop();
+    screen.close();
+    await (page === "diff" ? openChanges : openSteps)(crew, { run: id, path }, look).catch((error: unknown) =>
+      note(messageOf(error)),
+    );
+    if (over.signal.aborted) return;
+    asleep = false;
+    input.start();
+    draw();
   };
   const key = (pressed: Key): void => {
-    if (opened && !(pressed.ctrl && pressed.name === "c")) {
-      const step = pressInPage(opened, pressed, size());
-      if (step === "back") opened = undefined;
-      else if ("tab" in step) void open(opened.row, step.tab);
-      else opened = { ...opened, ...step.page };
-      return schedule();
-    }
     const { columns, height } = size();
     const about = selectedRow(seen, view)?.run;
     const { view: next, act } = press(seen, view, pressed, listHeight(height, columns));

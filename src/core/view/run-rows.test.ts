@@ -3,6 +3,9 @@ import { expect, test } from "vitest";
 import type { Plan } from "../plan/plan.ts";
 import type { Event } from "../run/event.ts";
 import { emptyState, reduce } from "../run/state.ts";
+import { defined } from "../text/defined.ts";
+import type { DurationStyle } from "../text/duration.ts";
+import { cellOf } from "./row-cells.ts";
 import { rowsOf, type RowOptions, type ShownRun, type TopRow } from "./run-rows.ts";
 
 const task = (prompt: string, needs: string[] = []): object => ({
@@ -82,4 +85,11 @@ test("a row that did not change is the same object in the next frame", () => {
   expect(before.map(({ path }) => path)).toEqual(["explore-1", "build", "notes"]);
   const again = rowsOf([run], { one: true, shape: "tree" });
   expect(again.every((row, at) => row === after[at])).toBe(true);
+});
+
+test("the age in `top` has the format of durations in the settings", () => {
+  const state = { ...emptyState("run_x"), startedAt: 1_000, endedAt: 91_500 };
+  const row = { path: "", run: { state } } as unknown as TopRow;
+  const age = (durations?: DurationStyle): string => cellOf(row, "age", 0, defined({ durations }));
+  expect([age(), age("tight"), age("spaced")]).toEqual(["1m30s", "1m30s", "1m 30s"]);
 });

@@ -89,3 +89,18 @@ test("open and selected items stay so while steps are added", () => {
   expect(after[place.selected]!.title).toContain("middle is done");
   expect([...place.open]).toEqual([1]);
 });
+
+test("several tasks of one run are one row each, and open to their steps", () => {
+  const team = [
+    [
+      task("build", 0, [prompt(0, "build it"), end(5)]),
+      task("docs", 1, [prompt(1, "describe it")]),
+      task("all", 5, [end(5)]),
+    ],
+  ];
+  expect(shown(team, { selected: 0, open: new Set([2]), top: 0 })).toEqual([
+    "> ✓ build: build · 0 calls · 5ms",
+    "  ● docs: docs · 0 calls",
+    "    > describe it",
+  ]);
+});

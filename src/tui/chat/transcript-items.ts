@@ -45,9 +45,7 @@ function runItems(
     const waiting = [...(below.get(transcript.path) ?? [])];
     const helpersBefore = (at: number): void => {
       while (waiting.length > 0 && waiting[0]!.startedAt < at) {
-        const helper = waiting.shift()!;
-        items.push({ ...place, id: `${name} ${helper.path}`, title: helperTitle(helper, look), body: () => [] });
-        add(helper, depth + 1, from + items.length - 1);
+        addNamed(waiting.shift()!, depth, within);
       }
     };
     for (const [index, entry] of transcript.entries.entries()) {
@@ -57,7 +55,17 @@ function runItems(
     }
     helpersBefore(Number.POSITIVE_INFINITY);
   };
-  for (const transcript of below.get(undefined) ?? []) add(transcript, 0, undefined);
+  const addNamed = (transcript: Transcript, depth: number, within: number | undefined): void => {
+    const place = within === undefined ? { depth } : { depth, within };
+    items.push({ ...place, id: `${name} ${transcript.path}`, title: helperTitle(transcript, look), body: () => [] });
+    add(transcript, depth + 1, from + items.length - 1);
+  };
+  const main = (below.get(undefined) ?? []).filter(({ entries }) => !entries.every(isPlainEnd));
+  // The only task of a run needs no row of its own; several would run into each other without.
+  const isNamed = main.filter(({ path }) => path !== "").length > 1;
+  for (const transcript of main)
+    if (isNamed && transcript.path !== "") addNamed(transcript, 0, undefined);
+    else add(transcript, 0, undefined);
   return items;
 }
 
@@ -89,7 +97,9 @@ function helperTitle({ path, label, agent, entries, startedAt }: Transcript, { c
       : status === "ok"
         ? colors.green(signs.ok)
         : colors[status === "failed" ? "red" : "yellow"](signs.failed);
-  const who = [agent, label === path ? "" : label].filter((part) => part !== undefined && part !== "").join(": ");
+  const who = [agent, label === path && path.includes("/") ? "" : label]
+    .filter((part) => part !== undefined && part !== "")
+    .join(": ");
   const calls = entries.filter(({ kind }) => kind === "call").length;
   const time = end === undefined ? "" : `${signs.dot}${took(end.at - startedAt, look)}`;
   return `${sign} ${colors.bold(terminalLine(who || path))}${colors.dim(`${signs.dot}${counted(calls, "call")}${time}`)}`;

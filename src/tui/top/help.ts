@@ -1,7 +1,7 @@
 /** The keys of the screen, each with what it does. */
 export const help: readonly (readonly [string, string])[] = [
   ["up, down, j, k", "select a row; PageUp, PageDown, Home, End, g, G go further"],
-  ["Enter", "open: transcript, tools, diff, prompt, timeline"],
+  ["Enter", "open the steps of the task or run"],
   ["Space", "show the whole question, fault or result below the list"],
   ["/", "filter: is:failed agent:explore model:x run:y words"],
   ["", "is: needs, failed, working, waiting, done, open"],

@@ -10,7 +10,6 @@ import { openQuestions } from "../../../src/core/run/run-status.ts";
 import { emptyState, reduce, type State } from "../../../src/core/run/state.ts";
 import { conversationsOf } from "../../../src/core/view/conversations.ts";
 import { createLook } from "../../../src/core/view/look.ts";
-import { timelineText } from "../../../src/core/view/timeline.ts";
 import { transcriptsOf } from "../../../src/core/view/transcript.ts";
 import { lineFor } from "../../../src/sinks/plain.ts";
 import { endedTaskLines, summaryOf } from "../../../src/sinks/summary.ts";
@@ -24,7 +23,7 @@ import { createHighlight } from "../../../src/tui/markdown/highlight.ts";
 import { footRows, taskRows } from "../../../src/tui/run/run-rows.ts";
 import { createRunView } from "../../../src/tui/run/run-view.ts";
 import { topFrame } from "../../../src/tui/top/frame.ts";
-import { pageFrame } from "../../../src/tui/top/page.ts";
+import { changeItems } from "../../../src/cli/screen/open-row.ts";
 import { firstView } from "../../../src/tui/top/view.ts";
 
 const look = createLook({ color: true, unicode: true });
@@ -199,16 +198,10 @@ function* shownBy(next: () => string, columns: number): Generator<readonly [view
   yield ["a transcript", transcriptRows(items, open, { columns, height: 400, options })];
   const text = transcriptText(transcripts, { look, full: true });
   yield ["a transcript as text", split(text).map((line) => line.replaceAll("\t", ""))];
-  yield ["a timeline", split(timelineText([...events, ...ends], state, 9_000))];
-  const plain = createLook({ color: false, unicode: true });
-  const lines = split(transcriptText(transcripts, { look: plain, full: true })).map((line) =>
-    line.replaceAll("\t", " "),
-  );
-  const frame = pageFrame(
-    { title: next(), tab: "transcript", lines, top: 0 },
-    { columns, height: 24, now: 9_000, look: plain },
-  );
-  yield ["an opened page", frame.rows.flat().map((field) => field.text)];
+  const file = { name: next(), tasks: [next()], diff: next(), file: "", added: 1, removed: 0, changedSince: false };
+  const changes = changeItems({ files: [{ ...file, how: "changed" }], unseen: [{ reason: next(), calls: 1 }] });
+  const all = { ...open, open: new Set(changes.keys()) };
+  yield ["changes", transcriptRows(changes, all, { columns, height: 400, options })];
   const prompt = {
     ...promptWith(emptyPrompt([next()]), next()),
     completions: { words: [next(), next()], from: 0, chosen: 1 },
