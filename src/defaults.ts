@@ -5,14 +5,11 @@ import type { ReadAgent } from "./core/agent/dialect.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
 import { CrewError } from "./core/schema/error.ts";
 import type { Runner } from "./core/task/runner.ts";
-import { isForeign, type OwnRunner } from "./core/vocabulary/runner-name.ts";
 import { readConfig } from "./formats/config.ts";
-import type { A2aParts } from "./runners/a2a/a2a.ts";
 import type { SecretSource } from "./runners/a2a/a2a-secret.ts";
-import type { SpawnParts } from "./runners/process/spawn-task.ts";
+import { openRunner, type RunnerParts } from "./runners/table.ts";
 import { type DiscoverOptions, type Discovery, discover } from "./runtime/discovery/discover.ts";
 import { commandFamilies, skillFamilies } from "./runtime/discovery/workflow-sources.ts";
-import { loop } from "./runtime/loop/loop.ts";
 import { createGuardedOpen, type NetworkRules } from "./runtime/network/guarded-request.ts";
 import { type LoadConfigOptions, type LoadedConfig, loadConfig } from "./runtime/settings/load-config.ts";
 
@@ -32,7 +29,7 @@ export function backgroundCommand(id: string): readonly [file: string, ...args: 
 }
 
 /** State about remote agents that all runs of a crew share; created on first use. */
-export type Remotes = () => Promise<Omit<A2aParts, "linger">>;
+export type Remotes = RunnerParts["remotes"];
 
 export function remoteAgents({ network, home, ...source }: RemoteSetup): Remotes {
   let made: ReturnType<Remotes> | undefined;
@@ -51,25 +48,9 @@ export function remoteAgents({ network, home, ...source }: RemoteSetup): Remotes
 type RemoteSetup = SecretSource & Readonly<{ network?: NetworkRules; home: string | undefined }>;
 
 /** Runs each task with the runner of its assignment. */
-export function builtinRunner({ remotes, ...given }: Omit<SpawnParts, "entry"> & { remotes: Remotes }): Runner {
-  const parts = (): SpawnParts => ({
-    ...given,
-    entry: childEntry("task-child") ?? new URL("./task-child.js", import.meta.url),
-  });
-  const rows: Readonly<Record<OwnRunner | "a2a", Runner>> = {
-    local: loop,
-    a2a: async (...task) =>
-      (await import("./runners/a2a/a2a.ts")).a2aRunner({ ...(await remotes()), linger: given.linger })(...task),
-    thread: async (...task) => (await import("./runners/process/thread.ts")).threadRunner(parts())(...task),
-    process: async (...task) => (await import("./runners/process/process.ts")).processRunner(parts())(...task),
-  };
-  return async (assignment, context) => {
-    const { runner } = assignment;
-    if (!isForeign(runner)) return rows[runner](assignment, context);
-    const { foreignRunner } = await import("./runners/foreign/runner.ts");
-    const { env, passEnv = [] } = given.setup;
-    return foreignRunner(runner, { env, passEnv, linger: given.linger })(assignment, context);
-  };
+export function builtinRunner(given: Omit<RunnerParts, "entry">): Runner {
+  const entry = (): URL => childEntry("task-child") ?? new URL("./task-child.js", import.meta.url);
+  return async (assignment, context) => (await openRunner(assignment.runner, { ...given, entry }))(assignment, context);
 }
 
 /** Finds all agents for a folder; files of a project are used as far as they are trusted. */

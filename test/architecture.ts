@@ -335,7 +335,7 @@ const sharedWords: Readonly<Record<string, readonly string[]>> = {
   worktrees: [
     "src/runtime/git/worktree.ts",
     "src/crew/prepare.ts",
-    "src/crew/engine/serve-jobs.ts",
+    "src/crew/engine/perform-job.ts",
     "src/runtime/background/stored-runs.ts",
   ],
   // in the store of the engine, `outputs` is a database table

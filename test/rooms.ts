@@ -245,7 +245,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   "runners/process": { holds: "our loop in a child process or a thread", sees: [] },
   "runners/foreign": { holds: "foreign command-line tools and ACP agents", sees: ["runners/process"] },
   "runners/a2a": { holds: "remote A2A agents", sees: [] },
-  runners: { holds: "the loop in this process", sees: [] },
+  runners: {
+    holds: "the table of runners",
+    sees: ["runners/process", "runners/foreign", "runners/a2a"],
+  },
   "doors/parallel": { holds: "utilities of the parallel door", sees: [] },
   doors: { holds: "the doors of the library besides index.ts", sees: ["doors/parallel"] },
   "cli/base": { holds: "commands, flags, tables, errors", sees: [] },

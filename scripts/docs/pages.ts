@@ -13,6 +13,7 @@ import { configPage, sourcesTable, withGenerated } from "./config-page.mjs";
 import { errorsPage } from "./errors-page.ts";
 import { eventsTables } from "./events-tables.ts";
 import { fieldsTables } from "./fields-tables.ts";
+import { runnersTable } from "./runners-table.ts";
 
 /** Creates the new text of a page from the old one. */
 export type Make = (old: string) => string;
@@ -40,6 +41,7 @@ export async function generatedPages(root: string): Promise<Readonly<Record<stri
         commands: sourcesTable(commandFamilies),
         fields: fieldsTables(read),
       }).reduce((text, [name, table]) => withGenerated(text, name, table), old),
+    "docs/runners.md": (old) => withGenerated(old, "runners", runnersTable()),
     "docs/coverage.md": (old) => withSources(old, read),
   };
 }

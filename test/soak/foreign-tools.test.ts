@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { type ForeignName, foreignTools } from "../../src/core/vocabulary/runner-name.ts";
 import { type ProviderServer, startProviderServer } from "../../src/testing/provider-server.ts";
 import type { ProviderCall } from "../../src/testing/provider-turn.ts";
 import { handTo, type Ran, type Setting, said, told } from "../processes/runners/foreign/lab.ts";
@@ -29,7 +28,10 @@ type Row = Readonly<{
 
 const KEY = "not-a-key-at-all";
 
-const rows: Readonly<Record<ForeignName, Row>> = {
+const programs = ["claude", "codex", "gemini", "opencode", "copilot", "pi"] as const;
+type Tool = (typeof programs)[number];
+
+const rows: Readonly<Record<Tool, Row>> = {
   claude: {
     read: (cwd) => ({ name: "Read", input: { file_path: join(cwd, "notes.txt") } }),
     write: (file) => ({ name: "Write", input: { file_path: file, content: "made\n" } }),
@@ -101,7 +103,7 @@ afterEach(async () => {
 
 /** Gives a task to the real tool, whose model makes one call and then answers. */
 async function real(
-  tool: ForeignName,
+  tool: Tool,
   bin: string,
   call: (cwd: string) => ProviderCall,
   { runner = tool, files = {}, ...setting }: Setting & { runner?: string; files?: Record<string, string> } = {},
@@ -217,7 +219,7 @@ function hostile(marker: string): Record<string, string> {
   };
 }
 
-describe.each(foreignTools)("the real %s", (tool) => {
+describe.each(programs)("the real %s", (tool) => {
   test("loads nothing of the project, or is refused there", async (ctx) => {
     const need = await realTool(tool);
     if (need.missing !== undefined) return ctx.skip(need.missing);
@@ -273,7 +275,7 @@ describe.each(foreignTools)("the real %s", (tool) => {
  * Tools that also support ACP. Copilot asks before it writes, opencode does not, and Gemini does not write in an
  * untrusted folder: the tests assume nothing about questions.
  */
-describe.each<[program: string, flag: string, tool: ForeignName, asks: boolean]>([
+describe.each<[program: string, flag: string, tool: Tool, asks: boolean]>([
   ["gemini", "--acp", "gemini", false],
   ["opencode", "acp", "opencode", false],
   ["copilot", "--acp", "copilot", true],

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { jsonText } from "../../core/text/json-text.ts";
-import { announcementOf, jobPerformer } from "../../crew/engine/serve-jobs.ts";
+import { announcementOf } from "../../crew/engine/announcement.ts";
+import { jobPerformer } from "../../crew/engine/serve-jobs.ts";
 import { listenToQueue } from "../../engines/dbos/listen.ts";
 import { dbosQueue } from "../../engines/dbos/queue.ts";
 import { demandSchema } from "../../engines/postgres/migrate.ts";

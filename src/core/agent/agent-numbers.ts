@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { resourceLimits } from "../vocabulary/limits-schema.ts";
-import { SAMPLING } from "../vocabulary/sampling.ts";
 import { thinking } from "../vocabulary/thinking.ts";
+
+/** The lowest and the highest value of a model's sampling settings, such as the temperature. */
+export const SAMPLING = { temperature: { min: 0, max: 2 }, topP: { min: 0, max: 1 } } as const;
 
 const { temperature, topP } = SAMPLING;
 

@@ -1,13 +1,21 @@
 import { z } from "zod";
 import type { Limits } from "./limits.ts";
+import { runnerRows } from "./runner-rows.ts";
+
+/** The names of the rows of src/runners/table.ts; `acp` stands for the command lines of all ACP agents. */
+export type RunnerRowName = (typeof runnerRows)[number];
+type NamedRunner = Exclude<RunnerRowName, "acp">;
+/** Everything that can carry out a task and has a name of its own, also remote agents. */
+export const namedRunners: readonly NamedRunner[] = runnerRows.filter((name) => name !== "acp");
 
 /** Runners that are part of subcrew, in order of isolation. */
 export const ownRunners = ["local", "thread", "process"] as const;
 export type OwnRunner = (typeof ownRunners)[number];
+const isOwn = (name: string): name is OwnRunner => ownRunners.some((own) => own === name);
 
 /** Other agent programs that can run a task. */
-export const foreignTools = ["claude", "codex", "gemini", "opencode", "copilot", "pi"] as const;
-export type ForeignName = (typeof foreignTools)[number];
+export type ForeignName = Exclude<NamedRunner, OwnRunner | "a2a">;
+export const foreignTools = namedRunners.filter((name): name is ForeignName => name !== "a2a" && !isOwn(name));
 
 /** A command that supports the Agent Client Protocol, as in `acp:my-agent --stdio`. */
 export const ACP = "acp:";
@@ -30,6 +38,9 @@ export const runnerWords = [...ownRunners, ...foreignTools, `${ACP}COMMAND`].joi
 /** The name of the executor of a task: a runner, or a remote agent. */
 export type TaskRunner = RunnerName | "a2a";
 
+/** True for a command that supports the Agent Client Protocol. */
+export const isAcp = (runner: TaskRunner): runner is AcpCommand => runner.startsWith(ACP);
+
 /** The runner that a text names; undefined when the text is not the name of a runner. */
 export function parseRunnerName(text: string): RunnerName | undefined {
   return runnerName.safeParse(text).data;
@@ -37,7 +48,7 @@ export function parseRunnerName(text: string): RunnerName | undefined {
 
 /** True for a runner that is another agent program. */
 export function isForeign(runner: TaskRunner | undefined): runner is ForeignName | AcpCommand {
-  return runner !== undefined && runner !== "a2a" && !ownRunners.some((own) => own === runner);
+  return runner !== undefined && runner !== "a2a" && !isOwn(runner);
 }
 
 /** The runners that were requested, and by whom: the task, the agent's file or a setting. */

@@ -1,9 +1,11 @@
 import type { Agent } from "../../core/agent/agent.ts";
 import { agentOf, type Roster } from "../../core/delegation/roster.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { Task } from "../../core/plan/task.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { Job, JobNeeds, JobSettings } from "../../core/task/job.ts";
 import { defined } from "../../core/text/defined.ts";
+import type { TaskRunner } from "../../core/vocabulary/runner-name.ts";
 import { withoutAuth } from "../../runtime/resume/recorded-agent.ts";
 
 /** The data for converting tasks to jobs for workers. */
@@ -73,6 +75,11 @@ function serversFor({ tools, mcpServers = {} }: Agent, users: readonly string[])
   );
 }
 
+/** The runner that a task on a worker has, unless limits move the task to a process. */
+export function runnerFor(task: Task, agent: Agent): TaskRunner {
+  return agent.remote ? "a2a" : (task.runner ?? agent.runner ?? "local");
+}
+
 function needsFor({ task, parentModel }: Call, agent: Agent, parts: WorkerJobParts): JobNeeds {
   if (parts.isReplayed)
     return { runner: "local", tools: [...parts.ownTools].filter((name) => agent.tools?.includes(name)), offline: true };
@@ -82,7 +89,7 @@ function needsFor({ task, parentModel }: Call, agent: Agent, parts: WorkerJobPar
   );
   const named = new Set(agent.tools ?? []);
   return {
-    runner: agent.remote ? "a2a" : (task.runner ?? agent.runner ?? "local"),
+    runner: runnerFor(task, agent),
     tools: [...parts.ownTools].filter((name) => named.has(name)),
     servers: serversFor(agent, parts.servers),
     ...(models.length > 0 && { models }),

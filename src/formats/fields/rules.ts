@@ -4,7 +4,7 @@ import { parseDuration } from "../../core/text/duration.ts";
 import { isRecord, scalarText } from "../../core/text/json.ts";
 import { limitsIn, limitWords } from "../../core/vocabulary/limits.ts";
 import { parseRunnerName, runnerWords } from "../../core/vocabulary/runner-name.ts";
-import { SAMPLING } from "../../core/vocabulary/sampling.ts";
+import { SAMPLING } from "../../core/agent/agent-numbers.ts";
 import type { Thinking } from "../../core/vocabulary/thinking.ts";
 import { ALL_TOOLS, DELEGATION_TOOL, foldName, SANDBOXED_TOOLS } from "../../core/vocabulary/tool-names.ts";
 import { addProblem, type Draft, type KeyReader, put } from "./draft.ts";

@@ -16,7 +16,6 @@ import { acpHost } from "./acp-host.ts";
 import { type AcpSession, openAcp, type SessionUpdate } from "./acp-sdk.ts";
 import { findProgram } from "./find-program.ts";
 import { type ForeignParts, type ForeignHandover, handOver, outcomeOf, writtenBy } from "./hand-over.ts";
-import { foreignTable } from "./table.ts";
 import { createTally } from "./tally.ts";
 import { field, listIn, numberIn, type ToolListener, textIn, together } from "./tool.ts";
 import { ownEntry } from "../../core/text/json.ts";
@@ -25,11 +24,17 @@ const MARKER = "SUBCREW_TASK";
 const GRACE_MS = 1_500;
 const SAID_CHARS = 2_000;
 
+export type AcpParts = ForeignParts &
+  Readonly<{
+    /** The environment variables of a known program, which needs them although the user gives its command line. */
+    variablesOf(program: string): Promise<readonly string[]>;
+  }>;
+
 /**
  * Runs each task in a process that speaks the Agent Client Protocol; its permission requests are judged by the task's
  * own rules.
  */
-export function acpRunner(command: string, parts: ForeignParts): Runner {
+export function acpRunner(command: string, parts: AcpParts): Runner {
   const keeps = { without: "asks", patterns: [], places: false, sandbox: false } as const;
   const [program = "", ...args] = splitCommandLine(command);
   const called = basename(program);
@@ -46,7 +51,7 @@ export function acpRunner(command: string, parts: ForeignParts): Runner {
       file,
       args,
       cwd: toolContext.cwd,
-      env: { ...passedEnv(parts.env, [...parts.passEnv, ...(await variablesOf(called))]), [name]: value },
+      env: { ...passedEnv(parts.env, [...parts.passEnv, ...(await parts.variablesOf(called))]), [name]: value },
       marker,
       talks: true,
     });
@@ -192,12 +197,6 @@ function readerOf(heard: ToolListener): Readonly<{ take(update: SessionUpdate): 
     },
   };
   return { take: (update) => ownEntry(updates, update.sessionUpdate)?.(update), end };
-}
-
-/** The environment variables of a known agent program, also when the user gives its command line. */
-async function variablesOf(program: string): Promise<readonly string[]> {
-  const rows = await Promise.all(Object.values(foreignTable).map((load) => load()));
-  return rows.find((row) => row.program === program)?.variables ?? [];
 }
 
 /** Splits a command line into words. Quotes keep spaces; no other character has a special meaning. */

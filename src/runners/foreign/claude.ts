@@ -22,7 +22,6 @@ const names: Readonly<Partial<Record<Ability, string>>> = {
  * apply.
  */
 export const claudeTool: ForeignTool = {
-  program: "claude",
   install: "npm install -g @anthropic-ai/claude-code",
   variables: [
     "ANTHROPIC_API_KEY",

@@ -5,7 +5,6 @@ const SHELL = "the program reads files by running commands, so commands cannot b
 
 /** Codex, headless: all its actions are commands in its own sandbox, without questions. */
 export const codexTool: ForeignTool = {
-  program: "codex",
   install: "npm install -g @openai/codex",
   variables: ["OPENAI_API_KEY", "OPENAI_BASE_URL", "CODEX_API_KEY", "CODEX_HOME"],
   keeps: { without: { bash: SHELL, read_file: SHELL }, patterns: [], places: true, sandbox: true },

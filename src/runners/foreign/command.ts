@@ -34,9 +34,9 @@ const SAID_CHARS = 2_000;
 export function commandRunner(name: string, tool: ForeignTool, parts: ForeignParts): Runner {
   return handOver(name, tool, async ({ assignment, context, bounds, asked }) => {
     const { limits, toolContext } = assignment;
-    const file = findProgram(tool.program, parts.env["PATH"], writtenBy(assignment));
+    const file = findProgram(name, parts.env["PATH"], writtenBy(assignment));
     if (file === undefined)
-      return failed("UNSUPPORTED", `"${tool.program}" was not found, so ${name} cannot run the task.`, {
+      return failed("UNSUPPORTED", `"${name}" was not found, so ${name} cannot run the task.`, {
         hint: `Install the program: ${tool.install}. It must be in PATH, outside of the working folder.`,
       });
     const folder = await mkdtemp(join(tmpdir(), "subcrew-rules-"));

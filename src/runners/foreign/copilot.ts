@@ -25,7 +25,6 @@ const NONE = "none";
 
 /** Copilot CLI, headless: it gets only the listed tools, and paths outside of the working folder are refused. */
 export const copilotTool: ForeignTool = {
-  program: "copilot",
   install: "npm install -g @github/copilot",
   variables: [
     "COPILOT_GITHUB_TOKEN",

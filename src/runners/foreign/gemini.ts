@@ -18,7 +18,6 @@ const others = ["invoke_agent", "delegate_to_agent", "activate_skill", "save_mem
 
 /** Gemini CLI, headless: its policy engine gets a rule for each tool, in the tier that a project cannot override. */
 export const geminiTool: ForeignTool = {
-  program: "gemini",
   install: "npm install -g @google/gemini-cli",
   variables: [
     "GEMINI_API_KEY",

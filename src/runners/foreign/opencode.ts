@@ -16,7 +16,6 @@ const names: Readonly<Record<Ability, readonly string[]>> = {
 
 /** opencode, headless: it gets a permission for each tool, and refuses every call about which it would ask. */
 export const opencodeTool: ForeignTool = {
-  program: "opencode",
   install: "npm install -g opencode-ai",
   variables: [
     "ANTHROPIC_API_KEY",

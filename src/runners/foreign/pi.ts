@@ -15,7 +15,6 @@ const names: Readonly<Partial<Record<Ability, string>>> = {
 
 /** pi, headless: it gets the listed tools and asks for nothing; pi does not restrict where they write. */
 export const piTool: ForeignTool = {
-  program: "pi",
   install: "npm install -g @earendil-works/pi-coding-agent",
   variables: [
     "ANTHROPIC_API_KEY",

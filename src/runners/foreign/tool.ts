@@ -7,8 +7,6 @@ import type { Bounds, ToolRestrictions } from "./bounds.ts";
  * its output.
  */
 export type ForeignTool = Readonly<{
-  /** The name of the program in PATH. */
-  program: string;
   /** How to install the program. */
   install: string;
   /**

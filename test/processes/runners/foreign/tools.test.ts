@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { foreignTools } from "../../../../src/core/vocabulary/runner-name.ts";
+import { namedRunners } from "../../../../src/core/vocabulary/runner-name.ts";
+import { runners } from "../../../../src/runners/table.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
 import { fake, handTo, type Step, said, told } from "./lab.ts";
 import { transcripts } from "./transcripts.ts";
@@ -27,7 +28,9 @@ const own: Readonly<Record<string, readonly string[]>> = {
   pi: many,
 };
 
-describe.each(foreignTools)("a task that is given to %s", (tool) => {
+const programs = namedRunners.filter((name) => runners[name].program !== undefined);
+
+describe.each(programs)("a task that is given to %s", (tool) => {
   test("returns its answer, emits events like our own runner, and sees only its own keys", async () => {
     const { bin, called } = fake(tool, transcripts[tool]!);
     const { result, events } = await handTo(tool, bin, { agent: fits(tool), env: { ...keys, LANG: "C" } });
