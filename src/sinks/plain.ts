@@ -43,10 +43,6 @@ export function lineFor(event: KeptEvent, state: State, look: Look, named: Set<s
         event.task === undefined ? "" : `only ${terminalLine(event.task)}`,
         `after ${counted(event.after, "event")}`,
       );
-    case "node.paused":
-      return say("pause", name, terminalLine(event.reason));
-    case "node.resumed":
-      return say("resume", name);
     case "node.parked":
       return say(
         "park",

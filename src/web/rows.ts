@@ -189,7 +189,6 @@ function wordsOf(event: KeptEvent): string {
     case "node.parked":
       return event.why;
     case "run.paused":
-    case "node.paused":
       return event.reason;
     default:
       return "text" in event ? event.text : "";

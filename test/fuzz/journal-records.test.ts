@@ -185,8 +185,6 @@ const facts: readonly object[] = [
   { type: "message.sent", path: "b", from: "the user", text: "hello" },
   { type: "node.parked", path: "b", why: "w", waitsFor: "key", until: 5, nextTry: 5, helps: "h" },
   { type: "node.unparked", path: "b", why: "w" },
-  { type: "node.paused", path: "b", reason: "r" },
-  { type: "node.resumed", path: "b" },
   {
     type: "node.retried",
     path: "b",

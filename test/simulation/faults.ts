@@ -16,9 +16,10 @@ export type Faults = Readonly<{
   /** The person cancels everything, or one task, after this many milliseconds. */
   cancelAt?: number;
   cancelTaskAt?: number;
-  /** The person pauses everything, or one task for some time, after this many milliseconds. */
+  /** The person pauses everything after this many milliseconds. */
   pauseAt?: number;
-  pauseTaskAt?: Readonly<{ at: number; forMs: number }>;
+  /** The second process resumes only one task, this one of those that have not ended. */
+  resumesOne?: number;
   /** The limits of the run. */
   budget?: Readonly<{ maxTurns?: number; maxToolCalls?: number }>;
   /** The period in which the provider refuses the key; tasks wait for it. */
@@ -54,7 +55,7 @@ export function drawFaults(dice: Dice): Faults {
     clockJump: sometimes(5, () => (dice.below(2) * 2 - 1) * dice.below(10 * 86_400_000)),
     usurpedAt: sometimes(6, () => 20 + dice.below(150)),
     pauseAt: sometimes(5, () => dice.below(20_000)),
-    pauseTaskAt: sometimes(5, () => ({ at: dice.below(15_000), forMs: dice.below(dice.oneIn(3) ? 20_000 : 500) })),
+    resumesOne: sometimes(5, () => dice.below(100)),
     budget: sometimes(6, () =>
       dice.oneIn(2) ? { maxTurns: 1 + dice.below(12) } : { maxToolCalls: 1 + dice.below(8) },
     ),

@@ -3,6 +3,7 @@ import type { Plan } from "../../src/core/plan/plan.ts";
 import type { Permissions } from "../../src/core/policy/permissions.ts";
 import type { BudgetLimits } from "../../src/core/run/budget.ts";
 import type { Event, KeptEvent } from "../../src/core/run/event.ts";
+import { emptyState, reduce } from "../../src/core/run/state.ts";
 import { isCrewError } from "../../src/core/schema/error.ts";
 import { createRedactor } from "../../src/core/secrets/redact.ts";
 import type { Engine, Perform } from "../../src/core/task/engine.ts";
@@ -40,6 +41,8 @@ export type LifeParts = Readonly<{
   duplicates(): boolean;
   published(event: Event): void;
   performed(key: string): void;
+  /** Only this task continues, of those that have not ended. */
+  resumesOne?: number;
 }>;
 
 /** A process that works on the run: the run, and the events of the journal when it began. */
@@ -109,7 +112,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
         parameters: { concurrency: parts.slots, ...(parts.budget && { budget: parts.budget }) },
         ...(parts.parks && { parks: { onLimit: "end" as const, onProviderFault: "park" as const } }),
         permissions: allowed,
-        ...(past.length > 0 && { resume: { retryFailed: false } }),
+        ...(past.length > 0 && { resume: { retryFailed: false, ...oneOf(past, parts) } }),
       },
       {
         ...it,
@@ -121,6 +124,13 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
     ),
   );
   return { run, past };
+}
+
+/** One of the tasks that have started and not ended, if only one is to be resumed. */
+function oneOf(past: readonly KeptEvent[], { plan, resumesOne }: LifeParts): { task?: string } {
+  const { nodes } = past.reduce(reduce, emptyState(RUN));
+  const open = Object.keys(plan.nodes).filter((id) => nodes.get(id)?.status === "running");
+  return resumesOne === undefined || open.length === 0 ? {} : { task: open[resumesOne % open.length]! };
 }
 
 const nameOf = ({ name }: Agent): string => name;

@@ -71,7 +71,7 @@ export const defects: readonly Defect[] = [
   {
     name: "a pause ends tasks",
     file: "runtime/run/drive.ts",
-    good: "if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) {",
+    good: "if (paused() !== undefined && !isKeptWhilePausing(fact)) {",
     bad: "if (false) {",
   },
   {
@@ -87,16 +87,10 @@ export const defects: readonly Defect[] = [
     bad: 'append("", { type: "run.ended", outcome: { status: "cancelled", reason } });',
   },
   {
-    name: "a paused task goes on without its record",
-    file: "runtime/run/drive.ts",
-    good: "history.renew(path, historyOf(await journal.read(), { retryFailed }));",
-    bad: "",
-  },
-  {
-    name: "helpers of a paused task are recorded as ended",
-    file: "runtime/execute/task-pauses.ts",
-    good: "for (const above of paused.keys()) if (path === above || isBelow(path, above)) return true;",
-    bad: "for (const above of paused.keys()) if (path === above) return true;",
+    name: "a task that was not resumed goes on",
+    file: "runtime/execute/execute.ts",
+    good: "!wanted || dependsOn(all, id, wanted) || hasWon(id)",
+    bad: "true",
   },
   {
     name: "a second interruption forgets the turns before the first",

@@ -1,4 +1,4 @@
-import { isBelow } from "../../src/core/plan/graph.ts";
+import { topNodeOf, withDependents } from "../../src/core/plan/graph.ts";
 import type { KeptEvent } from "../../src/core/run/event.ts";
 import { isKept } from "../../src/core/run/kept-event.ts";
 import { emptyState, reduce, type State } from "../../src/core/run/state.ts";
@@ -41,14 +41,10 @@ const rules: readonly Rule[] = [
     ]);
   },
   function nothingRecordedIsDoneAgain({ journal, lives, deeds }) {
-    const tasks = lives.flatMap(({ number, past, performed, resumed }) => {
+    const tasks = lives.flatMap(({ number, past, performed }) => {
       const done = doneIn(past);
-      // A task that was paused alone, or with a task above it, is performed again when it continues, even if the disk
-      // fails before that is recorded.
-      const goneOn = (key: string): number =>
-        resumed.filter((path) => key.startsWith(`${path}#`) || isBelow(key, path)).length;
       return performed
-        .filter((key, at) => done.has(key) || performed.slice(0, at).filter((one) => one === key).length > goneOn(key))
+        .filter((key, at) => done.has(key) || performed.indexOf(key) < at)
         .map((key) => `${key} was performed again by process ${number}`);
     });
     const effects = deeds.filter(({ tool }) => tool === "change" || tool === "launch").map(({ id }) => id);
@@ -111,20 +107,22 @@ const rules: readonly Rule[] = [
       .filter(({ life, step, late }) => life === cancelled.life && step > cancelled.step && !late)
       .map(() => "something began after everything was cancelled");
   },
-  function whatIsPausedBeginsNothing({ paused, deeds, thoughts, journal }) {
-    const later = [...deeds, ...thoughts].filter(
-      ({ life, step, late }) => paused && life === paused.life && step > paused.step && !late,
-    );
-    const waits = new Set<string>();
-    const alone = journal.flatMap(({ type, path }) => {
-      if (type === "node.paused") waits.add(path);
-      if (type === "node.resumed" || type === "node.ended") waits.delete(path);
-      if (type === "run.resumed") waits.clear();
-      const begins = type === "turn.started" || type === "tool.started" || type === "node.started";
-      const above = begins && [...waits].find((one) => path === one || isBelow(path, one));
-      return above ? [`${type} of ${path} although ${above} is paused`] : [];
+  function whatIsPausedBeginsNothing({ paused, deeds, thoughts }) {
+    return [...deeds, ...thoughts]
+      .filter(({ life, step, late }) => paused && life === paused.life && step > paused.step && !late)
+      .map(() => "something began after everything was paused");
+  },
+  function onlyTheResumedTaskGoesOn({ journal, plan }) {
+    let only: ReadonlySet<string> | undefined;
+    const winners = new Set(journal.flatMap(({ type, path }) => (type === "node.won" ? [path] : [])));
+    return journal.flatMap((event) => {
+      if (event.type === "run.resumed") only = event.task === undefined ? undefined : withDependents(plan, event.task);
+      const begins = event.type === "turn.started" || event.type === "tool.started" || event.type === "node.started";
+      const top = topNodeOf(plan, event.path);
+      return begins && only && !only.has(top) && !winners.has(top)
+        ? [`${event.type} of ${event.path} although only another task was resumed`]
+        : [];
     });
-    return [...later.map(() => "something began after everything was paused"), ...alone];
   },
   function aPauseEndsNothing({ journal }) {
     return journal.flatMap((event) =>
@@ -142,8 +140,7 @@ const rules: readonly Rule[] = [
         open.delete(path);
         waits.delete(path);
       }
-      if (type === "run.paused" || type === "node.paused")
-        for (const [one, attempt] of open) if (type === "run.paused" || one === path) waits.set(one, attempt);
+      if (type === "run.paused") for (const [one, attempt] of open) waits.set(one, attempt);
       if (type !== "node.started" || event.kind !== "task") return [];
       const before = waits.get(path);
       waits.delete(path);

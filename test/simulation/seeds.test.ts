@@ -46,8 +46,8 @@ const everything = [
   ...["disk full", "disk broken", "disk short", "disk slow", "power cut", "crash", "model", "tool", "clockJump"],
   ...["duplicates", "usurpedAt", "widens", "cancelAt", "cancelTaskAt", "crashed", "refused", "ended"],
   ...["run ok", "run failed", "run cancelled", "node.retried", "gate.answered", "tool.denied", "message.sent"],
-  ...["limit.reached", "warning", "cancelled by the person", "pauseAt", "pauseTaskAt", "budget", "closed"],
-  ...["run.paused", "run.resumed", "node.paused", "node.resumed", "node.parked", "node.unparked"],
+  ...["limit.reached", "warning", "cancelled by the person", "pauseAt", "resumesOne", "budget", "closed"],
+  ...["run.paused", "run.resumed", "node.parked", "node.unparked"],
 ];
 
 function metIn({ faults, lives, journal, cancelled }: Story): string[] {

@@ -41,8 +41,6 @@ export type LifeStory = {
   past: readonly KeptEvent[];
   readonly published: Event[];
   readonly performed: string[];
-  /** Paused tasks that the person resumed, according to the receipts. */
-  readonly resumed: string[];
   /** Messages that were accepted, according to the receipts. */
   readonly sent: string[];
   end: "ended" | "paused" | "crashed" | "refused" | "under way";
@@ -100,18 +98,6 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
       paused = { life: number, step: time.steps() };
       run.pause(PAUSE);
     });
-    later(faults.pauseTaskAt?.at, () => {
-      const running = [...run.state.nodes.values()].filter(
-        ({ status, kind }) => status === "running" && kind === "task",
-      );
-      if (running.length === 0) return;
-      const { path } = dice.pick(running);
-      if (!run.pauseTask(path, PAUSE)) return;
-      const goOn = (): void => {
-        if (story.end === "under way") story.resumed.push(...run.resumeTask(path));
-      };
-      time.after(faults.pauseTaskAt!.forMs, goOn, number);
-    });
     later(faults.cancelTaskAt, () => {
       const running = [...run.state.nodes.values()].filter(({ status }) => status === "running");
       if (running.length > 0) run.cancelTask(dice.pick(running).path, "by the person");
@@ -163,7 +149,6 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
       past: [],
       published: [],
       performed: [],
-      resumed: [],
       sent: [],
       end: "under way",
     };
@@ -183,6 +168,7 @@ export async function simulate(seed: number, setting: Setting = {}): Promise<Sto
           clock: () => 1_800_000_000_000 + time.now() + (time.steps() > 60 ? (faults.clockJump ?? 0) : 0),
           permissions: number > 1 && faults.widens ? wider : allowed,
           duplicates: () => faults.duplicates,
+          ...(number === 2 && faults.resumesOne !== undefined && { resumesOne: faults.resumesOne }),
           published: (event) => published(story, () => life?.run, event),
           performed: (key) => {
             story.performed.push(key);

@@ -141,21 +141,20 @@ const claimedElsewhere = (id: string, host: string): CrewError =>
     `Stop the run on that machine. If that machine no longer runs it: \`subcrew resume ${id} --force\`.`,
   );
 
-/** Resumes paused tasks, or retries failed tasks, of a run that is still running. */
+/** Retries failed tasks of a run that is still running. */
 async function goOn(
   crew: Crew,
   { id, path, state }: Readonly<{ id: string; path: string | undefined; state: State }>,
   { retryFailed, json }: Flags,
 ): Promise<number> {
-  const paused = [...state.nodes.values()].some((view) => view.paused !== undefined);
-  const isRetried = retryFailed && [...state.nodes.values()].some(({ status }) => status === "failed");
-  if (path === undefined && !paused && !isRetried)
+  const isRetried = path !== undefined || [...state.nodes.values()].some(({ status }) => status === "failed");
+  if (!retryFailed || !isRetried)
     throw new CrewError(
       "RUN_BUSY",
       `Another process is working on the run "${id}".`,
       `Watch the run: \`subcrew attach ${id}\`, or pause the run first: \`subcrew stop ${id}\`.`,
     );
-  const command = { do: "resume" as const, ...defined({ path }), ...(retryFailed && { retryFailed }) };
+  const command = { do: "retry" as const, ...defined({ path }) };
   const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });
   const done = receipt?.done ?? false;
   const text = receipt?.text ?? `The process of ${id} has not answered yet.`;

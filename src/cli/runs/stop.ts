@@ -1,4 +1,6 @@
+import { onlyRunsPause } from "../../core/run/run-command.ts";
 import { isEnded } from "../../core/run/run-status.ts";
+import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
@@ -8,24 +10,21 @@ import type { NamedRun } from "./find-run.ts";
 const WAIT_MS = 15_000;
 const REASON = "stopped by the user";
 
-/** The command `subcrew stop RUN[/TASK]`. */
+/** The command `subcrew stop RUN`. */
 export const stop: CliCommand = {
-  description:
-    "Pauses a run, or one task and the agents that it started. Finished work is kept, and the run can be resumed.",
+  description: "Pauses a run. Finished work is kept, and the run can be resumed.",
   words: "[run]",
-  usage: "RUN[/TASK]",
+  usage: "RUN",
   options: [jsonOption()],
-  examples: [
-    ["subcrew stop nightly", "`subcrew resume nightly` continues the run"],
-    ["subcrew stop nightly/docs", "pause one task; tasks that depend on it wait, the others continue"],
-  ],
+  examples: [["subcrew stop nightly", "`subcrew resume nightly` continues the run"]],
   act: async ([word], flags) => {
+    const [name = "", ...path] = word?.split("/") ?? [];
+    if (path.length > 0) throw new CrewError("BAD_INPUT", onlyRunsPause(name, path.join("/")), "");
     const { findRun, whichActive } = await import("./find-run.ts");
-    const { crew, run, path } = await findRun(word);
+    const found = await findRun(word);
     // Disowns an interrupted run of an engine; otherwise a worker would resume it.
-    const isHeldBack = path === undefined && run.life === "interrupted" && (await crew.kept.disown(run.id));
-    const which = isHeldBack ? { crew, run, path } : await whichActive(word);
-    return which.path === undefined ? stopRun(which, flags) : stopTask(which, which.path, flags);
+    const isHeldBack = found.run.life === "interrupted" && (await found.crew.kept.disown(found.run.id));
+    return stopRun(isHeldBack ? found : await whichActive(word), flags);
   },
 };
 
@@ -41,14 +40,4 @@ async function stopRun({ crew, run }: NamedRun, { json }: { json?: boolean }): P
     : `${run.id} has not stopped yet.\nnext: subcrew kill ${run.id}`;
   process.stdout.write(json ? `${jsonText({ id: run.id, status: life, stopped })}\n` : `${text}\n`);
   return stopped ? 0 : 1;
-}
-
-async function stopTask({ crew, run }: NamedRun, path: string, { json }: { json?: boolean }): Promise<number> {
-  const command = { do: "pause" as const, path, reason: REASON };
-  const receipt = await crew.kept.tell(run.id, command, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });
-  const done = receipt?.done ?? false;
-  const text = receipt?.text ?? `${run.id} has not confirmed the pause yet.`;
-  const next = done ? `\nnext: subcrew resume ${run.id}/${path}` : "";
-  process.stdout.write(json ? `${jsonText({ id: run.id, path, done, text })}\n` : `${text}${next}\n`);
-  return done ? 0 : 1;
 }

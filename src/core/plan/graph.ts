@@ -75,12 +75,12 @@ export function topNodeOf({ nodes }: Body, path: string): string {
   return Object.hasOwn(nodes, first) ? first : first.replace(/\.\d+$/, "");
 }
 
-/** A node of a plan and every node that depends on it, directly or indirectly. */
-export function withDependents(body: Body, id: string): ReadonlySet<string> {
+/** Nodes of a plan, and every node that depends on one of them, directly or indirectly. */
+export function withDependents(body: Body, ...ids: readonly string[]): ReadonlySet<string> {
   const dependents = new Map<string, string[]>();
   for (const [other, needs] of needsIn(body))
     for (const need of needs) dependents.set(need, [...(dependents.get(need) ?? []), other]);
-  const all = new Set([id]);
+  const all = new Set(ids);
   for (const each of all) for (const dependent of dependents.get(each) ?? []) all.add(dependent);
   return all;
 }

@@ -64,8 +64,6 @@ export const changesWork: ReadonlySet<string> = new Set([
   "gate.answered",
   "node.parked",
   "node.unparked",
-  "node.paused",
-  "node.resumed",
 ]);
 
 /** True for a task that an agent started: the part before its last slash is a task, and not a round of a loop. */

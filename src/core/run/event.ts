@@ -180,8 +180,6 @@ export const facts = {
   }),
   "node.parked": fact("A task waits for a provider, a budget, a person, a worker or its agent.", parking.shape),
   "node.unparked": fact("A parked task continues.", { why: text }),
-  "node.paused": fact("One task was paused while the rest of the run continues.", { reason: text }),
-  "node.resumed": fact("A paused task continues.", {}),
   "node.won": fact("A task of a race is among the winners; its changes are applied next.", {}),
   "node.ended": fact("A node ended.", { outcome }),
   "turn.started": fact("A model is asked.", {

@@ -22,14 +22,11 @@ export const command = z.discriminatedUnion("do", [
     from: z.string(),
     how: z.enum(["steer", "interrupt"]).optional(),
   }),
-  /** Pauses a task, or without a path the whole run. Paused work can be resumed; cancelled work cannot. */
+  /** Pauses the run, which can be resumed; a cancelled run cannot. With a path, the command is refused. */
   z.strictObject({ do: z.literal("pause"), reason: z.string(), path: z.string().optional() }),
   z.strictObject({ do: z.literal("cancel"), reason: z.string(), path: z.string().optional() }),
-  /**
-   * Resumes a task that was paused individually; without a path, all tasks that were paused individually.
-   * `retryFailed`: retries a task that failed.
-   */
-  z.strictObject({ do: z.literal("resume"), path: z.string().optional(), retryFailed: z.boolean().optional() }),
+  /** Retries a task that failed; without a path, all tasks that failed. */
+  z.strictObject({ do: z.literal("retry"), path: z.string().optional() }),
   /**
    * Stops work on the run at once without recording an end, as if its process were killed. Applies only to the process
    * `pid`.
@@ -45,6 +42,10 @@ export const command = z.discriminatedUnion("do", [
   z.strictObject({ do: z.literal("change"), change }),
 ]);
 export type RunCommand = z.infer<typeof command>;
+
+/** The refusal to pause one task of a run. */
+export const onlyRunsPause = (run: string, path: string): string =>
+  `A single task cannot be paused: \`subcrew cancel ${run}/${path}\` ends it for good, and \`subcrew stop ${run}\` pauses the whole run.`;
 
 /** The receipt of a command to a run: whether the command took effect, and a text about it. */
 export type Receipt = Readonly<{ done: boolean; text: string; budget?: BudgetReply }>;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Event } from "./event.ts";
-import { isWaiting } from "./run-status.ts";
+import { isWaiting, openQuestions } from "./run-status.ts";
 import { emptyState, hasWaitingNode, nodesUnderWay, reduce, type State, waitsNow } from "./state.ts";
 
 const RUN = "run_status000000";
@@ -12,7 +12,7 @@ const start = (state: State, path: string): State =>
 const end = (state: State, path: string, outcome: object = { status: "ok", output: "" }): State =>
   fold(state, path, { type: "node.ended", outcome });
 
-test("the set of running nodes equals a search through all nodes, also after retries, pauses and resumes", () => {
+test("the set of running nodes equals a search through all nodes, also after retries and resumes", () => {
   const state = emptyState(RUN);
   const names = Array.from({ length: 30 }, (_, n) => `t${n}`);
   let random = 7;
@@ -29,6 +29,23 @@ test("the set of running nodes equals a search through all nodes, also after ret
     expect(new Set(nodesUnderWay(state))).toEqual(new Set(open));
     expect(hasWaitingNode(state)).toBe([...state.nodes.values()].some(waitsNow));
   }
+});
+
+test("tasks that were not resumed with one task neither count as waiting nor keep a run from waiting", () => {
+  const state = emptyState(RUN);
+  const task = { kind: "task", task: { prompt: "x" } };
+  const plan = {
+    output: "all",
+    nodes: { a: task, b: task, all: { kind: "join", pick: "settled", needs: ["a", "b"] } },
+  };
+  fold(state, "", { type: "run.started", plan, cwd: "/", version: "1", limits: {} });
+  for (const path of ["a", "b", "b/helper"]) start(state, path);
+  for (const path of ["a", "b/helper"]) fold(state, path, { type: "gate.opened", question: "?" });
+  fold(state, "", { type: "run.resumed", after: seq, task: "a" });
+  expect(openQuestions(state).map(({ path }) => path)).toEqual(["a"]);
+  expect(isWaiting(state)).toBe(true);
+  fold(state, "", { type: "run.resumed", after: seq });
+  expect(isWaiting(state)).toBe(false);
 });
 
 test("a run counts as waiting while all of its running tasks wait for an answer", () => {

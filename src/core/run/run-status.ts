@@ -1,6 +1,6 @@
 import { pathsAbove } from "../plan/graph.ts";
 import { defined } from "../text/defined.ts";
-import { hasWaitingNode, type NodeView, nodesUnderWay, type State, waitsNow } from "./state.ts";
+import { hasWaitingNode, isLeftOut, type NodeView, nodesUnderWay, type State, waitsNow } from "./state.ts";
 
 /** The status of a run as other processes see it. */
 export type RunStatus =
@@ -35,16 +35,19 @@ export function isParked(state: State): boolean {
   return leaves.length > 0 && leaves.every(({ parked }) => parked !== undefined);
 }
 
-/** True when every node that has started waits: for an answer of a person, or because it is parked or paused. */
+/** True when every node that has started waits: for an answer of a person, or because it is parked. */
 export function isWaiting(state: State): boolean {
   if (!hasWaitingNode(state)) return false;
   const leaves = workingLeaves(state);
   return leaves.length > 0 && leaves.every(waitsNow);
 }
 
-/** The tasks and gates that have started and not ended, without tasks that only wait for their subagents. */
+/**
+ * The tasks and gates that have started and not ended, without tasks that only wait for their subagents, and without
+ * tasks that were not resumed.
+ */
 function workingLeaves(state: State): NodeView[] {
-  const open = nodesUnderWay(state).filter(({ kind }) => kind !== "loop");
+  const open = nodesUnderWay(state).filter(({ kind, path }) => kind !== "loop" && !isLeftOut(state, path));
   const above = new Set(open.flatMap(({ path }) => pathsAbove(path)));
   return open.filter(({ path }) => !above.has(path));
 }

@@ -1,7 +1,7 @@
 import { isUndecided, type Outcome } from "../outcome/outcome.ts";
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../outcome/usage.ts";
 import type { Answer } from "../plan/gate.ts";
-import { nodeAt } from "../plan/graph.ts";
+import { nodeAt, topNodeOf, withDependents } from "../plan/graph.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Permissions } from "../policy/permissions.ts";
 import { planAfter } from "../schedule/change.ts";
@@ -30,8 +30,6 @@ export type NodeView = {
   text: string;
   /** Why the node is parked, that is, waits before its next turn. */
   parked: Parking | undefined;
-  /** Why this node is paused while the rest of the run continues. */
-  paused: string | undefined;
   /** The recorded part of an incomplete answer. */
   partial: string;
   /** The text of the last completed model turn. */
@@ -104,6 +102,8 @@ export type State = {
   /** True: no key of a provider was found when the run began, so it used the offline model. */
   offline: true | undefined;
   readonly nodes: Map<string, NodeView>;
+  /** The nodes of the plan that were resumed, if not all of them were. */
+  only: ReadonlySet<string> | undefined;
   /** Changes that were refused and not made later in the run, by tool and target. */
   readonly refused: Map<string, RefusedChange>;
   /** The keys of these changes by the calls that are being carried out. */
@@ -137,6 +137,7 @@ export function emptyState(run: string): State {
     parks: undefined,
     offline: undefined,
     nodes: new Map(),
+    only: undefined,
     refused: new Map(),
     changing: new Map(),
     usage: noUsage(),
@@ -183,6 +184,7 @@ export function reduce(state: State, event: Event): State {
     case "run.resumed":
       cutOffAll(state);
       reopen(state);
+      if (event.task !== undefined && state.plan) leaveOut(state, state.plan, event.task);
       state.limits = event.limits ?? state.limits ?? {};
       state.parks = event.parks ?? state.parks;
       break;
@@ -199,6 +201,7 @@ export function reduce(state: State, event: Event): State {
       break;
     case "plan.changed":
       if (state.plan) state.plan = planAfter(state.plan, event.change);
+      if (state.plan && state.only) state.only = withDependents(state.plan, ...state.only);
       break;
     case "note":
     case "agent.resolved":
@@ -208,6 +211,7 @@ export function reduce(state: State, event: Event): State {
       // Events of the run itself have an empty path: they do not belong to a node.
       if (event.path === "") break;
       if (event.type === "node.started") begunNodes.add(state, viewOf(state, event));
+      if (event.type === "node.started" && isLeftOut(state, event.path)) takeIn(state, event.path);
       if (MAKES_WAIT.has(event.type)) waitingNodes.add(state, viewOf(state, event));
       if (CUTS_OFF.has(event.type)) cutOff(state, viewOf(state, event), event);
       foldChange(state, event);
@@ -280,11 +284,33 @@ function reopen(state: State): void {
   state.pausedFor = undefined;
   state.outcome = undefined;
   state.endedAt = undefined;
-  for (const [path, view] of state.nodes) {
-    if (view.outcome && isUndecided(view.outcome)) state.nodes.delete(path);
-    view.paused = undefined; // the whole run continues; nodes that stay paused are reported as paused again
+  state.only = undefined;
+  for (const [path, view] of state.nodes) if (view.outcome && isUndecided(view.outcome)) state.nodes.delete(path);
+}
+
+/** Marks the nodes that do not continue because only one task was resumed. They ask their questions again later. */
+function leaveOut(state: State, plan: Plan, task: string): void {
+  state.only = withDependents(plan, task);
+  for (const view of nodesUnderWay(state)) {
+    if (!isLeftOut(state, view.path)) continue;
+    view.parked = undefined;
+    view.question = undefined;
+    view.calling = 0;
+    view.doing = `waiting for ${LEFT_OUT}`;
   }
 }
+
+/** A task that was left out has started, because a person retried it. */
+function takeIn(state: State, path: string): void {
+  if (state.plan && state.only) state.only = withDependents(state.plan, ...state.only, topNodeOf(state.plan, path));
+}
+
+/** True for a node that does not continue before the rest of the run is resumed. */
+export const isLeftOut = ({ plan, only }: State, path: string): boolean =>
+  only !== undefined && plan !== undefined && !only.has(topNodeOf(plan, path));
+
+/** The thing that nodes which are left out wait for. */
+export const LEFT_OUT = "the rest of the run to be resumed";
 
 /**
  * The initial tool counts of every node; all nodes share this object, because it is replaced and never changed in
@@ -312,7 +338,6 @@ function viewOf(state: State, { path, at }: Event): NodeView {
     doing: "",
     text: "",
     parked: undefined,
-    paused: undefined,
     partial: "",
     said: "",
     open: undefined,
@@ -337,7 +362,7 @@ function viewOf(state: State, { path, at }: Event): NodeView {
 
 const begunNodes = createMarkedNodes<NodeView>();
 const waitingNodes = createMarkedNodes<NodeView>();
-const MAKES_WAIT: ReadonlySet<Event["type"]> = new Set(["gate.opened", "node.parked", "node.paused"]);
+const MAKES_WAIT: ReadonlySet<Event["type"]> = new Set(["gate.opened", "node.parked"]);
 /**
  * The nodes that have started and not ended. Ended nodes are removed from the list, so that they need not be checked
  * after each event.
@@ -347,14 +372,12 @@ export const nodesUnderWay = (state: State): NodeView[] => [
 ];
 
 /**
- * True while a node waits for a person, or is parked or paused. This is called for every event, so it checks only such
- * nodes.
+ * True while a node waits for a person, or is parked. This is called for every event, so it checks only such nodes.
  */
 export const hasWaitingNode = (state: State): boolean => waitingNodes.still(state, waitsNow).size > 0;
 
-/** True for a node that waits for a person, or is parked or paused. */
-export const waitsNow = ({ parked, paused, question }: NodeView): boolean =>
-  (parked ?? paused ?? question) !== undefined;
+/** True for a node that waits for a person, or is parked. */
+export const waitsNow = ({ parked, question }: NodeView): boolean => (parked ?? question) !== undefined;
 
 /**
  * The number of the loop round, or of the delegated plan, that a path is in: `build.2/review` is in round 2 of a loop,
@@ -392,7 +415,6 @@ function foldNode(view: NodeView, event: Event): void {
       view.status = "running";
       view.attempt = event.attempt;
       view.parked = undefined;
-      view.paused = undefined;
       view.calling = 0;
       view.startedAt = event.at;
       view.endedAt = undefined;
@@ -416,16 +438,6 @@ function foldNode(view: NodeView, event: Event): void {
       view.parked = undefined;
       view.doing = event.why;
       break;
-    case "node.paused":
-      view.paused = event.reason;
-      view.parked = undefined;
-      view.question = undefined; // the question is asked again when the task continues
-      view.doing = `paused: ${event.reason}`;
-      break;
-    case "node.resumed":
-      view.paused = undefined;
-      view.doing = "";
-      break;
     case "node.reused":
       view.doing = `reused from ${event.from}`;
       view.reused = { from: event.from, ...(event.saved ?? { usage: NO_USAGE, cost: NO_COST }) };
@@ -442,7 +454,6 @@ function foldNode(view: NodeView, event: Event): void {
       view.text = "";
       view.partial = "";
       view.parked = undefined;
-      view.paused = undefined;
       view.question = undefined;
       view.model = event.outcome.model ?? view.model;
       break;

@@ -1,5 +1,4 @@
 import type { Outcome } from "../outcome/outcome.ts";
-import { withDependents } from "../plan/graph.ts";
 import type { Body } from "../plan/plan.ts";
 import { begin, settle } from "./decide.ts";
 import { schedule } from "./schedule.ts";
@@ -17,11 +16,4 @@ export function endWith({ body, outcomeOf }: KnownOutcomes, id: string): string[
   }
   const { settled, cancel } = settle(all, id, { status: "cancelled", reason: "" });
   return [...settled, ...cancel].filter((other) => other !== id && body.nodes[other]?.kind !== "join");
-}
-
-/** The nodes that cannot begin before this node has ended. Joins (nodes that collect outputs) are left out. */
-export function waitFor({ body, outcomeOf }: KnownOutcomes, id: string): string[] {
-  return [...withDependents(body, id)].filter(
-    (other) => other !== id && body.nodes[other]?.kind !== "join" && !outcomeOf(other),
-  );
 }

@@ -80,6 +80,16 @@ export function entryOf(id: string, node: Node): ScheduleEntry {
   };
 }
 
+/** True for one of these nodes, and for a node that depends on one of them, directly or indirectly. */
+export function dependsOn(all: Schedule, id: string, on: ReadonlySet<string>): boolean {
+  const above = new Set([id]);
+  for (const each of above) {
+    if (on.has(each)) return true;
+    for (const need of all.entries.get(each)?.needs ?? []) above.add(need);
+  }
+  return false;
+}
+
 /** Links an entry to its dependencies; dependencies outside of the plan count as fulfilled. */
 export function linkEntry(
   entries: ReadonlyMap<string, ScheduleEntry>,

@@ -40,7 +40,6 @@ test("only successful tasks count as done; failed, cancelled and skipped tasks a
     cancelled: 2,
     skipped: 1,
     running: 1,
-    paused: 0,
     waiting: 1,
   });
   expect(settledWords(progress)).toEqual(["2 of 8 done", "1 failed", "2 cancelled", "1 skipped"]);

@@ -1,6 +1,6 @@
 import { isBelow } from "../plan/graph.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { NodeView, State } from "../run/state.ts";
+import { isLeftOut, type NodeView, type State } from "../run/state.ts";
 import { movesOf } from "../schedule/moves.ts";
 import type { Look } from "./look.ts";
 import { terminalLine } from "./words.ts";
@@ -21,12 +21,12 @@ export function shownNodes(state: State): NodeView[] {
 
 /** The progress of a run: the number of nodes of its plan, and how many have succeeded. */
 export type Progress = Readonly<
-  Record<"total" | "done" | "failed" | "cancelled" | "skipped" | "running" | "paused" | "waiting", number>
+  Record<"total" | "done" | "failed" | "cancelled" | "skipped" | "running" | "waiting", number>
 >;
 
 /** Parts of the text about a run that has not ended: `2 of 5 done`, `1 running`, `2 waiting`. */
 export function progressWords(progress: Progress): string[] {
-  return [...settledWords(progress), ...counts(progress, ["running", "paused", "waiting"])];
+  return [...settledWords(progress), ...counts(progress, ["running", "waiting"])];
 }
 
 /** The ended nodes by outcome: `2 of 5 done`, `1 failed`, `1 cancelled`, `1 skipped`. */
@@ -59,16 +59,15 @@ function countProgress(state: State): Progress {
   const ids = [...planned.map(([id]) => id), ...added.map(({ path }) => path)];
   const seen = ids.map((id) => state.nodes.get(id)).filter((view) => view !== undefined);
   const count = (how: NodeView["status"]): number => seen.filter(({ status }) => status === how).length;
-  const paused = seen.filter((view) => view.paused !== undefined).length;
+  const leftOut = seen.filter(({ status, path }) => status === "running" && isLeftOut(state, path)).length;
   return {
     total: ids.length,
     done: count("ok"),
     failed: count("failed"),
     cancelled: count("cancelled"),
     skipped: count("skipped"),
-    running: count("running") - paused,
-    paused,
-    waiting: ids.length - seen.length,
+    running: count("running") - leftOut,
+    waiting: ids.length - seen.length + leftOut,
   };
 }
 

@@ -52,16 +52,14 @@ export function rowActions(row: TopRow, { warns = true }: Readonly<{ warns?: boo
     running && !idle && node.kind === "task" && { key: "m", word: "message", does: "message" },
     !ended &&
       !idle &&
-      node?.paused === undefined &&
       (path === "" || running) &&
-      run.life !== "damaged" && { key: "p", word: "pause", does: "pause", words: ["stop", key] },
-    !ended &&
-      (idle || node?.paused !== undefined) && {
+      run.life !== "damaged" && {
         key: "p",
-        word: "resume",
-        does: "resume",
-        words: idle ? ["resume", run.id, "--bg"] : ["resume", key],
+        word: path === "" ? "pause" : "pause run",
+        does: "pause",
+        words: ["stop", run.id],
       },
+    !ended && idle && { key: "p", word: "resume", does: "resume", words: ["resume", run.id, "--bg"] },
     group === "failed" &&
       run.life !== "damaged" && {
         key: "r",

@@ -2,7 +2,7 @@ import { needsOf } from "../plan/graph.ts";
 import type { Node } from "../plan/plan.ts";
 import type { Parking } from "../run/event.ts";
 import { isEnded, type RunStatus } from "../run/run-status.ts";
-import type { NodeView, State } from "../run/state.ts";
+import { isLeftOut, LEFT_OUT, type NodeView, type State } from "../run/state.ts";
 
 /** The groups of rows on the screen, in the order in which they are shown. */
 export const groups = ["needs you", "failed", "working", "waiting", "done"] as const;
@@ -33,14 +33,13 @@ export function groupOfRun(state: State, life: RunStatus | "damaged"): Placed {
 
 /** The group of a node that has begun. `answered`: an answer to its question is kept until the run is resumed. */
 export function groupOfNode(node: NodeView, life: RunStatus | "damaged", answered: boolean): Placed {
-  const { status, kind, question, parked, paused, doing, calling } = node;
+  const { status, kind, question, parked, doing, calling } = node;
   if (status === "failed") return placed(kind === "gate" ? "done" : "failed");
   if (status !== "running") return placed("done");
   if (isEnded(life)) return placed("done");
   if (question !== undefined && answered) return placed("waiting", "the run to be resumed; the question is answered");
   if (question !== undefined) return placed("needs you", "an answer");
   if (parked) return placed(needsPerson(parked) ? "needs you" : "waiting", parkedText(parked));
-  if (paused !== undefined) return placed("waiting", `paused: ${paused}`);
   if (life === "interrupted" || life === "paused") return placed("waiting", `the run is ${life}`);
   if (calling === 0 && doing.startsWith("waiting") && WAITS.test(doing))
     return placed("waiting", doing.replace(/^waiting (?:for )?/, ""));
@@ -69,11 +68,16 @@ function clock(at: number): string {
 }
 
 /** The group of a node that has not begun. Such a node waits for other nodes, or for a free slot. */
-export function groupOfPlanned(state: State, node: Node | undefined, life: RunStatus | "damaged"): Placed {
+export function groupOfPlanned(
+  state: State,
+  { path, planned }: Readonly<{ path: string; planned: Node | undefined }>,
+  life: RunStatus | "damaged",
+): Placed {
   if (isEnded(life)) return placed("done");
-  const open = node ? unmetNeeds(state, node) : [];
+  const open = planned ? unmetNeeds(state, planned) : [];
   if (open.length > 0) return placed("waiting", open.join(", "));
-  return placed("waiting", life === "paused" || life === "interrupted" ? `the run is ${life}` : "a free slot");
+  if (life === "paused" || life === "interrupted") return placed("waiting", `the run is ${life}`);
+  return placed("waiting", isLeftOut(state, path) ? LEFT_OUT : "a free slot");
 }
 
 function unmetNeeds(state: State, node: Node): string[] {

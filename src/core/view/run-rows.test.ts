@@ -33,12 +33,12 @@ const happened = fc.tuple(
     { type: "node.started", kind: "task", attempt: 1, agent: "explore", label: "named" },
     { type: "text.delta", text: "words" },
     { type: "gate.opened", question: "May I?" },
-    { type: "node.paused", reason: "later" },
     { type: "node.ended", outcome: { status: "ok", output: "" } },
     { type: "node.ended", outcome: { status: "failed", fault } },
     { type: "node.ended", outcome: { status: "cancelled", reason: "stop" } },
     { type: "run.paused", reason: "stop" },
     { type: "run.resumed" },
+    { type: "run.resumed", task: "build" },
     { type: "plan.changed", change: { newTasks: { extra: task("Something else") } } },
   ),
 );

@@ -163,12 +163,12 @@ type Place = {
 /** The values that the name of a started task depends on. */
 type NameParts = Pick<NodeView, "label" | "agent" | "asked" | "order">;
 
-const groupAt = ({ state, life, answered = [] }: ShownRun, { path, node, planned }: Place): Placed =>
-  path === ""
+const groupAt = ({ state, life, answered = [] }: ShownRun, place: Place): Placed =>
+  place.path === ""
     ? groupOfRun(state, life)
-    : node
-      ? groupOfNode(node, life, answered.includes(path))
-      : groupOfPlanned(state, planned, life);
+    : place.node
+      ? groupOfNode(place.node, life, answered.includes(place.path))
+      : groupOfPlanned(state, place, life);
 
 function nameAt(state: State, place: Place): string {
   const { path, node, planned, ofRun, key, name } = place;

@@ -1,4 +1,3 @@
-import { noPauses } from "../../runtime/execute/task-pauses.ts";
 import type { Body } from "../../core/plan/plan.ts";
 import { createBudget } from "../../core/run/budget.ts";
 import type { Fact } from "../../core/run/event.ts";
@@ -6,6 +5,7 @@ import { noHistory } from "../../core/run/history.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { Engine, Perform } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { settleOnAbort } from "../../runtime/async/settle-on-abort.ts";
 import { Slots } from "../../runtime/async/slots.ts";
@@ -13,6 +13,7 @@ import { execute, type RunningPlan } from "../../runtime/execute/execute.ts";
 import { createLeases } from "../../runtime/execute/leases.ts";
 import { createMailbox } from "../../runtime/execute/mailbox.ts";
 import type { PlanOutcome } from "../../runtime/execute/scope.ts";
+import { StoppableNodes } from "../../runtime/execute/stoppable-nodes.ts";
 import { createMemoryStore } from "../../runtime/store/memory-store.ts";
 
 /** The parts for executing a plan directly for a library caller, without a run. */
@@ -58,8 +59,7 @@ export function executeAlone(
         budget: createBudget({}),
         mailbox: createMailbox(),
         leases: createLeases(),
-        stoppable: new Map(),
-        pauses: noPauses,
+        stoppable: new StoppableNodes(),
         compile: () => {
           throw new CrewError(
             "BAD_INPUT",
@@ -77,7 +77,7 @@ export function executeAlone(
       signal,
       depth: 0,
     },
-    started,
+    defined({ started }),
   );
 }
 

@@ -3,7 +3,7 @@ import { explain } from "../../core/outcome/outcome.ts";
 import { limitNote, type ReachedLimit } from "../../core/outcome/reached-limit.ts";
 import { parkedRun } from "../../core/run/parked-run.ts";
 import { isEnded, type RunStatus, openQuestions } from "../../core/run/run-status.ts";
-import type { NodeView, State } from "../../core/run/state.ts";
+import { isLeftOut, type NodeView, type State } from "../../core/run/state.ts";
 import { defined } from "../../core/text/defined.ts";
 import { offlineNote } from "../../core/view/offline-note.ts";
 import { shownNodes } from "../../core/view/nodes.ts";
@@ -119,11 +119,11 @@ export function viewOf(
     ...(outcome?.limit && { limit: outcome.limit }),
     ...(life === "parked" && parkedIn(state)),
     ...defined({ offline: state.offline }),
-    tasks: nodes.map(({ path, agent, status, paused, doing, outcome: own }) => ({
+    tasks: nodes.map(({ path, agent, status, doing, outcome: own }) => ({
       path,
       ...defined({ agent }),
-      status: status !== "running" ? status : paused !== undefined ? "paused" : (STOPPED[life] ?? status),
-      ...(status === "running" && STOPPED[life] === undefined && paused === undefined && doing !== "" && { doing }),
+      status: status !== "running" ? status : isLeftOut(state, path) ? "paused" : (STOPPED[life] ?? status),
+      ...(status === "running" && STOPPED[life] === undefined && !isLeftOut(state, path) && doing !== "" && { doing }),
       ...(nodes.length > 1 &&
         own &&
         "output" in own &&

@@ -1,6 +1,6 @@
 import { topNodeOf } from "../../core/plan/graph.ts";
 import type { State } from "../../core/run/state.ts";
-import { endWith, type KnownOutcomes, waitFor } from "../../core/schedule/consequences.ts";
+import { endWith } from "../../core/schedule/consequences.ts";
 
 /**
  * The message about a cancelled task: it names the tasks that end together with the cancelled task. Empty when there
@@ -8,15 +8,9 @@ import { endWith, type KnownOutcomes, waitFor } from "../../core/schedule/conseq
  */
 export function endingWith(state: State, path: string): string {
   if (path.includes("/")) return ` ${hearsOfIt(state, path)}`;
-  const ending = knownIn(state, (known) => endWith(known, path));
+  const outcomeOf = (id: string) => state.nodes.get(id)?.outcome;
+  const ending = state.plan ? endWith({ body: state.plan, outcomeOf }, path) : [];
   return ending.length === 0 ? "" : ` Skipped as a result: ${taskNames(ending)}.`;
-}
-
-/** The message about a paused task: it names the tasks that wait for the paused task. */
-export function waitingFor(state: State, path: string): string {
-  const top = path.includes("/") ? ` ${hearsOfIt(state, path)}` : "";
-  const waiting = knownIn(state, (known) => waitFor(known, topNodeOf(known.body, path)));
-  return waiting.length === 0 ? top : `${top} Waiting for it: ${taskNames(waiting)}.`;
 }
 
 /** Formats names of tasks as a list within a sentence. */
@@ -30,8 +24,4 @@ const MOST = 10;
 /** Builds the sentence that names the top-level node whose agent is notified of the end of the task. */
 function hearsOfIt({ plan }: State, path: string): string {
   return plan ? `"${topNodeOf(plan, path)}", which started the task, is notified.` : "";
-}
-
-function knownIn(state: State, ask: (known: KnownOutcomes) => string[]): string[] {
-  return state.plan ? ask({ body: state.plan, outcomeOf: (id) => state.nodes.get(id)?.outcome }) : [];
 }

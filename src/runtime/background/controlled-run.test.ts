@@ -26,7 +26,7 @@ test.each<RunCommand>([
   { do: "cancel", reason: "enough" },
   { do: "send", path: "a", text: "hello", from: "a person" },
   { do: "answer", path: "a", answer: { approve: true } },
-  { do: "resume" },
+  { do: "retry" },
 ])(
   "the command `$do` that arrives while a run is handed to another process is stored for that process",
   async (command) => {

@@ -1,10 +1,10 @@
 import { answerKind, misfit } from "../../core/plan/answer-kind.ts";
-import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
+import { onlyRunsPause, type RunCommand, type Receipt } from "../../core/run/run-command.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
 import { isCrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { pause } from "../async/cancel.ts";
-import { endingWith, taskNames, waitingFor } from "./affected-tasks.ts";
+import { endingWith, taskNames } from "./affected-tasks.ts";
 import type { Run } from "../run/run.ts";
 
 /** Handles a command from another process. `undefined`: not possible yet, try again later. */
@@ -24,19 +24,16 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
       );
     }
     case "pause":
-      return pauseFor(run, command);
+      if (command.path !== undefined) return no(onlyRunsPause(run.id, command.path));
+      run.pause(command.reason);
+      return yes("The run is being paused.");
     case "cancel":
       return cancelFor(run, command);
-    case "resume": {
-      const failed = command.retryFailed ? failedIn(run.state, command.path) : [];
-      const tried = failed.length > 0 ? await retryTasks(run, failed) : undefined;
-      const going = run.resumeTask(command.path);
-      const done = [
-        ...(tried && tried.begun.length > 0 ? [`Retrying: ${taskNames(tried.begun)}.`] : []),
-        ...(going.length > 0 ? [`Resuming: ${taskNames(going)}.`] : []),
-      ];
-      if (done.length > 0) return yes([...done, ...(tried?.problems ?? [])].join(" "));
-      return no(tried?.problems.join(" ") ?? (command.retryFailed ? notFailed : notPaused)(run.state, command.path));
+    case "retry": {
+      const failed = failedIn(run.state, command.path);
+      if (failed.length === 0) return no(notFailed(run.state, command.path));
+      const { begun, problems } = await retryTasks(run, failed);
+      return begun.length > 0 ? yes([`Retrying: ${taskNames(begun)}.`, ...problems].join(" ")) : no(problems.join(" "));
     }
     case "kill":
       if (command.pid !== process.pid) return no("Another process has taken over the run. The run was not killed.");
@@ -89,20 +86,7 @@ function changeFor(run: Run, { change }: Extract<RunCommand, { do: "change" }>):
   return yes(`The plan was changed${added.length === 0 ? "" : `; added: ${taskNames(added)}`}.`);
 }
 
-type Ending = Extract<RunCommand, { do: "pause" | "cancel" }>;
-
-function pauseFor(run: Run, { path, reason }: Ending): Receipt {
-  if (path === undefined) {
-    run.pause(reason);
-    return yes("The run is being paused.");
-  }
-  if (run.state.nodes.get(path)?.paused !== undefined) return yes(`"${path}" is paused already.`);
-  const waiting = waitingFor(run.state, path);
-  if (!run.pauseTask(path, reason)) return no(notUnderWay(run.state, path));
-  return yes(`"${path}" is being paused.${waiting}`);
-}
-
-function cancelFor(run: Run, { path, reason }: Ending): Receipt {
+function cancelFor(run: Run, { path, reason }: Extract<RunCommand, { do: "cancel" }>): Receipt {
   if (path === undefined) {
     run.cancel(reason);
     return yes("The run is being cancelled.");
@@ -117,9 +101,6 @@ function notUnderWay({ nodes }: State, path: string): string {
   const view = nodes.get(path);
   return view?.outcome ? `"${path}" has ended (${view.status}).` : `"${path}" is not running.`;
 }
-
-const notPaused = (state: State, path: string | undefined): string =>
-  path === undefined ? "No task is paused." : `"${path}" is not paused: it ${stateOf(state, path)}.`;
 
 function notFailed(state: State, path: string | undefined): string {
   if (path === undefined) return "No task has failed.";

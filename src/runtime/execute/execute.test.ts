@@ -157,116 +157,84 @@ test("the last failed node can be retried as long as another node has not ended"
   expect(seen.executed.outcomeOf("a")).toMatchObject({ status: "ok" });
 });
 
-describe("a task that is paused alone", () => {
-  const body = plan({ a: task("a"), b: task("b"), c: task("c", {}, ["a"]), all: join("settled", "b", "c") }, "all");
+describe("when only one task of the plan is resumed", () => {
+  const body = plan(
+    { a: task("a"), b: task("b"), c: task("c", {}, ["a"]), d: task("d", {}, ["c", "b"]), all: join("settled", "d") },
+    "all",
+  );
 
-  test.each([
-    ["while it runs", "a", 8, ["a#1", "b#1", "a#1", "c#1"]],
-    ["while it waits for a slot", "b", 1, ["a#1", "c#1", "b#1"]],
-    ["before its dependencies have ended", "c", 8, ["a#1", "b#1", "c#1"]],
-  ])("%s, stops or does not start, and continues when it is resumed", async (_, path, slots, performed) => {
-    const idle: (readonly string[])[] = [];
-    const seen = await observe({
-      plan: body,
-      slots,
-      act: (call) => ok(call.path, { moments: 2 }),
-      before: (step, { pause }) => void (step === 1 && pause(path)),
-      idle: (paths, { resume }) => {
-        idle.push(paths);
-        resume(path);
-      },
-    });
-    expect(idle).toEqual([[path]]);
-    expect(seen.performed).toEqual(performed);
-    expect(names(seen, "node.ended").toSorted()).toEqual(["a", "all", "b", "c"]);
-    expect(seen.executed.outcomeOf(path)).toMatchObject({ status: "ok", output: path });
+  test("that task and its dependents start, and the plan is over once nothing of them can start", async () => {
+    const seen = await observe({ plan: body, act: ({ path }) => ok(path), only: "a" });
+    expect(seen.performed).toEqual(["a#1", "c#1"]);
+    expect(seen.executed.outcomeOf("b")).toEqual({ status: "cancelled", reason: "later" });
     expect(seen.left).toEqual({ stoppable: 0, listeners: 0 });
   });
 
-  test("ends when its run ends, or fails when a change of the plan marks it as failed", async () => {
-    const ended = (end: "cancel" | "change") =>
-      observe({
-        plan: body,
-        act: ({ path }) => ok(path, { moments: 4 }),
-        before: (step, control) => {
-          if (step === 1) control.pause("a");
-          if (step === 2 && end === "cancel") control.cancel();
-          if (step === 2 && end === "change") control.change({ markFailed: { a: "not wanted" } });
-        },
-        idle: () => {},
-      });
-    const stopped = await ended("cancel");
-    expect(stopped.executed.outcomeOf("a")).toEqual({ status: "cancelled", reason: "enough" });
-    expect(stopped.performed).toEqual(["a#1", "b#1"]);
-    const changed = await ended("change");
-    expect(changed.executed.outcomeOf("a")).toMatchObject({ status: "failed", fault: { message: "not wanted" } });
-    expect(changed.executed.outcomeOf("c")).toEqual({ status: "skipped", because: "a" });
-  });
-
-  test("is stopped as no longer needed once another task has won its race", async () => {
-    const seen = await observe({
-      plan: plan({ a: task("a"), b: task("b"), won: join("first", "a", "b") }, "won"),
-      act: ({ path }) => ok(path, { moments: path === "a" ? 9 : 2, slowToStop: true }),
-      choices: [0, 0, 0, 0, 0],
-      before: (step, { pause }) => void (step === 1 && pause("a")),
-      idle: () => {},
-    });
-    expect(seen.executed.outcome).toMatchObject({ status: "ok", output: "b" });
-    expect(seen.executed.outcomeOf("a")).toEqual({ status: "cancelled", reason: "no longer needed" });
-    expect(seen.left).toEqual({ stoppable: 0, listeners: 0 });
-  });
-
-  test("ends with the reason of the cancelling when it is cancelled while it stops", async () => {
-    const seen = await observe({
+  test("a task that is added as its dependent starts, too, and another added task does not", async () => {
+    const { performed } = await observe({
       plan: body,
-      act: ({ path }) => ok(path, { moments: 4, slowToStop: true }),
-      before: (step, { pause, stop }) => {
-        if (step === 1) pause("a");
-        if (step === 2) stop("a", "not wanted");
-      },
-      choices: [1],
-      idle: () => {},
+      act: ({ path }) => ok(path, { moments: 3 }),
+      only: "a",
+      before: (step, { change }) =>
+        void (step === 1 && change({ newTasks: { e: task("e", {}, ["a"]), f: task("f") }, into: "all" })),
     });
-    expect(seen.executed.outcomeOf("a")).toMatchObject({ status: "cancelled", reason: "not wanted" });
+    expect(performed).toEqual(["a#1", "c#1", "e#1"]);
   });
 
-  test("leaves its subtasks open; they end with it unless it starts them again", async () => {
-    const seen = await observe({
+  test("another task that failed and is retried starts, too", async () => {
+    const both = plan({ a: task("a"), b: task("b"), all: join("settled", "a", "b") }, "all");
+    const before = await observe({ plan: both, act: ({ path }) => (path === "b" ? bad() : ok(path, { moments: 3 })) });
+    const cut = before.journal.findIndex(({ type, path }) => type === "node.ended" && path === "b") + 1;
+    const { executed } = await observe({
+      plan: both,
+      past: before.journal.slice(0, cut),
+      act: ({ path }) => ok(path, { moments: 3 }),
+      only: "a",
+      before: (step, { retry }) => void (step === 1 && expect(retry("b")).toBeUndefined()),
+    });
+    expect(executed.outcome).toMatchObject({ status: "ok" });
+  });
+
+  test("the race is over when that task wins, and another task that has already claimed the place wins", async () => {
+    const race = plan({ a: task("a"), b: task("b"), won: join("first", "a", "b") }, "won");
+    const act = ({ path }: { path: string }) => ok(path);
+    const seen = await observe({ plan: race, act, only: "a" });
+    expect(seen.performed).toEqual(["a#1"]);
+    expect(seen.executed.outcomeOf("b")).toEqual({ status: "cancelled", reason: "no longer needed" });
+    const claimed = await observe({
+      plan: race,
+      act: ({ path }) => (path === "b" ? ok(path, { claims: 9 }) : ok(path, { moments: 99 })),
+    });
+    const cut = claimed.journal.findIndex(({ type }) => type === "node.won") + 1;
+    const after = await observe({ plan: race, act, only: "a", past: claimed.journal.slice(0, cut) });
+    expect(after.executed.outcome).toMatchObject({ status: "ok", output: "b" });
+  });
+
+  test("a change of the plan marks a task that does not start as failed", async () => {
+    const { executed } = await observe({
       plan: body,
-      act: ({ path }) => ok(path),
-      before: (step, { interrupt }) => void (step === 0 && interrupt("a/helper")),
-      idle: () => {},
+      act: ({ path }) => ok(path, { moments: 3 }),
+      only: "a",
+      before: (step, { change }) => void (step === 1 && change({ markFailed: { b: "not wanted" } })),
     });
-    expect(seen.events).toContainEqual(
-      expect.objectContaining({
-        type: "node.ended",
-        path: "a/helper",
-        outcome: { status: "cancelled", reason: "no longer needed" },
-      }),
-    );
+    expect(executed.outcomeOf("b")).toMatchObject({ status: "failed", fault: { message: "not wanted" } });
+    expect(executed.outcomeOf("d")).toEqual({ status: "skipped", because: "b" });
   });
+});
 
-  test.each([
-    ["cancelled while it waits", "c", "a"],
-    ["given up", "a", "b"],
-  ])("is forgotten when it is %s", async (_, first, second) => {
-    const idle: (readonly string[])[] = [];
-    await observe({
-      plan: plan({ a: task("a"), b: task("b"), c: task("c", {}, ["a"]), all: join("settled", "a", "b", "c") }, "all"),
-      act: ({ path }) => ok(path, { moments: 4 }),
-      before: (step, { pause, cancelWaiting, change }) => {
-        if (step === 1) pause(first);
-        if (step === 2 && first === "c") cancelWaiting("c", "not this one");
-        if (step === 2 && first === "a") change({ markFailed: { a: "not wanted" } });
-        if (step === 3) pause(second);
-      },
-      idle: (paths, { resume }) => {
-        idle.push(paths);
-        resume(second);
-      },
-    });
-    expect(idle).toEqual([[second]]);
+test("a task whose end was not recorded ends with the task above it, unless that task starts it again", async () => {
+  const seen = await observe({
+    plan: plan({ a: task("a") }, "a"),
+    act: ({ path }) => ok(path),
+    before: (step, { interrupt }) => void (step === 0 && interrupt("a/helper")),
   });
+  expect(seen.events).toContainEqual(
+    expect.objectContaining({
+      type: "node.ended",
+      path: "a/helper",
+      outcome: { status: "cancelled", reason: "no longer needed" },
+    }),
+  );
 });
 
 const writes = ["src/**"];

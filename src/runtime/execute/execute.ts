@@ -5,7 +5,7 @@ import { applyChange, type Change } from "../../core/schedule/change.ts";
 import { begin, cancelAll, NOT_NEEDED, settle } from "../../core/schedule/decide.ts";
 import { askedOf, type Lookup } from "../../core/schedule/fill-references.ts";
 import { reopen } from "../../core/schedule/reopen.ts";
-import { type Schedule, type ScheduleEntry, type Step, schedule } from "../../core/schedule/schedule.ts";
+import { dependsOn, type Schedule, type ScheduleEntry, type Step, schedule } from "../../core/schedule/schedule.ts";
 import { isCancelledForGood } from "../../core/run/history.ts";
 import { crashAt, crashed, type RunPlace } from "../../core/task/crash.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -33,6 +33,14 @@ export type RunningPlan = Readonly<{
   retry(id: string): string | undefined;
 }>;
 
+/** Options for executing the plan of a run, not a plan inside of it. */
+export type ExecuteOptions = Readonly<{
+  /** Called when the plan can be changed. */
+  started?(growing: RunningPlan): void;
+  /** Only this node and the nodes that depend on it start; `over` is called when nothing of them is left. */
+  only?: Readonly<{ node: string; over(): void }>;
+}>;
+
 /**
  * Executes a plan below `scope.prefix`: starts ready nodes, cancels nodes that are no longer needed, and resolves when
  * every node has ended. All decisions are made by `core/schedule/decide.ts`.
@@ -40,13 +48,19 @@ export type RunningPlan = Readonly<{
 export async function execute(
   body: Body,
   scope: PlanScope,
-  started?: (growing: RunningPlan) => void,
+  { started, only }: ExecuteOptions = {},
 ): Promise<PlanOutcome> {
   const all = schedule(body, scope.roots);
   const running = new Map<string, Stoppable>();
   const over = deferred<void>();
+  const hasWon = (id: string): boolean =>
+    scope.run.history.events(scope.prefix + id).some(({ type }) => type === "node.won");
+  /** The nodes that start, together with the nodes that depend on them; `undefined`: all nodes. */
+  const wanted = only && new Set([only.node]);
+  /** Ready nodes that do not start, because only another part of the plan was resumed. */
+  const leftOut = new Set<string>();
   const claims = createClaims(all, {
-    had: (id) => scope.run.history.events(scope.prefix + id).some(({ type }) => type === "node.won"),
+    had: hasWon,
     record: (id) => {
       scope.run.emit(scope.prefix + id, { type: "node.won" });
       return scope.run.durable();
@@ -72,11 +86,12 @@ export async function execute(
       advancing = false;
     }
     if (all.unsettled === 0) over.resolve();
+    else if (only && !scope.signal.aborted && running.size === leftOut.size) only.over();
   };
   const take = (step: Step, stop: Stop): void => {
     for (const id of step.settled) {
       const path = scope.prefix + id;
-      for (const left of [...scope.run.history.close(path), ...scope.run.pauses.abandon(path)])
+      for (const left of [...scope.run.history.close(path), ...scope.run.stoppable.abandon(path)])
         scope.run.emit(left, { type: "node.ended", outcome: { status: "cancelled", reason: NOT_NEEDED } });
       const outcome = all.entries.get(id)!.outcome!;
       scope.run.emit(path, { type: "node.ended", outcome });
@@ -89,20 +104,26 @@ export async function execute(
   const admit = (id: string): void => {
     const { state, node } = all.entries.get(id)!;
     if (state === "settled") return;
-    if (!scope.signal.aborted && scope.run.pauses.reason(scope.prefix + id) !== undefined) return hold(id);
     if (scope.signal.aborted) advance(settle(all, id, { status: "cancelled", reason: reasonOf(scope.signal) }));
+    else if (!isWanted(id)) leaveOut(id);
     else if (node.kind !== "task") follow(id, startNode(id));
     else if (node.task.writes === undefined) queueForSlot(id);
     else queueForFiles(id, node.task.writes);
   };
   const watch = (id: string, stoppable: Stoppable): void => {
     running.set(id, stoppable);
-    scope.run.stoppable.set(scope.prefix + id, stoppable);
+    scope.run.stoppable.add(scope.prefix + id, stoppable);
   };
-  /** Keeps a paused node waiting until it is resumed or the run ends. */
-  const hold = (id: string): void => {
-    watch(id, { abort: (reason) => follow(id, Promise.resolve(cancelled(reason))) });
-    scope.run.pauses.stopped(scope.prefix + id, () => admit(id));
+  /** A contender that has won its race goes on in any case, because the other contenders wait for it. */
+  const isWanted = (id: string): boolean => !wanted || dependsOn(all, id, wanted) || hasWon(id);
+  /** Lets a ready node wait until the whole run is resumed. */
+  const leaveOut = (id: string): void => {
+    leftOut.add(id);
+    const abort = (reason: Stop): void => {
+      leftOut.delete(id);
+      follow(id, Promise.resolve(cancelled(reason)));
+    };
+    watch(id, { abort });
   };
   /**
    * Waits for a task's files before the task gets a slot: the task that is writing the files may need a slot to end.
@@ -170,24 +191,11 @@ export async function execute(
       close(outcome);
     };
     const close = (outcome: Outcome): void => {
-      const { pauses, stoppable } = scope.run;
-      const path = scope.prefix + id;
-      const { moot, givenUp } = all.entries.get(id)!;
       running.delete(id);
-      stoppable.delete(path);
-      const isPaused = !scope.signal.aborted && pauses.reason(path) !== undefined;
-      if (isPaused && !moot && !givenUp) hold(id);
-      else {
-        pauses.forget(path);
-        // Work that is stopped because of a pause reports the pause as its reason.
-        const reason = pauses.cancelReason(path) ?? (isPaused ? NOT_NEEDED : undefined);
-        const isCut = reason !== undefined && outcome.status === "cancelled";
-        advance(settle(all, id, isCut ? { ...outcome, reason } : outcome));
-      }
+      advance(settle(all, id, scope.run.stoppable.end(scope.prefix + id, outcome)));
       claims.release(id);
       held?.slot?.(); // the slot is released only now, so that the end of this task is recorded before the next start
       held?.lease?.();
-      pauses.look();
     };
     work
       .then(ended, (thrown: unknown) => ended(crashed(thrown, placeOf(id))))
@@ -216,7 +224,6 @@ export async function execute(
       },
       cancelWaiting: (id, reason) => {
         if (all.entries.get(id)?.state !== "waiting") return false;
-        scope.run.pauses.forget(scope.prefix + id);
         advance(settle(all, id, { status: "cancelled", reason, final: true }));
         return true;
       },
@@ -224,6 +231,7 @@ export async function execute(
         if (all.unsettled === 0) return "The run is about to end.";
         const step = reopen(all, id);
         if (typeof step === "string") return step;
+        wanted?.add(id);
         advance(step);
         return undefined;
       },

@@ -13,11 +13,10 @@ import type { RunParameters } from "../../core/run/run-parameters.ts";
 import type { Lookup } from "../../core/schedule/fill-references.ts";
 import type { Call, Engine, FilesOf, PerformContext, UnawaitedHelpers } from "../../core/task/engine.ts";
 import type { ForkPoint } from "../../core/task/fork-point.ts";
-import type { Stoppable } from "../async/cancel.ts";
 import type { Release, Slots } from "../async/slots.ts";
 import type { Leases } from "./leases.ts";
 import type { Mailbox } from "./mailbox.ts";
-import type { TaskPauses } from "./task-pauses.ts";
+import type { StoppableNodes } from "./stoppable-nodes.ts";
 
 /** The parts of a run that all its plans share and that are given at its start. */
 export type RunParts = Readonly<{
@@ -92,10 +91,8 @@ export type RunScope = RunParts &
     mailbox: Mailbox;
     /** The leases (files to write) of running and waiting tasks. */
     leases: Leases;
-    /** Every task that waits for its slot or runs, by its path, so that one of them can be stopped. */
-    stoppable: Map<string, Stoppable>;
-    /** The tasks that are paused individually. */
-    pauses: TaskPauses;
+    /** Every node that waits for its slot or runs. */
+    stoppable: StoppableNodes;
     /** Redacts a text for the journal. */
     redact(text: string): string;
     /** The function that executes plans, for nodes that contain or start plans of their own. */

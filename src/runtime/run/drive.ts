@@ -1,7 +1,7 @@
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { limitText } from "../../core/outcome/reached-limit.ts";
 import { endingOf, withoutSpent } from "../../core/outcome/outcome-of-plan.ts";
-import { isBelow, nodeAt, topNodeOf, withDependents } from "../../core/plan/graph.ts";
+import { isBelow, topNodeOf, withDependents } from "../../core/plan/graph.ts";
 import type { Body, Plan } from "../../core/plan/plan.ts";
 import type { Permissions } from "../../core/policy/permissions.ts";
 import { changedFiles, listChangedFiles } from "../../core/run/changed-files.ts";
@@ -11,7 +11,6 @@ import { budgetSpent, changesWork } from "../../core/run/budget-spent.ts";
 import type { Delta, Fact, RunLimits, RecordedSettings } from "../../core/run/event.ts";
 import { hasEnded, historyOf, noHistory, renewable, type RetryFailed } from "../../core/run/history.ts";
 import { isWaiting } from "../../core/run/run-status.ts";
-import type { State } from "../../core/run/state.ts";
 import type { Change } from "../../core/schedule/change.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -27,9 +26,9 @@ import { Slots } from "../async/slots.ts";
 import { execute, type RunningPlan } from "../execute/execute.ts";
 import { createLeases, type ShareLease } from "../execute/leases.ts";
 import { createMailbox } from "../execute/mailbox.ts";
-import type { PlanScope, RunParts, RunScope } from "../execute/scope.ts";
+import type { PlanScope, RunParts } from "../execute/scope.ts";
 import { type Note, postMessage } from "../execute/send-message.ts";
-import { createTaskPauses } from "../execute/task-pauses.ts";
+import { StoppableNodes } from "../execute/stoppable-nodes.ts";
 import { type BudgetAbove, borrowBudget } from "./borrow-budget.ts";
 import { type CappedSpending, capSpending } from "./cap-spending.ts";
 import { lendBudget, type RunsBelow } from "./lend-budget.ts";
@@ -137,13 +136,13 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     emit: (path, fact) => {
       // While pausing, only the ends of cancelled tasks are recorded: all other tasks continue after a resume, as after
       // a kill.
-      if ((paused() !== undefined || pauses.covers(path)) && !isKeptWhilePausing(fact)) {
+      if (paused() !== undefined && !isKeptWhilePausing(fact)) {
         if (fact.type !== "node.ended") return;
-        if (!pauses.isCancelled(path)) return pauses.interrupt(path);
+        if (!stoppable.isCancelled(path)) return stoppable.interrupt(path);
       }
       partials.before(path, fact);
       meter.see(path, fact);
-      append(path, pauses.cancelReason(path) === undefined ? fact : cancelledForGood(fact));
+      append(path, fact);
     },
     live: (path: string, delta: Delta): void => {
       if (over) return;
@@ -172,58 +171,16 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     await journal.durable();
     return true;
   };
-  const stoppable: RunScope["stoppable"] = new Map();
-  const stop = (path: string, reason: string): boolean => {
-    const found = stoppable.get(path);
-    if (!found) return paused() === undefined && (growing?.cancelWaiting(path, reason) ?? false);
-    pauses.cancel(path, reason);
-    found.abort(stopped(reason));
-    return true;
-  };
+  const stoppable = new StoppableNodes();
+  const stop = (path: string, reason: string): boolean =>
+    stoppable.cancel(path, reason) || (paused() === undefined && (growing?.cancelWaiting(path, reason) ?? false));
   const goesOn = resume?.task === undefined || !state.plan ? undefined : withDependents(state.plan, resume.task);
   const retryFailed: RetryFailed = goesOn
     ? (path) => (resume?.retryFailed ?? false) && state.plan !== undefined && goesOn.has(topNodeOf(state.plan, path))
     : (resume?.retryFailed ?? false);
+  const pauseRest = (): void =>
+    record.controller.abort(pausedFor(`only "${resume?.task}" and the tasks that depend on it were resumed`));
   const history = renewable(resume ? historyOf(past, { retryFailed }) : noHistory);
-  const pauses = createTaskPauses({
-    emit: (path, fact) => append(path, redactor.deep(fact)),
-    stoppable,
-    initially: (path) =>
-      goesOn === undefined || path.includes("/") || goesOn.has(path)
-        ? undefined
-        : `only "${resume?.task}" and the tasks that depend on it were resumed`,
-    renew: async (path) => {
-      await journal.durable();
-      history.renew(path, historyOf(await journal.read(), { retryFailed }));
-    },
-    onlyWaits: (path, plans) => {
-      const view = state.nodes.get(path);
-      return view?.kind === "loop" || (view?.open === undefined && (view?.calling ?? 0) <= plans);
-    },
-    idle: () => void checkIdle(),
-  });
-  /**
-   * True during the first of two checks whether all tasks are idle: an event recorded in between may show that a task
-   * is still running.
-   */
-  let checking = false;
-  const checkIdle = async (): Promise<void> => {
-    if (checking) {
-      record.controller.abort(pausedFor(idleReason(state)));
-      return;
-    }
-    await journal.durable().catch(() => {});
-    checking = true;
-    pauses.look();
-    checking = false;
-  };
-  const pauseTask = (path: string, reason: string): boolean => {
-    if (paused() !== undefined || !canPause(state, path, stoppable)) return false;
-    pauses.pause(path, reason);
-    return true;
-  };
-  const resumeTask = (path: string | undefined): readonly string[] =>
-    paused() === undefined ? pauses.resume(path) : [];
   const retryTask = async (path: string): Promise<string | undefined> => {
     const top = state.plan && topNodeOf(state.plan, path);
     if (top === undefined || state.plan?.nodes[top] === undefined) return `The task "${path}" does not exist.`;
@@ -251,7 +208,7 @@ export async function drive(start: Start, { run, signal, state, publish, connect
     emit(path, { type: "below.ended", below, ...spent });
   });
   connect({
-    ...{ journal, engine, send, stop, pauseTask, resumeTask, retryTask, charge, change: grow },
+    ...{ journal, engine, send, stop, retryTask, charge, change: grow },
     lend: lent.answer,
     revoke: (id) => borrowed?.revoke(id),
   });
@@ -337,7 +294,6 @@ export async function drive(start: Start, { run, signal, state, publish, connect
           mailbox,
           leases,
           stoppable,
-          pauses,
           redact: (text) => redactor.text(text),
           execute,
         },
@@ -353,8 +309,11 @@ export async function drive(start: Start, { run, signal, state, publish, connect
         depth: start.depth ?? 0,
         ...(start.parent && under(start.parent)),
       },
-      (handle) => {
-        growing = handle;
+      {
+        started: (handle) => {
+          growing = handle;
+        },
+        ...(resume?.task !== undefined && { only: { node: resume.task, over: pauseRest } }),
       },
     );
     if (paused() !== undefined) {
@@ -408,27 +367,6 @@ const KEPT_WHILE_PAUSING: ReadonlySet<Fact["type"]> = new Set([
   "message.sent",
   "warning",
 ]);
-
-/** True for a task that has not ended and either runs or will start. */
-function canPause(state: State, path: string, under: ReadonlyMap<string, unknown>): boolean {
-  const node = state.plan && nodeAt(state.plan, path);
-  if (node?.kind === "join") return false;
-  return under.has(path) || (node !== undefined && !path.includes("/") && state.nodes.get(path)?.outcome === undefined);
-}
-
-/** The reason for pausing a run whose unfinished tasks are all paused or wait for paused tasks. */
-function idleReason({ nodes }: State): string {
-  const names = [...nodes.values()].flatMap(({ path, paused }) => (paused === undefined ? [] : [path]));
-  const shown = names.slice(0, 5).join(", ");
-  const more = names.length > 5 ? ` and ${names.length - 5} more` : "";
-  return `everything else is done, and ${shown}${more} ${names.length === 1 ? "is" : "are"} paused`;
-}
-
-/** Marks the recorded end of a task that was cancelled by name, so that it stays cancelled when the run is resumed. */
-function cancelledForGood(fact: Fact): Fact {
-  if (fact.type !== "node.ended" || fact.outcome.status !== "cancelled") return fact;
-  return { ...fact, outcome: { ...fact.outcome, final: true } };
-}
 
 /** The values that a subagent's run inherits from its parent. */
 function under({ ceiling, model, policy, depth, conversation }: NonNullable<Start["parent"]>): Partial<PlanScope> {

@@ -43,8 +43,6 @@ export type RunConnection = Readonly<{
   change(change: Change): void;
   send(path: string, note: Note): Promise<boolean>;
   stop(path: string, reason: string): boolean;
-  pauseTask(path: string, reason: string): boolean;
-  resumeTask(path: string | undefined): readonly string[];
   retryTask(path: string): Promise<string | undefined>;
   charge(path: string, spent: BelowSpent): boolean;
   lend: LentBudget["answer"];
@@ -173,20 +171,6 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
   /** Cancels one task and all its subagents. False: the task has ended, or does not exist. */
   cancelTask(path: string, reason = "cancelled"): boolean {
     return this.#connection?.stop(path, reason) ?? false;
-  }
-
-  /**
-   * Pauses one task and all its subagents while the rest continues; its dependents wait. If the task has not started,
-   * it does not start before it is resumed. False: there is no such task, or it has ended. When everything else is
-   * done, the whole run is paused.
-   */
-  pauseTask(path: string, reason = "paused"): boolean {
-    return this.#connection?.pauseTask(path, reason) ?? false;
-  }
-
-  /** Resumes the paused tasks at and below a path, or all of them, from their recorded events; returns their paths. */
-  resumeTask(path?: string): readonly string[] {
-    return this.#connection?.resumeTask(path) ?? [];
   }
 
   /**

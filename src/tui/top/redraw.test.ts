@@ -98,8 +98,6 @@ const fact = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant("node.unparked"), why: text }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant("node.paused"), reason: text }) },
-  { weight: 1, arbitrary: fc.record({ type: fc.constant("node.resumed") }) },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -125,6 +123,7 @@ const fact = fc.oneof(
 const ofRun = fc.constantFrom(
   { type: "run.paused", reason: "later" },
   { type: "run.resumed", after: 0, limits: {} },
+  { type: "run.resumed", after: 0, limits: {}, task: "b" },
   { type: "run.ended", outcome: { status: "ok", output: "all" } },
 );
 

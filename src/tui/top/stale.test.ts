@@ -50,6 +50,13 @@ const asks = (question: string, more: object = {}): Fact => ({
   call: "1",
   ...more,
 });
+const resumed = (task?: string): Fact => ({
+  type: "run.resumed",
+  path: "",
+  after: 2,
+  limits: {},
+  ...(task && { task }),
+});
 const parked = (more: object): Fact => ({ type: "node.parked", path: "a", waitsFor: "provider", helps: "", ...more });
 const AT_NINE = new Date(2026, 0, 1, 9).getTime();
 const AT_TEN = new Date(2026, 0, 1, 10).getTime();
@@ -131,11 +138,8 @@ const cases: Readonly<Record<string, Case>> = {
     before: [parked({ why: "quota", until: AT_NINE })],
     change: { type: "node.unparked", path: "a", why: "tried again" },
   },
-  "a paused task": { change: { type: "node.paused", path: "a", reason: "later" } },
-  "a task that is no longer paused": {
-    before: [{ type: "node.paused", path: "a", reason: "later" }],
-    change: { type: "node.resumed", path: "a" },
-  },
+  "a task that is left out when another task is resumed": { change: resumed("loop") },
+  "a task that is no longer left out": { before: [resumed("loop")], change: started("a") },
   "a retry": {
     change: { type: "node.retried", path: "a", attempt: 1, outcome: failure("once"), delayMs: 1 },
   },
@@ -147,9 +151,9 @@ const cases: Readonly<Record<string, Case>> = {
     before: [started("a/helper"), started("a/helper/third")],
     change: ended("a/helper/third"),
   },
-  "the place of a helper's helper, when the task above both is paused": {
+  "the place of a helper's helper, when the task above both is parked": {
     before: [started("a/helper"), started("a/helper/third")],
-    change: { type: "node.paused", path: "a", reason: "later" },
+    change: parked({ why: "quota" }),
   },
   "the new name of a task in another group, in the row of its helper": {
     before: [started("a/helper"), asks("May I?")],
@@ -174,10 +178,10 @@ const cases: Readonly<Record<string, Case>> = {
     change: { type: "run.ended", path: "", outcome: { status: "ok", output: "all" } },
   },
   "how far the run is, in its row": { one: false, before: [started("b")], change: ended("b") },
-  "how many tasks of the run are paused, in its row": {
+  "how many tasks of the run are left out, in its row": {
     one: false,
     before: [started("b")],
-    change: { type: "node.paused", path: "b", reason: "later" },
+    change: resumed("c"),
   },
   "the whole question, below the list": {
     view: { peek: true },

@@ -1,5 +1,5 @@
 import { getEventListeners } from "node:events";
-import { createTaskPauses, noPauses } from "../../../src/runtime/execute/task-pauses.ts";
+import { StoppableNodes } from "../../../src/runtime/execute/stoppable-nodes.ts";
 import { failed, type Outcome } from "../../../src/core/outcome/outcome.ts";
 import type { Answer } from "../../../src/core/plan/gate.ts";
 import type { AnyInput } from "../../../src/core/plan/input.ts";
@@ -13,7 +13,7 @@ import { nowhere } from "../../../src/core/schedule/fill-references.ts";
 import { CrewError } from "../../../src/core/schema/error.ts";
 import type { Call, Engine, PerformContext } from "../../../src/core/task/engine.ts";
 import { compile } from "../../../src/modes/compile.ts";
-import { reasonOf, type Stoppable, stopped } from "../../../src/runtime/async/cancel.ts";
+import { pausedFor, reasonOf, stopped } from "../../../src/runtime/async/cancel.ts";
 import { Slots } from "../../../src/runtime/async/slots.ts";
 import { execute, type RunningPlan } from "../../../src/runtime/execute/execute.ts";
 import { createLeases } from "../../../src/runtime/execute/leases.ts";
@@ -44,12 +44,9 @@ export type Control = Readonly<{
   change(change: Change): void;
   cancelWaiting: RunningPlan["cancelWaiting"];
   retry: RunningPlan["retry"];
-  /** Single tasks are paused and resumed only in an experiment with pauses. */
-  pause(path: string): void;
-  resume(path: string): void;
   /** Cancels a task for good, as a person does it by name. */
   stop(path: string, reason: string): void;
-  /** Marks a task as interrupted by the pause of a task above it. */
+  /** Marks a task as interrupted: its end was not recorded. */
   interrupt(path: string): void;
 }>;
 
@@ -65,8 +62,8 @@ export type Experiment = Readonly<{
   retryFailed?: boolean;
   unattended?: boolean;
   maxDepth?: number;
-  /** Single tasks can be paused; called with the paused ones when nothing else is left to do. */
-  idle?(paths: readonly string[], control: Control): void;
+  /** Only this node and its dependents start; the run is paused when they have ended. */
+  only?: string;
   /** Creates the worktrees of nodes; `moment` waits until it is their turn. */
   worktrees?(moment: () => Promise<void>): NodeWorktrees;
   /** The run is cancelled before the plan begins. */
@@ -118,13 +115,8 @@ export async function observe(experiment: Experiment): Promise<Observed> {
     change: (change) => begun().change(change),
     cancelWaiting: (id, reason) => begun().cancelWaiting(id, reason),
     retry: (id) => begun().retry(id),
-    pause: (path) => pauses.pause(path, "not now"),
-    resume: (path) => void pauses.resume(path),
-    stop: (path, reason) => {
-      pauses.cancel(path, reason);
-      stoppable.get(path)?.abort(stopped(reason));
-    },
-    interrupt: (path) => pauses.interrupt(path),
+    stop: (path, reason) => void stoppable.cancel(path, reason),
+    interrupt: (path) => stoppable.interrupt(path),
   };
   const emit = (path: string, fact: Fact): void => {
     const event: KeptEvent = { seq: journal.length + 1, run: "lab", path, at: 0, ...fact };
@@ -194,18 +186,8 @@ export async function observe(experiment: Experiment): Promise<Observed> {
     journal: () => Promise.reject(new Error("the lab keeps its own")),
   };
 
-  const stoppable = new Map<string, Stoppable>();
-  const { idle } = experiment;
-  const pauses = idle
-    ? createTaskPauses({
-        emit,
-        stoppable,
-        initially: () => undefined,
-        renew: () => Promise.resolve(),
-        onlyWaits: () => false,
-        idle: (paths) => idle(paths, control),
-      })
-    : noPauses;
+  const stoppable = new StoppableNodes();
+  const { only } = experiment;
   if (past.length === 0) emit("", { type: "run.started", plan, cwd: "/", version: "0", limits: {} });
   if (experiment.cancelled) control.cancel();
   let over = false;
@@ -225,7 +207,6 @@ export async function observe(experiment: Experiment): Promise<Observed> {
         mailbox: createMailbox(),
         leases: createLeases(),
         stoppable,
-        pauses,
         compile: (what) => compile(what),
         redact: (text) => text,
         random: () => 0.5,
@@ -238,8 +219,11 @@ export async function observe(experiment: Experiment): Promise<Observed> {
       signal: stop.signal,
       depth: 0,
     },
-    (handle) => {
-      growing = handle;
+    {
+      started: (handle) => {
+        growing = handle;
+      },
+      ...(only !== undefined && { only: { node: only, over: () => stop.abort(pausedFor("later")) } }),
     },
   ).finally(() => {
     over = true;

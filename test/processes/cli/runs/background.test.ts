@@ -402,6 +402,22 @@ describe.concurrent("messages and signals to a run", () => {
     expect(await there.run(["resume", id])).toMatchObject({ code: 0, stdout: "now\n" });
   });
 
+  test("stop refuses a task, and of a paused run one task can be resumed, then the rest", async () => {
+    const there = fresh({ "turns.json": forever });
+    const id = await background(there, ["parallel", "a@explore=x", "b@explore=y", "--model", "scripted:turns.json"]);
+    await until(async () => json<{ running: number }>(await there.run(["status", id, "--json"])).running === 2);
+    const refused = await there.run(["stop", `${id}/a`]);
+    expect(refused.code).toBe(2);
+    for (const way of [`subcrew cancel ${id}/a`, `subcrew stop ${id}\``]) expect(refused.stderr).toContain(way);
+    expect((await there.run(["resume", `${id}/a`])).code).toBe(3);
+    expect((await there.run(["stop", id])).code).toBe(0);
+    writeFileSync(join(there.workspace, "turns.json"), script("now"));
+    expect((await there.run(["resume", `${id}/a`])).code).toBe(0);
+    const status = json<{ status: string; done: number }>(await there.run(["status", id, "--json"]));
+    expect(status).toMatchObject({ status: "paused", done: 1 });
+    expect((await there.run(["resume", id])).code).toBe(0);
+  });
+
   test("kill ends the process at once, and no record is lost", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
