@@ -18,7 +18,7 @@ export type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
 export type { RunInput } from "./crew/run-input.ts";
 export { type Crew, createCrew } from "./crew.ts";
 export { type DelegationOptions, type OpenedDelegation, openDelegation } from "./doors/delegation.ts";
-export { Subagent, type SubagentConfig, type TaskOutput } from "./doors/subagent.ts";
+export { Subagent, type SubagentConfig, type TaskOutput } from "./compat/mycode/subagent.ts";
 export { type LanguageModel } from "./models/ai-sdk/is-language-model.ts";
 export { type ModelOverview } from "./models/registry/overview.ts";
 export { type ProviderSettings } from "./models/registry/provider.ts";

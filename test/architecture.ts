@@ -56,6 +56,7 @@ const rows: ReadonlyArray<{ readonly places: readonly string[]; readonly togethe
     together: true,
   },
   { places: ["tui", "web", "mcp", "a2a", "acp"] },
+  { places: ["compat"] },
   { places: ["index.ts", "doors"], together: true }, // some doors export a surface
   { places: ["cli"] }, // the command starts the other surfaces
 ];

@@ -81,10 +81,6 @@ export const rooms: Readonly<Record<string, Room>> = {
       "a run in words for people: rows of runs and tasks, by group, with what can be done about each; titles and progress of nodes, transcripts, costs, signs and colours, widths of text",
     sees: ["core/text", "core/outcome", "core/model", "core/plan", "core/schedule", "core/run"],
   },
-  "core/pegasus": {
-    holds: "logs of pegasus, read as the events of a run",
-    sees: ["core/text", "core/outcome", "core/model", "core/run"],
-  },
   "core/delegation": {
     holds:
       "whom an agent may start: catalog, roster, spawn policy (every delegation asks it in runtime/execute/delegate.ts), addresses of tasks",
@@ -249,8 +245,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     holds: "the table of runners",
     sees: ["runners/process", "runners/foreign", "runners/a2a"],
   },
-  "doors/parallel": { holds: "utilities of the parallel door", sees: [] },
-  doors: { holds: "the doors of the library besides index.ts", sees: ["doors/parallel"] },
+  "compat/omp": { holds: "agents as the functions of oh-my-pi find and describe them", sees: [] },
+  "compat/pegasus": { holds: "logs of pegasus, read as the events of a run", sees: [] },
+  "compat/mycode": { holds: "a subagent with the interface of gen-code", sees: [] },
+  "compat/pi-parallel": { holds: "the functions of pi-parallel-agents", sees: ["compat/omp"] },
+  "compat/gemini": { holds: "loading, registry, invocation and remote agents as Gemini CLI has them", sees: [] },
+  doors: { holds: "the doors of the library besides index.ts", sees: [] },
   "cli/base": { holds: "commands, flags, tables, errors", sees: [] },
   "cli/terminal": {
     holds: "a person at a terminal: signals, keyboard, questions, restoring the terminal",

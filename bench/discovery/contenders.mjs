@@ -44,13 +44,13 @@ export async function againWithCache() {
   return async ({ cwd, home }) => count(await discoverAgents(cwd, { home, cache }));
 }
 
-/** @param {import("../../src/doors/discover-agents.ts").AgentDiscoveryResult} found */
+/** @param {import("../../src/compat/omp/discover-agents.ts").AgentDiscoveryResult} found */
 const count = ({ agents, shadowed }) => agents.length + shadowed.length;
 
 /** Loads only the code that searches for agents. The measured code is dist; the types are those of its sources. */
 export async function subcrew() {
-  const { discoverAgents } = /** @type {typeof import("../../src/doors/discover-agents.ts")} */ (
-    await built("doors/discover-agents.js")
+  const { discoverAgents } = /** @type {typeof import("../../src/compat/omp/discover-agents.ts")} */ (
+    await built("compat/omp/discover-agents.js")
   );
   const { createDiscoveryCache } = /** @type {typeof import("../../src/runtime/discovery/discover.ts")} */ (
     await built("runtime/discovery/discover.js")

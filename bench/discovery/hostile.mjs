@@ -50,7 +50,7 @@ export async function hostile() {
   return [report];
 }
 
-/** @param {() => Promise<import("../../src/doors/discover-agents.ts").AgentDiscoveryResult>} discover */
+/** @param {() => Promise<import("../../src/compat/omp/discover-agents.ts").AgentDiscoveryResult>} discover */
 async function rounds(discover) {
   const ms = [];
   let found = true;

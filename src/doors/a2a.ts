@@ -14,4 +14,8 @@ export {
   type RemoteUpdate,
 } from "../core/net/a2a.ts";
 export type { RemoteAgentCard } from "../runners/a2a/a2a-sdk.ts";
-export { A2AClientManager, type A2AClientOptions, type RemoteConversation } from "./a2a-client-manager.ts";
+export {
+  A2AClientManager,
+  type A2AClientOptions,
+  type RemoteConversation,
+} from "../compat/gemini/a2a-client-manager.ts";

@@ -25,8 +25,8 @@ export {
 } from "../runtime/discovery/discover.ts";
 export { type ExplainedField, explainFields } from "../runtime/discovery/explain.ts";
 export { agentFamilies as families, type PresetName, presets } from "../runtime/discovery/sources.ts";
-export { type AgentConfig, resolveAgentInheritance } from "./agent-config.ts";
-export { type InlineSettings, resolveAgentSettings } from "./agent-settings.ts";
+export { type AgentConfig, resolveAgentInheritance } from "../compat/omp/agent-config.ts";
+export { type InlineSettings, resolveAgentSettings } from "../compat/pi-parallel/agent-settings.ts";
 export {
   type AgentDiscoveryResult,
   clearBundledAgentsCache,
@@ -34,7 +34,7 @@ export {
   findNearestProjectAgentsDir,
   loadAgentsFromDir,
   loadBundledAgents,
-} from "./discover-agents.ts";
+} from "../compat/omp/discover-agents.ts";
 export {
   discoverCommands,
   discoverSkills,

@@ -15,11 +15,11 @@ export {
   type RunConfig,
 } from "../formats/dialects/gemini-definition.ts";
 export { isValidToolName } from "../formats/dialects/gemini-schema.ts";
-export { localInvocation, type SubagentActivityEvent, type SubagentInvocation } from "./gemini-invocation.ts";
-export { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "./gemini-load.ts";
+export { localInvocation, type SubagentActivityEvent, type SubagentInvocation } from "../compat/gemini/invocation.ts";
+export { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "../compat/gemini/load-agents.ts";
 export {
   type AgentOverride,
   AgentRegistry,
   type GeminiRegistryConfig as RegistryConfig,
   getModelConfigAlias,
-} from "./gemini-registry.ts";
+} from "../compat/gemini/registry.ts";

@@ -18,15 +18,15 @@ export type {
 } from "../facades/parallel/task-result.ts";
 export type { TeamMember, TeamTask } from "../modes/team.ts";
 export { buildContext, getGitContext, readContextFiles } from "../runtime/git/context.ts";
-export type { AgentConfig } from "./agent-config.ts";
+export type { AgentConfig } from "../compat/omp/agent-config.ts";
 export {
   type DagExecutionOptions,
   type DagExecutionResult,
   executeDag,
   type RunningDag,
   type TaskModifications,
-} from "./parallel/execute-dag.ts";
-export { mapWithConcurrencyLimit, type ParallelResult } from "./parallel/map-with-concurrency-limit.ts";
-export { type RaceResult, raceWithAbort } from "./parallel/race-with-abort.ts";
-export { runAgentWithRetry } from "./parallel/run-agent-with-retry.ts";
-export { cleanupWorkspace, createWorkspace, type Workspace, writeTaskResult } from "./parallel/workspace.ts";
+} from "../compat/pi-parallel/execute-dag.ts";
+export { mapWithConcurrencyLimit, type ParallelResult } from "../compat/pi-parallel/map-with-concurrency-limit.ts";
+export { type RaceResult, raceWithAbort } from "../compat/pi-parallel/race-with-abort.ts";
+export { runAgentWithRetry } from "../compat/pi-parallel/run-agent-with-retry.ts";
+export { cleanupWorkspace, createWorkspace, type Workspace, writeTaskResult } from "../compat/pi-parallel/workspace.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { toolsNamed } from "../../src/core/vocabulary/tool-names.ts";
-import { discoverAgents } from "../../src/doors/discover-agents.ts";
+import { discoverAgents } from "../../src/compat/omp/discover-agents.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { parseAgentFields } from "../../src/formats/agent-fields.ts";
 import { withoutComments } from "../../src/formats/dialects/omp.ts";

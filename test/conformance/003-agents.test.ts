@@ -1,9 +1,9 @@
 import { mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
-import { type AgentConfig, resolveAgentInheritance } from "../../src/doors/agent-config.ts";
-import { type InlineSettings, resolveAgentSettings } from "../../src/doors/agent-settings.ts";
-import { discoverAgents, findNearestProjectAgentsDir } from "../../src/doors/discover-agents.ts";
+import { type AgentConfig, resolveAgentInheritance } from "../../src/compat/omp/agent-config.ts";
+import { type InlineSettings, resolveAgentSettings } from "../../src/compat/pi-parallel/agent-settings.ts";
+import { discoverAgents, findNearestProjectAgentsDir } from "../../src/compat/omp/discover-agents.ts";
 import type { SourceScope } from "../../src/core/agent/source-scope.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 import { cases } from "./harness.ts";

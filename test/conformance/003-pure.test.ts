@@ -25,7 +25,7 @@ import {
   createWorkspace,
   type TaskResultStatus,
   writeTaskResult,
-} from "../../src/doors/parallel/workspace.ts";
+} from "../../src/compat/pi-parallel/workspace.ts";
 import { buildContext } from "../../src/runtime/git/context.ts";
 import { type GitContextOptions, getGitContext } from "../../src/runtime/git/git-context.ts";
 import { repository } from "../support/repository.ts";

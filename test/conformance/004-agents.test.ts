@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "../../src/doors/gemini-load.ts";
-import { AgentRegistry, type GeminiRegistryConfig, getModelConfigAlias } from "../../src/doors/gemini-registry.ts";
+import { AgentLoadError, loadAgentsFromDirectory, parseAgentMarkdown } from "../../src/compat/gemini/load-agents.ts";
+import { AgentRegistry, type GeminiRegistryConfig, getModelConfigAlias } from "../../src/compat/gemini/registry.ts";
 import {
   type AgentDefinition,
   type AgentDto,

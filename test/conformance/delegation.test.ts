@@ -786,7 +786,7 @@ area<{ agent: string; params?: unknown; output?: { result: string }; activities?
     if (input.output)
       return expect(invocationResult(input.agent, { status: "ok", output: input.output.result })).toBe(want);
     const { createCrew: make } = await import("../../src/index.ts");
-    const { localInvocation } = await import("../../src/doors/gemini-invocation.ts");
+    const { localInvocation } = await import("../../src/compat/gemini/invocation.ts");
     const model = scripted(
       { thinking: "Analyzing...", calls: [{ name: "current_time", input: {} }] },
       { error: { code: "MODEL_AUTH", message: "no", retryable: false } },

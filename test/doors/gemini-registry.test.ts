@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { convertInputConfigToJsonSchema } from "../../src/core/agent/inputs.ts";
-import { AgentRegistry, type GeminiRegistryConfig } from "../../src/doors/gemini-registry.ts";
+import { AgentRegistry, type GeminiRegistryConfig } from "../../src/compat/gemini/registry.ts";
 import { agentFromDefinition, type LocalAgentDefinition } from "../../src/formats/dialects/gemini-definition.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

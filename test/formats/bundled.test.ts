@@ -5,7 +5,7 @@ import { commands } from "../../src/cli/commands.ts";
 import { CrewError } from "../../src/core/schema/error.ts";
 import { isRecord } from "../../src/core/text/json.ts";
 import { READ_ONLY_TOOLS } from "../../src/core/vocabulary/tool-names.ts";
-import { discoverAgents } from "../../src/doors/discover-agents.ts";
+import { discoverAgents } from "../../src/compat/omp/discover-agents.ts";
 import { agentFiles } from "../../src/embedded.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { dialects } from "../../src/formats/table.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect } from "vitest";
-import { mapWithConcurrencyLimit } from "../../src/doors/parallel/map-with-concurrency-limit.ts";
+import { mapWithConcurrencyLimit } from "../../src/compat/pi-parallel/map-with-concurrency-limit.ts";
 
 /** The number of tries of a property, and its seed; without a seed it is random. */
 export type Tries = Readonly<{ numRuns: number; seed?: number }>;

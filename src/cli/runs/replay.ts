@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { Option } from "commander";
 import type { Config } from "../../core/config/config.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
-import { eventsOfPegasusLog, isPegasusRecord } from "../../core/pegasus/pegasus-log.ts";
+import { eventsOfPegasusLog, isPegasusRecord } from "../../compat/pegasus/pegasus-log.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { readRegularFile } from "../../runtime/disk/regular-file.ts";
 import { pause } from "../../runtime/async/cancel.ts";

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { READ_ONLY_TOOLS } from "../../../src/core/vocabulary/tool-names.ts";
-import { loadAgentsFromDir } from "../../../src/doors/discover-agents.ts";
+import { loadAgentsFromDir } from "../../../src/compat/omp/discover-agents.ts";
 import { ownDialect } from "../../../src/formats/dialects/own.ts";
 import { dialects } from "../../../src/formats/table.ts";
 import { type Discovery, discover, findAgent, type Trust } from "../../../src/runtime/discovery/discover.ts";

@@ -1,19 +1,19 @@
-import { cardOf } from "../core/delegation/catalog.ts";
-import { failed, type Outcome } from "../core/outcome/outcome.ts";
-import type { ToolResult } from "../core/task/tool.ts";
-import type { Crew } from "../crew.ts";
-import type { Event } from "../core/run/event.ts";
-import { excerptOf } from "../core/outcome/excerpt.ts";
-import { declaredInputs, promptFromInputs } from "../facades/agent-inputs.ts";
+import { cardOf } from "../../core/delegation/catalog.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import type { ToolResult } from "../../core/task/tool.ts";
+import type { Crew } from "../../crew.ts";
+import type { Event } from "../../core/run/event.ts";
+import { excerptOf } from "../../core/outcome/excerpt.ts";
+import { declaredInputs, promptFromInputs } from "../../facades/agent-inputs.ts";
 import {
   type AgentInputs,
   invocationResult,
   invocationText,
   type OutputObject,
   terminateMode,
-} from "../facades/invocation.ts";
-import { asId } from "../modes/names.ts";
-import { onAbort } from "../runtime/async/on-abort.ts";
+} from "../../facades/invocation.ts";
+import { asId } from "../../modes/names.ts";
+import { onAbort } from "../../runtime/async/on-abort.ts";
 
 /** An activity of an agent while it ran, with the interface of Gemini CLI. */
 export type SubagentActivityEvent = Readonly<{

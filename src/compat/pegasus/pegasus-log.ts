@@ -1,8 +1,8 @@
-import type { ToolCall } from "../model/model.ts";
-import { failed, type Outcome } from "../outcome/outcome.ts";
-import { noCost, noUsage } from "../outcome/usage.ts";
-import { isRecord } from "../text/json.ts";
-import type { Fact, KeptEvent } from "../run/event.ts";
+import type { ToolCall } from "../../core/model/model.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { noCost, noUsage } from "../../core/outcome/usage.ts";
+import { isRecord } from "../../core/text/json.ts";
+import type { Fact, KeptEvent } from "../../core/run/event.ts";
 import { followStates } from "./follow-states.ts";
 import { isPegasusEvent } from "./pegasus-states.ts";
 

@@ -1,8 +1,8 @@
-import type { RetryConfig } from "../core/plan/retry.ts";
-import type { ResourceLimits } from "../core/vocabulary/limits.ts";
-import type { Thinking } from "../core/vocabulary/thinking.ts";
-import { type Findable, findAgent } from "../runtime/discovery/find.ts";
-import type { AgentConfig, WithInherited } from "./agent-config.ts";
+import type { RetryConfig } from "../../core/plan/retry.ts";
+import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
+import type { Thinking } from "../../core/vocabulary/thinking.ts";
+import { type Findable, findAgent } from "../../runtime/discovery/find.ts";
+import type { AgentConfig, WithInherited } from "../omp/agent-config.ts";
 
 /** Settings that a caller gives with one call; they override the settings of the agent. */
 export type InlineSettings = {

@@ -1,15 +1,15 @@
 import { homedir } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
-import type { ReadAgent } from "../core/agent/dialect.ts";
-import { unionOfTools } from "../core/agent/inherit.ts";
-import type { SourceScope } from "../core/agent/source-scope.ts";
-import { readBundledAgents } from "../formats/bundled.ts";
-import { ownDialect } from "../formats/dialects/own.ts";
-import { dialects } from "../formats/table.ts";
-import { type DiscoverOptions, type Discovery, discover, type FoundAgent } from "../runtime/discovery/discover.ts";
-import { listAgentFiles, readAgentFile } from "../runtime/discovery/files.ts";
-import { nearestPlace } from "../runtime/discovery/places.ts";
-import { agentFamilies } from "../runtime/discovery/sources.ts";
+import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { unionOfTools } from "../../core/agent/inherit.ts";
+import type { SourceScope } from "../../core/agent/source-scope.ts";
+import { readBundledAgents } from "../../formats/bundled.ts";
+import { ownDialect } from "../../formats/dialects/own.ts";
+import { dialects } from "../../formats/table.ts";
+import { type DiscoverOptions, type Discovery, discover, type FoundAgent } from "../../runtime/discovery/discover.ts";
+import { listAgentFiles, readAgentFile } from "../../runtime/discovery/files.ts";
+import { nearestPlace } from "../../runtime/discovery/places.ts";
+import { agentFamilies } from "../../runtime/discovery/sources.ts";
 import { type AgentConfig, configOf, type WithInherited } from "./agent-config.ts";
 
 /** All options of `discover`, with subcrew's file formats and bundled agents as defaults. */

@@ -1,16 +1,16 @@
-import type { AnyInput } from "../core/plan/input.ts";
-import type { Plan } from "../core/plan/plan.ts";
-import type { Result } from "../core/run/result.ts";
-import { messageOf } from "../core/schema/error.ts";
-import { progressLabel } from "../core/task/preview.ts";
-import { defined } from "../core/text/defined.ts";
-import { isRecord } from "../core/text/json.ts";
-import { unchecked } from "../modes/compile.ts";
-import type { RunOptions } from "../crew/run-options.ts";
-import { type Crew, createCrew } from "../crew.ts";
-import { excerptOf } from "../core/outcome/excerpt.ts";
-import { shortened } from "../facades/subagent-task.ts";
-import type { Run } from "../runtime/run/run.ts";
+import type { AnyInput } from "../../core/plan/input.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import type { Result } from "../../core/run/result.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { progressLabel } from "../../core/task/preview.ts";
+import { defined } from "../../core/text/defined.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { unchecked } from "../../modes/compile.ts";
+import type { RunOptions } from "../../crew/run-options.ts";
+import { type Crew, createCrew } from "../../crew.ts";
+import { excerptOf } from "../../core/outcome/excerpt.ts";
+import { shortened } from "../../facades/subagent-task.ts";
+import type { Run } from "../../runtime/run/run.ts";
 
 /** How a subagent differs from the agent that its type names. */
 export type SubagentConfig = Readonly<{

@@ -1,14 +1,14 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { readRegularTextSync } from "../runtime/disk/regular-file.ts";
-import { messageOf } from "../core/schema/error.ts";
-import { geminiDialect } from "../formats/dialects/gemini.ts";
+import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { geminiDialect } from "../../formats/dialects/gemini.ts";
 import {
   type AgentDefinition,
   type AgentDto,
   dtoOf,
   markdownToAgentDefinition,
-} from "../formats/dialects/gemini-definition.ts";
+} from "../../formats/dialects/gemini-definition.ts";
 
 /** A file that does not define an agent, with the full reason. */
 export class AgentLoadError extends Error {

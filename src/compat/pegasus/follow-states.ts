@@ -1,4 +1,4 @@
-import { isRecord } from "../text/json.ts";
+import { isRecord } from "../../core/text/json.ts";
 import { nextState, type PegasusEvent, type PegasusState, type PegasusStep, TOOL_STEP } from "./pegasus-states.ts";
 
 /** Follows the state of a task through its log. The function returns false for a record that is out of order. */

@@ -1,4 +1,4 @@
-import type { RemoteCard as RemotePlace } from "../core/agent/agent.ts";
+import type { RemoteCard as RemotePlace } from "../../core/agent/agent.ts";
 import {
   foldRemote,
   nextIds,
@@ -6,13 +6,13 @@ import {
   type RemoteIds,
   type RemoteTask,
   type RemoteUpdate,
-} from "../core/net/a2a.ts";
-import { CrewError, messageOf } from "../core/schema/error.ts";
-import { createRemoteClients, type RemoteClients, remoteTokens } from "../runners/a2a/a2a-clients.ts";
-import { remoteFault } from "../runners/a2a/a2a-fault.ts";
-import type { RemoteAgentCard, RemoteClient } from "../runners/a2a/a2a-sdk.ts";
-import { asFetch } from "../runtime/network/guarded-fetch-for-libraries.ts";
-import { createGuardedOpen, type GuardedOpen, type NetworkRules } from "../runtime/network/guarded-request.ts";
+} from "../../core/net/a2a.ts";
+import { CrewError, messageOf } from "../../core/schema/error.ts";
+import { createRemoteClients, type RemoteClients, remoteTokens } from "../../runners/a2a/a2a-clients.ts";
+import { remoteFault } from "../../runners/a2a/a2a-fault.ts";
+import type { RemoteAgentCard, RemoteClient } from "../../runners/a2a/a2a-sdk.ts";
+import { asFetch } from "../../runtime/network/guarded-fetch-for-libraries.ts";
+import { createGuardedOpen, type GuardedOpen, type NetworkRules } from "../../runtime/network/guarded-request.ts";
 
 export type A2AClientOptions = Readonly<{
   /** The environment in which `$NAME` in the `auth` of an agent is looked up. */

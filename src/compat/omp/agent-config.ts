@@ -1,11 +1,11 @@
-import type { Agent } from "../core/agent/agent.ts";
-import type { ReadAgent } from "../core/agent/dialect.ts";
-import { lineages, unionOfTools } from "../core/agent/inherit.ts";
-import type { JsonSchema } from "../core/text/json.ts";
-import type { Thinking } from "../core/vocabulary/thinking.ts";
-import { withCompletion } from "../formats/agent-fields.ts";
-import { listOf } from "../formats/fields/lists.ts";
-import type { FoundAgent } from "../runtime/discovery/discover.ts";
+import type { Agent } from "../../core/agent/agent.ts";
+import type { ReadAgent } from "../../core/agent/dialect.ts";
+import { lineages, unionOfTools } from "../../core/agent/inherit.ts";
+import type { JsonSchema } from "../../core/text/json.ts";
+import type { Thinking } from "../../core/vocabulary/thinking.ts";
+import { withCompletion } from "../../formats/agent-fields.ts";
+import { listOf } from "../../formats/fields/lists.ts";
+import type { FoundAgent } from "../../runtime/discovery/discover.ts";
 
 /** An agent in the documented format of oh-my-pi and pi-parallel-agents: tools and model are as written in the file. */
 export type AgentConfig = {

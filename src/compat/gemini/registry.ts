@@ -1,7 +1,7 @@
-import type { RemoteCard } from "../core/agent/agent.ts";
-import { messageOf } from "../core/schema/error.ts";
-import { isRecord } from "../core/text/json.ts";
-import { readBundledAgents } from "../formats/bundled.ts";
+import type { RemoteCard } from "../../core/agent/agent.ts";
+import { messageOf } from "../../core/schema/error.ts";
+import { isRecord } from "../../core/text/json.ts";
+import { readBundledAgents } from "../../formats/bundled.ts";
 import {
   type AgentDefinition,
   agentFromDefinition,
@@ -9,9 +9,9 @@ import {
   type GeminiModelConfig,
   markdownToAgentDefinition,
   type RunConfig,
-} from "../formats/dialects/gemini-definition.ts";
-import { dialects } from "../formats/table.ts";
-import { discover } from "../runtime/discovery/discover.ts";
+} from "../../formats/dialects/gemini-definition.ts";
+import { dialects } from "../../formats/table.ts";
+import { discover } from "../../runtime/discovery/discover.ts";
 
 /** The user's settings for one agent, in the format of Gemini CLI. */
 export type AgentOverride = { enabled?: boolean; runConfig?: RunConfig; modelConfig?: DeepPartial<GeminiModelConfig> };
