@@ -308,7 +308,7 @@ export const storeDoors: Readonly<Record<string, readonly string[] | "all">> = {
   "run-id.ts": "all",
   "spending-ledger.ts": "all",
   "folder-store.ts": ["src/outfit.ts"], // creates the store of a crew
-  "journal-records.ts": ["src/cli/runs/replay.ts"], // shows a journal that is given as a file
+  "journal-records.ts": ["src/cli/runs/show.ts"], // shows a journal that is given as a file
 };
 
 /** Files and folders of a run, as `runtime/store/layout.ts` and the claims name them. */

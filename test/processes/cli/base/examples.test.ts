@@ -48,8 +48,7 @@ const elsewhere: Readonly<Record<string, string>> = {
     "needs a run that asks: test/processes/cli/runs/questions.test.ts",
   "subcrew permissions remove 'bash(npm test *)'": "needs an approved rule: test/processes/cli/chat/chat.test.ts",
   "subcrew permissions remove 2": "the same",
-  "subcrew replay data/tasks/2026-02-25/task1.jsonl":
-    "needs a log of another tool: test/processes/cli/runs/replay-file.test.ts",
+  "subcrew show data/tasks/2026-02-25/task1.jsonl": "needs a log of another tool: test/processes/cli/runs/show.test.ts",
   "subcrew init --yes --no-agent --hosts claude-code": "changes another program: test/processes/cli/setup/init.test.ts",
   "subcrew config edit": "opens an editor: test/processes/cli/setup/config.test.ts",
 };

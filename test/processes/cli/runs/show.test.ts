@@ -62,3 +62,31 @@ describe("show", () => {
     expect((await here.run(["show", "x", "--html", "--markdown"])).stderr).toContain("--markdown and --html");
   });
 });
+
+const pegasusLog = (data: object): string =>
+  [
+    { ts: 1, event: "TASK_CREATED", taskId: "t1", data: { inputText: "what is 2+2?", description: "sum", ...data } },
+    { ts: 2, event: "REASON_DONE", taskId: "t1", data: {} },
+    { ts: 3, event: "TASK_COMPLETED", taskId: "t1", data: { finalResult: { response: "four" } } },
+  ]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join("");
+
+describe("show FILE.jsonl", () => {
+  test.for([
+    [{ taskType: "plan" }, /^== plan/],
+    [{}, /^== general/],
+  ] as const)("shows the log of a pegasus task with its type (%j)", async ([data, head]) => {
+    const { code, stdout, stderr } = await place({ "t.jsonl": pegasusLog(data) }).run(["show", "t.jsonl"]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(head);
+    expect(stdout).toMatch(/what is 2\+2\?[^]*four/);
+  });
+
+  test("refuses a file that is not a log with an error of one sentence", async () => {
+    const { code, stderr } = await place({ "notes.jsonl": "hello\n" }).run(["show", "notes.jsonl"]);
+    expect(code).toBe(2);
+    expect(stderr).toContain("notes.jsonl");
+    expect(stderr).not.toContain("    at ");
+  });
+});
