@@ -1,5 +1,6 @@
 import type { Outcome } from "../../core/outcome/outcome.ts";
 import { crashed } from "../../core/task/crash.ts";
+import type { Budget } from "../../core/run/budget.ts";
 import type { ParkRules } from "../../core/run/event.ts";
 import type { Parks, PerformContext } from "../../core/task/engine.ts";
 import type { Job } from "../../core/task/job.ts";
@@ -19,103 +20,14 @@ export type RunJob = (job: Job, context: PerformContext, setup: unknown) => Prom
  */
 export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSignal): Promise<void> {
   const { controller } = following(stop);
-  const waiting = new Map<number, Waiting>();
-  const revokes = new Map<number, () => void>();
-  const bells = new Set<() => void>();
-  let last = 0;
+  const run = new RunLink(channel, controller.signal);
   let began = false;
   let setup: unknown;
-
-  const send = <K extends keyof Requests>(ask: K, give: Requests[K]["give"], signal?: AbortSignal): Sent<K> => {
-    last += 1;
-    const id = last;
-    const got = new Promise<Requests[K]["get"]>((resolve, reject) => {
-      const drop = (): void => channel.send({ type: "drop", id });
-      let done = (): void => {};
-      waiting.set(id, {
-        resolve: (get) => {
-          done();
-          resolve(get as Requests[K]["get"]);
-        },
-        reject: (error) => {
-          done();
-          reject(error);
-        },
-      });
-      channel.send({ type: "request", id, request: { ask, give } as ChildRequest });
-      if (signal?.aborted) drop();
-      else if (signal) done = onAbort(signal, drop);
-    });
-    return { id, got };
-  };
-  const parksOf = (rules: ParkRules): Parks => ({
-    ...rules,
-    park: async (why, wait) => {
-      if (!(await send("park", why).got)) return false;
-      const ended = await wait(controller.signal);
-      return !controller.signal.aborted && send("unpark", ended).got;
-    },
-  });
-  const contextOf = ({ attended, parks }: Job): PerformContext => ({
-    signal: controller.signal,
-    emit: (fact) => channel.send({ type: "emit", fact }),
-    live: (delta) => channel.send({ type: "live", delta }),
-    tell: (text) => channel.send({ type: "tell", text }),
-    durable: () => send("durable", null).got,
-    delegate: (what, parent, signal) => send("delegate", { what, parent }, signal).got,
-    agents: () => send("agents", null).got,
-    send: (to, text) => send("send", { to, text }).got,
-    ask: (question, { signal, ...about }) => send("ask", { question, ...about }, signal).got,
-    mail: (wait) => send("mail", { wait: wait !== undefined }, wait).got,
-    background: {
-      start: (what, parent, tells) => send("start", { what, parent, tells }).got,
-      ended: (key, signal) => send("ended", key, signal).got,
-      stop: (key, reason) => send("stop", { key, reason }).got,
-    },
-    claim: () => send("claim", null).got,
-    onUrgent: (rung) => {
-      bells.add(rung);
-      return () => void bells.delete(rung);
-    },
-    budget: {
-      room: () => send("room", null).got,
-      count: (what) => send("count", what).got,
-      reserve: async (wish, revoke, signal) => {
-        const { id, got } = send("reserve", wish, signal);
-        revokes.set(id, revoke); // set first, because the reservation can be revoked before the answer arrives
-        const refusal = await got;
-        if (refusal) revokes.delete(id);
-        return (
-          refusal ?? {
-            settle: (actual) => {
-              revokes.delete(id);
-              channel.send({ type: "settle", id, actual });
-            },
-            release: () => {
-              revokes.delete(id);
-              channel.send({ type: "release", id });
-            },
-          }
-        );
-      },
-    },
-    ...(parks && { parks: parksOf(parks) }),
-    attended,
-    past: () => send("past", null).got,
-    workspace: (have) => send("workspace", have ?? null).got,
-    returned: () => send("returned", null).got,
-    tape: (method, values) => send("tape", { method, values }).got,
-  });
-  const answered = (id: number, how: (one: Waiting) => void): void => {
-    const one = waiting.get(id);
-    waiting.delete(id);
-    if (one) how(one);
-  };
 
   return new Promise((resolve) => {
     const begin = async (job: Job): Promise<void> => {
       began = true;
-      const outcome = await work(job, contextOf(job), setup).catch((thrown: unknown) => crashed(thrown, job.call));
+      const outcome = await work(job, run.contextOf(job), setup).catch((thrown: unknown) => crashed(thrown, job.call));
       channel.send({ type: "ended", outcome });
       resolve();
     };
@@ -126,23 +38,17 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
           return;
         case "job":
           return void begin(message.job);
-        case "answer":
-          return answered(message.id, (one) => one.resolve(message.get));
-        case "broken":
-          return answered(message.id, (one) => one.reject(new Error(message.message)));
-        case "revoke":
-          return revokes.get(message.id)?.();
-        case "urgent":
-          return bells.forEach((rung) => rung());
         case "ping":
           return channel.send({ type: "pong" });
         case "cancel":
           return controller.abort(stopped(message.reason));
+        default:
+          return run.receive(message);
       }
     };
     channel.listen(receive, () => {
       controller.abort(stopped("the parent process has ended"));
-      for (const id of waiting.keys()) answered(id, (one) => one.reject(new Error("the parent process has ended")));
+      run.end(new Error("the parent process has ended"));
       // Gives processes that the task started a short time to exit by themselves.
       if (began) setTimeout(resolve, LAST_MS);
       else resolve();
@@ -153,5 +59,143 @@ export function serveParent(channel: TaskChannel, work: RunJob, stop: AbortSigna
 /** Time for a task to stop after its parent has ended. */
 const LAST_MS = 1_000;
 
+/** The run of a task at the other end of a channel: requests to it, and its answers and notices. */
+class RunLink {
+  readonly #channel: TaskChannel;
+  readonly #signal: AbortSignal;
+  readonly #waiting = new Map<number, Waiting>();
+  /** For each reservation: takes it back. */
+  readonly #revokes = new Map<number, () => void>();
+  /** The listeners for urgent messages. */
+  readonly #bells = new Set<() => void>();
+  #last = 0;
+
+  constructor(channel: TaskChannel, signal: AbortSignal) {
+    this.#channel = channel;
+    this.#signal = signal;
+  }
+
+  receive(message: RunNotice): void {
+    switch (message.type) {
+      case "answer":
+        return this.#take(message.id)?.resolve(message.get);
+      case "broken":
+        return this.#take(message.id)?.reject(new Error(message.message));
+      case "revoke":
+        return this.#revokes.get(message.id)?.();
+      case "urgent":
+        return this.#bells.forEach((rung) => rung());
+    }
+  }
+
+  /** Fails all requests that have no answer. */
+  end(error: Error): void {
+    for (const id of this.#waiting.keys()) this.#take(id)?.reject(error);
+  }
+
+  /** The context of the task: every service of its run is a request. */
+  contextOf({ attended, parks }: Job): PerformContext {
+    return {
+      signal: this.#signal,
+      emit: (fact) => this.#channel.send({ type: "emit", fact }),
+      live: (delta) => this.#channel.send({ type: "live", delta }),
+      tell: (text) => this.#channel.send({ type: "tell", text }),
+      durable: () => this.#ask("durable", null),
+      delegate: (what, parent, signal) => this.#ask("delegate", { what, parent }, signal),
+      agents: () => this.#ask("agents", null),
+      send: (to, text) => this.#ask("send", { to, text }),
+      ask: (question, { signal, ...about }) => this.#ask("ask", { question, ...about }, signal),
+      mail: (wait) => this.#ask("mail", { wait: wait !== undefined }, wait),
+      background: {
+        start: (what, parent, tells) => this.#ask("start", { what, parent, tells }),
+        ended: (key, signal) => this.#ask("ended", key, signal),
+        stop: (key, reason) => this.#ask("stop", { key, reason }),
+      },
+      claim: () => this.#ask("claim", null),
+      onUrgent: (rung) => {
+        this.#bells.add(rung);
+        return () => void this.#bells.delete(rung);
+      },
+      budget: {
+        room: () => this.#ask("room", null),
+        count: (what) => this.#ask("count", what),
+        reserve: (wish, revoke, signal) => this.#reserve(wish, revoke, signal),
+      },
+      ...(parks && { parks: this.#parksOf(parks) }),
+      attended,
+      past: () => this.#ask("past", null),
+      workspace: (have) => this.#ask("workspace", have ?? null),
+      returned: () => this.#ask("returned", null),
+      tape: (method, values) => this.#ask("tape", { method, values }),
+    };
+  }
+
+  #ask<K extends keyof Requests>(ask: K, give: Requests[K]["give"], signal?: AbortSignal): Promise<Requests[K]["get"]> {
+    return this.#send(ask, give, signal).got;
+  }
+
+  #send<K extends keyof Requests>(ask: K, give: Requests[K]["give"], signal?: AbortSignal): Sent<K> {
+    this.#last += 1;
+    const id = this.#last;
+    const got = new Promise<Requests[K]["get"]>((resolve, reject) => {
+      const drop = (): void => this.#channel.send({ type: "drop", id });
+      let done = (): void => {};
+      this.#waiting.set(id, {
+        resolve: (get) => {
+          done();
+          resolve(get as Requests[K]["get"]);
+        },
+        reject: (error) => {
+          done();
+          reject(error);
+        },
+      });
+      this.#channel.send({ type: "request", id, request: { ask, give } as ChildRequest });
+      if (signal?.aborted) drop();
+      else if (signal) done = onAbort(signal, drop);
+    });
+    return { id, got };
+  }
+
+  /** Removes a request from those that wait for their answer. */
+  #take(id: number): Waiting | undefined {
+    const one = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    return one;
+  }
+
+  #reserve: Budget["reserve"] = async (wish, revoke, signal) => {
+    const { id, got } = this.#send("reserve", wish, signal);
+    this.#revokes.set(id, revoke); // set first, because the reservation can be revoked before the answer arrives
+    const refusal = await got;
+    if (refusal) {
+      this.#revokes.delete(id);
+      return refusal;
+    }
+    return {
+      settle: (actual) => {
+        this.#revokes.delete(id);
+        this.#channel.send({ type: "settle", id, actual });
+      },
+      release: () => {
+        this.#revokes.delete(id);
+        this.#channel.send({ type: "release", id });
+      },
+    };
+  };
+
+  #parksOf(rules: ParkRules): Parks {
+    return {
+      ...rules,
+      park: async (why, wait) => {
+        if (!(await this.#ask("park", why))) return false;
+        const ended = await wait(this.#signal);
+        return !this.#signal.aborted && this.#ask("unpark", ended);
+      },
+    };
+  }
+}
+
+type RunNotice = Extract<ToTask, { type: "answer" | "broken" | "revoke" | "urgent" }>;
 type Waiting = Readonly<{ resolve(get: unknown): void; reject(error: Error): void }>;
 type Sent<K extends keyof Requests> = Readonly<{ id: number; got: Promise<Requests[K]["get"]> }>;
