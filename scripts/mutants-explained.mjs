@@ -28,12 +28,6 @@ export const explained = [
     why: "A rule matches a path whether the call reads or changes it.",
   },
   {
-    file: "src/core/policy/judge-command.ts",
-    code: "if (!shell.sandboxed || first?.text === undefined || inner.length > 0 || sets.some(({ name }) => !isHarmless(name)))",
-    change: "0 -> 1",
-    why: "No program counts as read-only with arguments that name another command; the check is a second guard.",
-  },
-  {
     file: "src/runtime/loop/call-tool.ts",
     code: "const DEFAULT_TOOL_MS = 120_000;",
     change: "120_000 -> 120001",
@@ -110,60 +104,6 @@ export const explained = [
     code: 'const ended = events.findLast((event) => event.type === "node.ended" && event.path === path && event.seq < before);',
     change: "event.seq < before -> event.seq <= before",
     why: "The event with this number is the start of a task, never the end of one.",
-  },
-  {
-    file: "src/core/policy/command-line.ts",
-    code: "...commandsInCode(program, [...args, ...input]),",
-    change: "...args -> nothing",
-    why: "commandsInArguments finds the same texts in arguments; a wrapped command is analysed by itself.",
-  },
-  {
-    file: "src/core/shell/arguments.ts",
-    code: 'const scripts = texts[names[0] ?? 0] === "workspace" ? names.slice(2) : names;',
-    change: "0 -> 1",
-    why: "Without a name there is none to leave out.",
-  },
-  {
-    file: "src/core/shell/code.ts",
-    code: "for (let at = 0; at < code.length; at++) {",
-    change: "at < code.length -> at <= code.length",
-    why: "There is no character behind the last one, so nothing begins there.",
-  },
-  {
-    file: "src/core/shell/code.ts",
-    code: "const before = code.slice(Math.max(at - 5, 0), at);",
-    change: "5 -> 6",
-    why: "One more blank between `qx` and its bracket.",
-  },
-  {
-    file: "src/core/shell/code.ts",
-    code: 'const long = char === "[" ? /^\\[(=*)\\[/.exec(code.slice(at, at + 12)) : null;',
-    change: "12 -> 13",
-    why: "One more sign between the two brackets.",
-  },
-  {
-    file: "src/core/shell/code.ts",
-    code: "if (end < 0) unclosed.add(close);",
-    change: "end < 0 -> end <= 0",
-    why: "A closing quote is never the first character of the code.",
-  },
-  {
-    file: "src/core/shell/code.ts",
-    code: "if (end < 0) unclosed.add(close);",
-    change: "0 -> 1",
-    why: "A closing quote is never the first character of the code.",
-  },
-  {
-    file: "src/core/shell/code.ts",
-    code: "for (let at = from; at < code.length; at++) {",
-    change: "at < code.length -> at <= code.length",
-    why: "There is no character behind the last one, so nothing ends there.",
-  },
-  {
-    file: "src/core/shell/code.ts",
-    code: "return -1;",
-    change: "1 -> 2",
-    why: "Every negative place means that there is no closing quote.",
   },
   {
     file: "src/core/policy/protected-paths.ts",

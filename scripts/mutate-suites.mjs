@@ -73,12 +73,8 @@ export const suites = {
   "src/core/policy/policy.ts": [["src/core/policy", ...judged], rights],
   "src/core/policy/propose-rule.ts": [["src/core/policy", ...judged], rights],
   "src/core/policy/protected-paths.ts": [["src/core/policy", ...judged], rights],
-  "src/core/shell/arguments.ts": [
-    ["src/core/shell/arguments.test.ts", "src/core/policy/hidden-commands.test.ts"],
-    ["src/core/policy", ...judged],
-  ],
-  "src/core/shell/code.ts": [["src/core/shell/code.test.ts"], ["src/core/policy", ...judged]],
-  "src/core/shell/variables.ts": [["src/core/shell/variables.test.ts"], ["src/core/policy", ...judged]],
+  "src/core/policy/mentions.ts": [["src/core/policy/mentions.test.ts"], ["src/core/policy", ...judged]],
+  "src/core/shell/runners.ts": [["src/core/policy", ...judged], rights],
   "src/formats/yaml/restrictions.ts": [
     ["src/formats/yaml/restrictions.test.ts"],
     ["src/formats/fields/markdown.test.ts", "test/conformance/002-agents.test.ts"],

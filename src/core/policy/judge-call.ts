@@ -296,7 +296,7 @@ export function boundVerdict(
   const rule = `${key} of ${of}`;
   const hint = `Change the ${key} of ${of}.`;
   if (fitting.says === "ask")
-    return { decision: "ask", rule, why: `the agent file of ${of} requires approval`, hint, ofAgent: true };
+    return { decision: "ask", rule, why: `the agent file of ${of} requires approval`, hint, inPerson: true };
   const left = rulesFor(rules, tool).filter(({ says }) => says === "allow");
   const why =
     left.length > 0

@@ -18,9 +18,40 @@ const judged = (policy: Policy, command: string, shell: ShellState | undefined =
 const decisions = (rules: Rules, commands: readonly string[], shell: ShellState = waived): string[] =>
   commands.map((command) => judged(policyWith(rules), command, shell).decision);
 
-const wrapped = (times: number): string => `${"nice ".repeat(times)}ls`;
 const withFile = (policy: Policy, name: string, ...rules: AgentRule[]): Policy =>
   narrow(policy, { name, rules: [rules] });
+
+test("a line that mentions what an agent file denies asks, and only a person can answer", () => {
+  const rules = [
+    { tool: "bash", says: "ask" },
+    { tool: "bash", pattern: "git *", says: "deny" },
+    { tool: "bash", pattern: "make *", says: "allow" },
+    { tool: "bash", pattern: "rm *", says: "deny" },
+  ] as const;
+  const policy = withFile(policyWith({ mode: "bypass" }), "a", ...rules);
+  const said = (command: string): unknown[] => {
+    const { decision, inPerson } = judged(policy, command);
+    return [decision, inPerson];
+  };
+  expect(["rm x", "make rm", "make git", "make all"].map(said)).toEqual([
+    ["deny", undefined],
+    ["ask", true],
+    ["allow", undefined],
+    ["allow", undefined],
+  ]);
+});
+
+test("the question about a mention names the words, and wins over the other reasons to ask", () => {
+  const policy = policyWith({ deny: ["bash(git push *)"] });
+  expect(judged(policy, "sh -c 'git push'")).toMatchObject({
+    decision: "ask",
+    rule: "deny bash(git push *)",
+    why: "the line mentions `git push`, which a rule denies",
+    inPerson: true,
+  });
+  expect(judged(policy, "echo git push > /etc/x").decision).toBe("deny");
+  expect(judged(withLease(policy, { of: "worker", globs: ["a"] }), "echo git push").decision).toBe("deny");
+});
 
 test("when several agent files apply, a denial in any of them wins; a permission mode that denies wins over a file that asks", () => {
   const asking = withFile(policyWith({ mode: "bypass" }), "outer", { tool: "bash", says: "ask" });
@@ -42,14 +73,16 @@ test("an agent file that allows some commands does not allow another command beh
   ]);
 });
 
-test("an ask rule applies to the command that it names and to command lines that cannot be parsed", () => {
+test("an ask rule applies to the command that it names, to lines that mention it and to lines that cannot be parsed", () => {
   const rules = { mode: "bypass", ask: ["bash(git push *)"] } as const;
   const said = (command: string): Pick<Verdict, "decision" | "rule"> => {
     const { decision, rule } = judged(policyWith({ ...rules, ask: [...rules.ask] }), command);
     return { decision, rule };
   };
   expect(said("git push origin")).toEqual({ decision: "ask", rule: "ask bash(git push *)" });
-  expect(said("eval $X")).toEqual({ decision: "ask", rule: "ask bash(git push *)" });
+  expect(said("sh -c 'git -C x push'")).toEqual({ decision: "ask", rule: "ask bash(git push *)" });
+  expect(said("$X")).toEqual({ decision: "ask", rule: "ask bash(git push *)" });
+  expect(said("eval $X").decision).toBe("allow");
   expect(said("git status").decision).toBe("allow");
 });
 
@@ -77,24 +110,6 @@ test("a call that does not state how commands run is judged as if no sandbox exi
   expect(judge(policyWith({ mode: "bypass" }), call)).toMatchObject({ decision: "ask", rule: "sandbox" });
 });
 
-test("a command is recognised behind up to ten wrapper programs", () => {
-  const policy = policyWith({ mode: "bypass", deny: ["bash(rm *)"] });
-  expect(judged(policy, wrapped(10)).decision).toBe("allow");
-  expect(judged(policy, wrapped(11))).toMatchObject({
-    decision: "deny",
-    why: expect.stringContaining("nested too deeply"),
-  });
-});
-
-test("a value that a program may execute is searched for denied commands, up to ten wrappers deep", () => {
-  const nice = (times: number): string => "nice ".repeat(times);
-  const policy = policyWith({ mode: "bypass", deny: ["bash(rm *)"] });
-  const why = (command: string): string => judged(policy, command).why;
-  expect(why(`X='${nice(10)}rm a' make`)).toBe("a rule forbids the command");
-  expect(why(`X='${nice(11)}rm a' make`)).toBe("");
-  expect(why(`${nice(9)}sh -c "X='rm a' make"`)).toBe("a rule forbids the command");
-});
-
 test("the working folder is tracked through up to four cd commands", () => {
   const rules: Rules = { mode: "acceptEdits", allow: ["bash(cd *)", "bash(echo *)"] };
   const after = (...folders: string[]): string => `${folders.map((each) => `cd ${each}; `).join("")}echo x > f`;
@@ -119,34 +134,6 @@ test("a command line without a command is not allowed automatically; a variable 
 
 test("a builtin that would evaluate its argument is not read-only", () => {
   expect(decisions({}, ["printf %s x", "printf %s 'a[$(x)]'"], sandboxed)).toEqual(["allow", "ask"]);
-});
-
-test.each([
-  [["exec make"], "exec make"],
-  [["exec sort -o *"], "exec sort -o b"],
-  [["xargs *", "wc *"], "xargs wc -l"],
-  [["xargs nice *", "wc *"], "xargs nice wc -l"],
-])(
-  "a command behind a wrapper needs its own rule, or a rule that includes its words: %j allow %s",
-  (rules, command) => {
-    const allow = rules.map((rule) => `bash(${rule})`);
-    expect(decisions({ allow }, [command])).toEqual(["allow"]);
-    expect(decisions({ allow: allow.slice(1) }, [command])).toEqual(["ask"]);
-    expect(decisions({ allow: allow.slice(0, -1) }, [command])).toEqual(["ask"]);
-  },
-);
-
-test("a rule that contains the text for `sh -c` does not allow the command inside of that text", () => {
-  expect(decisions({ allow: ["bash(eval rm *)"] }, ["eval rm x"])).toEqual(["ask"]);
-  expect(decisions({ allow: ["bash(eval *)", "bash(rm *)"] }, ["eval rm x"])).toEqual(["allow"]);
-});
-
-test("a read-only command behind a wrapper needs no rule of its own in a sandbox", () => {
-  const rules: Rules = { allow: ["bash(exec *)"] };
-  expect([...decisions(rules, ["exec grep x a"], sandboxed), ...decisions(rules, ["exec grep x a"])]).toEqual([
-    "allow",
-    "ask",
-  ]);
 });
 
 test("a rule about any tool that reads files applies to commands that read them", () => {

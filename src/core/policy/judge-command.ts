@@ -1,12 +1,13 @@
-import type { AgentRule, AgentRules } from "../rules/agent-rule.ts";
 import { placed } from "../rules/call-subject.ts";
 import { textMatches } from "../rules/glob.ts";
 import { type Rule, ruleText } from "../rules/rule.ts";
 import { effectsOf, readOnlyPaths } from "../shell/known-commands.ts";
-import type { ShellRedirect, ShellWord } from "../shell/parse.ts";
-import { defined } from "../text/defined.ts";
+
+import type { ShellCommand, ShellRedirect, ShellWord } from "../shell/parse.ts";
 import { programName } from "../shell/program-name.ts";
-import { flat, type Line, type Part, readLine } from "./command-line.ts";
+import { runnerIn } from "../shell/runners.ts";
+import { defined } from "../text/defined.ts";
+import { type Line, readLine } from "./command-line.ts";
 import {
   banned,
   boundVerdict,
@@ -18,21 +19,25 @@ import {
   outsideLease,
   type ShellState,
 } from "./judge-call.ts";
+import { mentions } from "./mentions.ts";
 import { type AgentBound, type Policy, rulesFor } from "./policy.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
 /**
- * Judges a command line by every command in it. A deny rule for commands also applies to lines that cannot be parsed
- * with certainty; an allow rule covers only what it spells, word by word. Rules only save questions to the person: the
- * security boundary is the sandbox, and every command stays in it, whatever a rule says.
+ * Judges a command line by every command in it. An allow rule covers only what it spells, word by word. A deny rule
+ * refuses the commands that it names, and every line that cannot be parsed with certainty; a line that mentions these
+ * words elsewhere asks. Rules only save questions to the person: the security boundary is the sandbox, and every command
+ * stays in it, whatever a rule says.
  */
 export function judgeCommand(policy: Policy, ask: CallToJudge, command: string): Verdict {
   const line = readLine(command);
   const refused = forbidden(policy, ask, command, line) ?? unbounded(policy, ask.shell ?? NOWHERE);
   if (refused) return refused;
-  const bounds = policy.bounds.flatMap((bound) => boundOn(bound, ask.tool, line) ?? []);
+  const bounds = policy.bounds.flatMap((bound) => boundOn(bound, ask.tool, command, line));
+  const verdicts = [byRules(policy, ask, command, line), ...bounds];
   return (
-    bounds.find(({ decision }) => decision === "deny") ?? strictest(byRules(policy, ask, command, line), ...bounds)
+    bounds.find(({ decision }) => decision === "deny") ??
+    strictest(mentioning(policy, ask, command) ?? verdicts[0]!, ...verdicts)
   );
 }
 
@@ -41,13 +46,13 @@ function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line):
   const base = byMode(policy.level, ask, subject);
   if (base.decision === "deny") return base;
   const shell = ask.shell ?? NOWHERE;
-  const files = line.all.flatMap((each) =>
-    each.command.redirects.map((redirect) => judgeRedirect(policy, shell, redirect, line)),
+  const files = line.commands.flatMap(({ redirects }) =>
+    redirects.map((redirect) => judgeRedirect(policy, shell, redirect, line)),
   );
   const denied = files.find(({ decision }) => decision === "deny");
   if (denied) return denied;
   const asked = rulesFor(policy.ask, ask.tool).find(
-    (rule) => speaksOf(rule, command, line) || line.problem !== undefined,
+    (rule) => line.problem !== undefined || names(rule, command, line.commands) || isMentioned(rule, command),
   );
   if (asked)
     return {
@@ -75,12 +80,27 @@ function unbounded({ leases: [lease] = [] }: Policy, { sandboxed }: ShellState):
   };
 }
 
+/** The question about a line that mentions what a deny rule names, unless a rule allows exactly this line. */
+function mentioning(policy: Policy, { tool }: CallToJudge, command: string): Verdict | undefined {
+  const exact = rulesFor(policy.allow, tool).some((rule) => rule.exact && rule.pattern === command);
+  const rule = exact ? undefined : rulesFor(policy.deny, tool).find((each) => isMentioned(each, command));
+  return (
+    rule && {
+      decision: "ask",
+      rule: `deny ${ruleText(rule)}`,
+      why: `the line mentions \`${wordsOf(rule.pattern!).words.join(" ")}\`, which a rule denies`,
+      hint: `Remove the rule "${ruleText(rule)}", or allow exactly this line.`,
+      inPerson: true,
+    }
+  );
+}
+
 const NOWHERE: ShellState = { sandboxed: false, waived: false, roots: [] };
 
 function forbidden(policy: Policy, ask: CallToJudge, command: string, line: Line): Verdict | undefined {
   const bans = rulesFor(policy.deny, ask.tool);
   const whole = bans.find(({ pattern }) => pattern === undefined);
-  const ban = whole ?? bans.find((rule) => speaksOf(rule, command, line));
+  const ban = whole ?? bans.find((rule) => names(rule, command, line.commands));
   if (ban)
     return {
       decision: "deny",
@@ -99,8 +119,8 @@ function forbidden(policy: Policy, ask: CallToJudge, command: string, line: Line
   return undefined;
 }
 
-/** The verdict of an agent file's rules on a command line: the strictest of all its commands. */
-function boundOn(bound: AgentBound, tool: string, line: Line): Verdict | undefined {
+/** The verdicts of an agent file's rules on a command line: on each of its commands, and on what it mentions. */
+function boundOn(bound: AgentBound, tool: string, command: string, line: Line): Verdict[] {
   const about = rulesFor(bound.rules, tool);
   const own = about.slice(
     Math.max(
@@ -108,76 +128,53 @@ function boundOn(bound: AgentBound, tool: string, line: Line): Verdict | undefin
       about.findLastIndex(({ pattern }) => pattern === undefined),
     ),
   );
-  const said = line.problem === undefined ? line.parts.map((part) => lastSpeaking(own, part)) : own;
-  const [first, ...more] = said.flatMap((rule) => boundVerdict(bound, tool, rule) ?? []);
-  return first && strictest(first, ...more);
+  const last = line.commands.map((each) =>
+    own.findLastIndex((rule) => (rule.says === "allow" ? isCovered([rule], each) : names(rule, "", [each]))),
+  );
+  const said = line.problem === undefined ? last.flatMap((at) => own[at] ?? []) : own;
+  const mentioned = own.filter(
+    (rule, at) => at > Math.min(...last) && rule.says !== "allow" && isMentioned(rule, command),
+  );
+  return [...said, ...mentioned.map((rule) => ({ ...rule, says: "ask" as const }))].flatMap(
+    (rule) => boundVerdict(bound, tool, rule) ?? [],
+  );
 }
 
-/**
- * The last rule of an agent file that matches one command. The inner commands of the command may be allowed by several
- * rules together.
- */
-function lastSpeaking(rules: AgentRules, part: Part): AgentRule | undefined {
-  const allowing: AgentRule[] = [];
-  return rules.findLast((rule) => {
-    if (rule.says !== "allow") return speaksOf(rule, "", { all: flat(part) });
-    allowing.push(rule);
-    return isCovered(allowing, part);
-  });
-}
-
-/** Whether a deny or ask rule matches one of the commands, or a command that another command runs. */
-function speaksOf({ pattern, exact }: Rule, command: string, { all }: Pick<Line, "all">): boolean {
+/** Whether a deny or ask rule names one of these commands: its program, and its further words in their order. */
+function names({ pattern, exact }: Rule, line: string, commands: readonly ShellCommand[]): boolean {
   if (pattern === undefined) return true;
-  if (exact) return command === pattern;
+  if (exact) return line === pattern;
   const [program = "", ...words] = wordsOf(pattern).words;
-  const isProgram = ({ text }: ShellWord): boolean =>
-    text !== undefined && textMatches(programName(program).toLowerCase(), programName(text).toLowerCase());
-  return all.some(({ command: { words: given }, mayRun }) => {
-    const start = [0, ...mayRun].find((at) => given[at] !== undefined && isProgram(given[at]));
-    if (start === undefined) return false;
+  return commands.some(({ words: [first, ...args] }) => {
+    if (first?.text === undefined) return false;
+    if (!textMatches(programName(program).toLowerCase(), programName(first.text).toLowerCase())) return false;
     let at = 0;
-    for (const { text } of given.slice(start + 1))
-      if (at < words.length && (text === undefined || textMatches(words[at]!, text))) at++;
+    for (const { text } of args) if (at < words.length && (text === undefined || textMatches(words[at]!, text))) at++;
     return at === words.length;
   });
 }
 
-/** Whether the rules allow a command and its inner commands. */
-function isCovered(rules: readonly Rule[], part: Part, isRead: (part: Part) => boolean = () => false): boolean {
-  const { command, inner, transparent, problem } = part;
-  if (command.sets.some(({ name }) => !isHarmless(name))) return false;
-  if (command.words.length === 0) return true;
-  if (problem === undefined && rules.some((rule) => covers(rule, rules, part, isRead))) return true;
-  return inner.length > 0 && transparent && inner.every((each) => isRead(each) || isCovered(rules, each, isRead));
+/** Whether a line mentions the words of a deny or ask rule, wherever they stand. */
+function isMentioned({ pattern, exact }: Rule, line: string): boolean {
+  return pattern !== undefined && !exact && mentions(wordsOf(pattern).words, line);
 }
 
-/** Whether one rule allows a command. Its inner command must be allowed by another rule, or be spelled in this rule. */
-function covers(rule: Rule, rules: readonly Rule[], part: Part, isRead: (part: Part) => boolean): boolean {
-  if (!spells(rule, part.command.words)) return false;
-  return part.inner.every((each) => {
-    if (isRead(each)) return true;
-    const behind = ruleBehind(rule, part, each);
-    if (behind === undefined) return isCovered(rules, each, isRead);
-    // Variable assignments before an inner command must be in the rule, too.
-    return isCovered([...rules, behind], { ...each, command: { ...each.command, sets: [] } }, isRead);
-  });
+/** Whether the rules allow a command; `isRead` tells of commands that need no rule. */
+function isCovered(
+  rules: readonly Rule[],
+  { words, sets }: ShellCommand,
+  isRead: (command: ShellCommand) => boolean = () => false,
+): boolean {
+  if (!sets.every(isHarmless)) return false;
+  if (words.length === 0 || rules.some((rule) => spells(rule, words))) return true;
+  const { isPrefix, runs } = runnerIn(words) ?? {};
+  if (!isPrefix || runs === undefined) return false;
+  const before = words.slice(1, runs).flatMap(({ text = "" }) => (text.includes("=") ? [text.split("=")[0]!] : []));
+  const behind = { words: words.slice(runs), sets: before, redirects: [] };
+  return isRead(behind) || isCovered(rules, behind, isRead);
 }
 
-/** The part of a rule that is about an inner command: `rm *` in the rule `xargs rm *`. */
-function ruleBehind(rule: Rule, { command }: Part, { command: inner }: Part): Rule | undefined {
-  const at = command.words.findIndex((word) => word === inner.words[0]);
-  const { words, more } = wordsOf(rule.pattern ?? "");
-  if (at === -1 || words.length <= at || !words.slice(0, at).every((word, n) => word === command.words[n]!.text))
-    return undefined;
-  return { tool: rule.tool, pattern: [...words.slice(at), ...(more ? ["*"] : [])].join(" ") };
-}
-
-/**
- * Tells whether the words of a rule match a command. A rule without a pattern, and a rule for an exact text, have no
- * words. A star matches further words; for a known command only read-only words. An option or subcommand that writes,
- * runs or configures must be spelled in the rule.
- */
+/** Whether the words of a rule match a command. A rule without a pattern, and a rule for an exact text, have no words. */
 function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean {
   if (exact || pattern === undefined) return false;
   const { words, more } = wordsOf(pattern);
@@ -186,9 +183,26 @@ function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean 
     const { text, glob, home } = given[at]!;
     return text !== undefined && !glob && !home && textMatches(word, text);
   });
-  const effects = effectsOf(programName(given[0]?.text ?? ""), given.slice(1)) ?? [];
-  return fits && effects.every((at) => words[at + 1] !== undefined && words[at + 1] === given[at + 1]?.text);
+  return fits && uncovered(given).every((at) => words[at] !== undefined && words[at] === given[at]?.text);
 }
+
+/**
+ * The indexes of the words that no star covers: an option or subcommand of a known command that writes, runs or
+ * configures, and a program that another one runs.
+ */
+function uncovered(given: readonly ShellWord[]): number[] {
+  const runner = runnerIn(given);
+  if (runner === undefined) {
+    const effects = effectsOf(programName(given[0]?.text ?? ""), given.slice(1)) ?? [];
+    return effects.map((at) => at + 1);
+  }
+  const { from, runs = given.length } = runner;
+  const spelled = Array.from({ length: Math.min(runs + 1, given.length) - from }, (_, n) => from + n);
+  return [...spelled, ...uncoveredBehind(given, runs)];
+}
+
+const uncoveredBehind = (given: readonly ShellWord[], at: number): number[] =>
+  at >= given.length ? [] : uncovered(given.slice(at)).map((place) => at + place);
 
 /**
  * The words of a rule; a trailing star, or `:*`, which is how other programs write it, matches any number of further
@@ -219,23 +233,29 @@ function freely(policy: Policy, { tool }: CallToJudge, command: string): Verdict
 }
 
 function wordByWord(policy: Policy, { tool }: CallToJudge, line: Line, shell: ShellState): Verdict | undefined {
-  if (line.problem !== undefined || line.parts.length === 0) return undefined;
+  if (line.problem !== undefined || line.commands.length === 0) return undefined;
   const rules = rulesFor(policy.allow, tool);
   let rule = "only reads";
-  for (const part of line.parts) {
-    const looked = onlyReads(policy, part, line, shell);
+  for (const command of line.commands) {
+    const looked = onlyReads(policy, command, line, shell);
     if (looked?.decision === "deny") return looked;
     if (looked) continue;
-    if (!isAllowed(policy, rules, part, line, shell)) return undefined;
-    const covering = rules.find((each) => flat(part).some(({ command }) => spells(each, command.words)));
+    if (!isAllowed(policy, rules, command, line, shell)) return undefined;
+    const covering = rules.find((each) => spells(each, command.words));
     if (covering) rule = `allow ${ruleText(covering)}`; // a redirection of several commands together has no rule of its own, so the covering rule is reported
   }
   return { decision: "allow", rule, why: "", hint: "" };
 }
 
-/** Whether the rules allow a command; read-only commands that it runs need no rule. */
-function isAllowed(policy: Policy, rules: readonly Rule[], part: Part, line: Line, shell: ShellState): boolean {
-  return isCovered(rules, part, (each) => onlyReads(policy, each, line, shell)?.decision === "allow");
+/** Whether the rules allow a command; a read-only command behind a prefix needs no rule. */
+function isAllowed(
+  policy: Policy,
+  rules: readonly Rule[],
+  command: ShellCommand,
+  line: Line,
+  shell: ShellState,
+): boolean {
+  return isCovered(rules, command, (each) => onlyReads(policy, each, line, shell)?.decision === "allow");
 }
 
 /**
@@ -244,13 +264,12 @@ function isAllowed(policy: Policy, rules: readonly Rule[], part: Part, line: Lin
  */
 function onlyReads(
   policy: Policy,
-  { command: { words, sets }, inner }: Part,
+  { words, sets }: ShellCommand,
   { moves }: Line,
   shell: ShellState,
 ): Verdict | undefined {
   const [first, ...args] = words;
-  if (!shell.sandboxed || first?.text === undefined || inner.length > 0 || sets.some(({ name }) => !isHarmless(name)))
-    return undefined;
+  if (!shell.sandboxed || first?.text === undefined || !sets.every(isHarmless)) return undefined;
   if (words.some(({ text, glob, home }) => text === undefined || home || (glob && /^[-*?[]/.test(text))))
     return undefined;
   const paths = readOnlyPaths(first.text, args);
@@ -356,17 +375,16 @@ function withSandbox({ sandboxed, waived }: ShellState, verdict: Verdict): Verdi
 function suggesting(policy: Policy, { tool, shell = NOWHERE }: CallToJudge, line: Line, base: Verdict): Verdict {
   if (base.decision !== "ask") return base;
   const rules = rulesFor(policy.allow, tool);
-  const needsRule = (part: Part): boolean =>
-    onlyReads(policy, part, line, shell) === undefined && !isAllowed(policy, rules, part, line, shell);
-  const part = line.problem === undefined ? line.parts.find(needsRule) : undefined;
-  const words = part?.command.words;
+  const needsRule = (command: ShellCommand): boolean =>
+    onlyReads(policy, command, line, shell) === undefined && !isAllowed(policy, rules, command, line, shell);
+  const words = line.problem === undefined ? line.commands.find(needsRule)?.words : undefined;
   const literal = words?.every(({ text, glob }) => text !== undefined && !glob && /^[^\s'"()*]+$/.test(text));
   const text = words?.map((word) => word.text ?? "...").join(" ") ?? "";
   const rule = literal ? `${tool}(${text})` : undefined;
   const { allow: _any, ...rest } = base;
   return {
     ...rest,
-    why: line.parts.length > 1 && text !== "" ? `${base.why}, in its part \`${text}\`` : base.why,
+    why: line.commands.length > 1 && text !== "" ? `${base.why}, in its part \`${text}\`` : base.why,
     hint: `Allow the command with --allow '${rule ?? tool}'.`,
     ...defined({ allow: rule }),
   };

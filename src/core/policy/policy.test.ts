@@ -117,7 +117,7 @@ test("in an agent file the last matching rule counts, and no rule adds permissio
   ];
   const under = (mode: "bypass" | "default" | "dontAsk"): string[] =>
     commands.map((command) => bash(narrow(createPolicy(mode), { name: "a", rules }), command));
-  expect(under("bypass")).toEqual(["ask", "allow", "ask", "deny", "allow", "deny", "deny"]);
+  expect(under("bypass")).toEqual(["ask", "allow", "ask", "deny", "allow", "ask", "deny"]);
   expect(under("dontAsk").slice(0, 1)).toEqual(["deny"]);
   expect(under("default").slice(3, 4)).toEqual(["deny"]);
 

@@ -1,3 +1,4 @@
+import { runnerIn } from "../shell/runners.ts";
 import { isRecord } from "../text/json.ts";
 
 /**
@@ -16,15 +17,14 @@ export function proposedRule(tool: string, input: unknown): string | undefined {
 }
 
 /** Commands whose first argument is a subcommand, such as `git`. */
-const SUBCOMMANDS =
-  /^(?:git|npm|pnpm|yarn|npx|cargo|go|docker|kubectl|make|pip|uv|poetry|gh|dotnet|mvn|gradle|deno|bun)$/;
+const SUBCOMMANDS = /^(?:git|npm|pnpm|yarn|cargo|go|docker|kubectl|make|pip|uv|poetry|gh|dotnet|mvn|gradle|deno|bun)$/;
 
 /** Commands whose subcommands have subcommands of their own. */
 const NESTED =
   /^(?:gh|glab|aws|gcloud|az)$|^(?:docker|podman) (?:compose|container|image|network|volume|system|buildx)$/;
 
 /** Commands whose first argument is the program that they run. */
-const INTERPRETERS = /^(?:python|pypy|node|nodejs|tsx|ts-node|perl|ruby|php|lua|Rscript|julia|java|bash|sh|zsh)[\d.]*$/;
+const INTERPRETERS = /^(?:python|pypy|node|nodejs|tsx|ts-node|perl|ruby|php|lua|Rscript|julia|java)[\d.]*$/;
 
 /**
  * Keeps the program, its subcommand or script, and every option; other arguments may differ. Lines with operators are
@@ -33,10 +33,20 @@ const INTERPRETERS = /^(?:python|pypy|node|nodejs|tsx|ts-node|perl|ruby|php|lua|
 function commandRule(tool: string, command: string): string | undefined {
   const line = command.trim();
   if (line === "" || /[\n;&|<>`$(){}*?[\]"'\\#]/.test(line)) return undefined;
-  const [program = "", ...words] = line.split(/\s+/);
-  const kept = wordsKept(program, words);
-  const literal = words.filter((word, index) => index < kept || word.startsWith("-"));
-  return `${tool}(${[program, ...literal].join(" ")} *)`;
+  const words = starred(line.split(/\s+/));
+  return words && `${tool}(${[...words, "*"].join(" ")})`;
+}
+
+/** The words that stay as they are. A star covers nothing behind a program that runs others, except its arguments. */
+function starred(words: readonly string[]): readonly string[] | undefined {
+  const runner = runnerIn(words.map((text) => ({ text })));
+  if (runner?.runs === undefined) {
+    const [program = "", ...given] = words;
+    const kept = wordsKept(program, given);
+    return runner ? undefined : [program, ...given.filter((word, at) => at < kept || word.startsWith("-"))];
+  }
+  const behind = starred(words.slice(runner.runs));
+  return behind && [...words.slice(0, runner.runs), ...behind];
 }
 
 /** The number of words after the program that stay as they are. */

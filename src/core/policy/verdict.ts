@@ -9,20 +9,20 @@ export type Verdict = Readonly<{
   hint: string;
   /** A rule that answers this question, in the form in which it is written. */
   allow?: string;
-  /** True: the file of the agent itself asks for an approval. */
-  ofAgent?: true;
+  /** True: a person has to answer, not `--yes`: an agent file asks, or the line mentions what a deny rule names. */
+  inPerson?: true;
 }>;
 
 const order: readonly Verdict["decision"][] = ["allow", "ask", "deny"];
 
 /**
- * The strictest of several verdicts; of several equally strict verdicts, the first. An approval that the agent's file
- * asks for stays marked.
+ * The strictest of several verdicts; of several equally strict verdicts, the first. An approval that a
+ * person has to give stays marked.
  */
 export function strictest(first: Verdict, ...more: readonly Verdict[]): Verdict {
   const found = more.reduce(
     (before, next) => (order.indexOf(next.decision) > order.indexOf(before.decision) ? next : before),
     first,
   );
-  return found.decision === "ask" && more.some(({ ofAgent }) => ofAgent) ? { ...found, ofAgent: true } : found;
+  return found.decision === "ask" && more.some(({ inPerson }) => inPerson) ? { ...found, inPerson: true } : found;
 }

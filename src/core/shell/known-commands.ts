@@ -20,7 +20,7 @@ const WRAPPING: ReadonlySet<string> = new Set(["env", "command"]);
  * most programs that only read also have an option that writes or runs something.
  */
 export function readOnlyPaths(program: string, args: readonly ShellWord[]): readonly string[] | undefined {
-  if (Object.hasOwn(acting, program)) return undefined;
+  if (Object.hasOwn(covered, program)) return undefined;
   const reading = readingOf(program, args);
   return reading?.effects.length === 0 && !reading.acts ? reading.paths : undefined;
 }
@@ -153,18 +153,12 @@ const looking: Readonly<Record<string, Grammar>> = {
 /** GNU awk opens a connection for a file with such a name. */
 const AWK: Grammar = { valued: "Fv", operands: "script", badOperand: /^\/inet/, isReading: awkReads };
 
-/** Programs that are never treated as read-only; a `*` in a permission rule covers only these options. */
-const acting: Readonly<Record<string, Grammar>> = {
+/** Programs that read, but need a rule; a `*` in it covers only these options. */
+const covered: Readonly<Record<string, Grammar>> = {
   awk: AWK,
   gawk: AWK,
   mawk: AWK,
   nawk: AWK,
-  yq: {
-    flags: "rPjMCn",
-    operands: "pattern",
-    long: "prettyPrint no-colors colors null-input exit-status unwrapScalar",
-  },
-  xmllint: { long: "noout format valid xpath= nonet pretty=", flags: "" },
   xxd: { flags: "bCEeiup", valued: "cglsn", loneValues: true, most: 1 },
   hexdump: { flags: "bcCdovx", valued: "ns" },
   od: { flags: "abcdfilosxv", valued: "AjNtw", long: "address-radix= format= read-bytes= skip-bytes=" },
@@ -177,49 +171,6 @@ const acting: Readonly<Record<string, Grammar>> = {
   column: { flags: "txeJ", valued: "csoN" },
   shuf: { flags: "erz", valued: "ni", long: "head-count= input-range= echo repeat zero-terminated" },
   iconv: { valued: "ft", flags: "cls", long: "from-code= to-code= list silent" },
-  split: {
-    flags: "dxeu",
-    valued: "abClnt",
-    long: "lines= bytes= number= suffix-length= numeric-suffixes additional-suffix=",
-  },
-  less: {
-    flags: "NRSXFiImMnsEeqf",
-    number: true,
-    badOperand: /^\+/,
-    long: "LINE-NUMBERS RAW-CONTROL-CHARS quit-if-one-screen",
-  },
-  more: { flags: "dflpcsu", number: true, badOperand: /^\+/ },
-  man: { flags: "kfwa", operands: "texts" },
-  ps: {
-    flags: "aAdefFHjlLMNTwyZxu",
-    valued: "oCGgpstUu",
-    operands: "texts",
-    long: "sort= forest no-headers pid= user=",
-  },
-  dmesg: { flags: "HTkLxrtu", long: "human ctime level= facility=" },
-  journalctl: {
-    flags: "abefkqrx",
-    valued: "nopStuU",
-    long: "no-pager lines= output= since= until= unit= follow reverse boot priority=",
-  },
-  dig: { operands: "texts", badOperand: /^-/ },
-  tar: {
-    badWord: /^[^/]*:/, // a path such as `host:file` makes the command start a network program
-    flags: "tvzjJpPO",
-    valued: "fC",
-    bundle: true,
-    long: "list verbose file= gzip bzip2 xz zstd auto-compress directory= exclude= strip-components= wildcards to-stdout",
-  },
-  zip: { flags: "rqvjy0123456789u", valued: "xin", long: "recurse-paths quiet verbose exclude=" },
-  unzip: { flags: "ltvpzZqC", optionsFirst: true, most: 1_000, writesWithout: ["l", "t", "v", "p", "z", "Z"] },
-  rsync: {
-    flags: "avzrlptgoDnHAXxhPquWciSmO",
-    badOperand: /::/,
-    long:
-      "archive verbose compress recursive dry-run itemize-changes progress stats human-readable list-only checksum update times perms " +
-      "exclude= include= max-size= min-size= bwlimit= no-motd quiet links copy-links",
-  },
-  scp: { flags: "rpqCv46", valued: "Pl" },
   curl: {
     flags: "sSfLiIvgN046",
     valued: "HAem",
@@ -229,14 +180,6 @@ const acting: Readonly<Record<string, Grammar>> = {
     long:
       "silent show-error fail fail-with-body location include head verbose globoff header= user-agent= referer= max-time= " +
       "connect-timeout= retry= retry-delay= compressed http1.1 http2 ipv4 ipv6 max-redirs= no-buffer no-progress-meter",
-  },
-  go: {
-    oneDash: true,
-    operands: "texts",
-    badOperand: /^(?:run|build|test|generate|install|get|tool|clean|work|mod|fix|fmt|bug|telemetry)$/,
-    long:
-      "v x n race short cover failfast json a i m s run= count= timeout= bench= benchtime= tags= p= parallel= cpu= list= f= skip= " +
-      "vet= benchmem trimpath",
   },
 };
 
@@ -386,26 +329,6 @@ const sed: Check = (args) => {
   return { ...readOptions(SED, args), acts: !plain };
 };
 
-const WGET: Grammar = {
-  flags: "qvcNS46",
-  valued: "tTUO",
-  operands: "texts",
-  long:
-    "quiet verbose no-verbose continue timestamping spider server-response tries= timeout= user-agent= max-redirect= " +
-    "output-document=",
-};
-
-/** wget writes a file, unless it prints the document (`-O -`) or only asks for it. */
-const wget: Check = (args) => {
-  const reading = readOptions(WGET, args);
-  const documents = ["O", "output-document"].flatMap((name) =>
-    reading.names.has(name) ? [reading.values.get(name)] : [],
-  );
-  const prints = documents.length === 1 && documents[0] === "-";
-  const asks = reading.names.has("spider") && documents.length === 0;
-  return { ...reading, effects: prints || asks ? reading.effects : args.map((_, at) => at), acts: true };
-};
-
 const simply =
   (isReading: (texts: readonly string[]) => boolean): Check =>
   (args) => {
@@ -432,12 +355,11 @@ const special: Readonly<Record<string, Check>> = {
   sed,
   find: findArguments,
   git,
-  wget,
 };
 
 const programs: Readonly<Record<string, Check>> = {
   ...Object.fromEntries(
-    Object.entries({ ...looking, ...acting }).map(([name, grammar]): [string, Check] => [
+    Object.entries({ ...looking, ...covered }).map(([name, grammar]): [string, Check] => [
       name,
       (args) => readOptions(grammar, args),
     ]),

@@ -1,17 +1,16 @@
 import { words } from "../text/words.ts";
-import { parseShell, type ShellCommand } from "./parse.ts";
+import { parseShell, type ShellWord } from "./parse.ts";
 import { programName } from "./program-name.ts";
-import { unwrap } from "./wrappers.ts";
+import { runnerIn } from "./runners.ts";
 
 /** True for a command line with a program that usually works over the network, such as `npm install` or `curl`. */
 export function needsNetwork(line: string): boolean {
   const parsed = parseShell(line);
-  return "commands" in parsed && parsed.commands.some((command) => usesNetwork(command, 0));
+  return "commands" in parsed && parsed.commands.some(({ words }) => usesNetwork(words));
 }
 
-function usesNetwork(command: ShellCommand, depth: number): boolean {
-  const [first, ...args] = command.words;
-  if (first?.text === undefined || depth > DEEPEST) return false;
+function usesNetwork([first, ...args]: readonly ShellWord[]): boolean {
+  if (first?.text === undefined) return false;
   const program = programName(first.text);
   const given = args.flatMap(({ text }) => (text === undefined ? [] : [text]));
   if (given.some((word) => /^(?:--help|--version|--offline)$/.test(word))) return false;
@@ -20,11 +19,16 @@ function usesNetwork(command: ShellCommand, depth: number): boolean {
   if (/^python[\d.]*$/.test(program) && given[0] === "-m" && /^pip\d*$/.test(given[1] ?? ""))
     return isOnline("pip", given.slice(2));
   if (isOnline(program.replace(/^pip[\d.]+$/, "pip"), given)) return true;
-  const wrapped = unwrap(command);
-  return wrapped !== undefined && "inner" in wrapped && wrapped.inner.some((each) => usesNetwork(each, depth + 1));
+  if (runnerIn([first, ...args]) === undefined) return false;
+  return args.slice(0, MAX_WORDS).some(({ text = "" }, at) => {
+    if (/\s/.test(text)) return needsNetwork(text);
+    const behind = args.slice(at);
+    return runnerIn(behind) === undefined && usesNetwork(behind);
+  });
 }
 
-const DEEPEST = 5;
+/** A program that another one runs is searched for in this many words. */
+const MAX_WORDS = 20;
 
 /** Programs that do nothing without a network. */
 const ALWAYS = new Set(

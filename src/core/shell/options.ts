@@ -11,14 +11,8 @@ export type Grammar = Readonly<{
   long?: string;
   /** True: an option that consists of digits, such as `-20`, is a number for the program. */
   number?: true;
-  /** True: long options begin with one dash, and letters are not bundled, as in `find` and `go`. */
-  oneDash?: true;
-  /** True: the first word is a bundle of option letters even without a dash, as in `tar tf`. */
-  bundle?: true;
   /** True: letters after a letter that takes a value are further options, or are ignored, as with `tree -Lo 1 file`. */
   loneValues?: true;
-  /** True: options after the first operand are operands, as with `unzip`. */
-  optionsFirst?: true;
   /**
    * The meaning of the words after the options; `pattern`: one text, then paths; `script`: a sed or awk program, then
    * paths.
@@ -26,8 +20,6 @@ export type Grammar = Readonly<{
   operands?: "paths" | "texts" | "pattern" | "script";
   /** Maximum number of operands that are only read; further operands are written to or created. */
   most?: number;
-  /** Options without which the program writes files of its own choice, as `unzip` does without `-l`. */
-  writesWithout?: readonly string[];
   /** True: the arguments of the command have no effect, as with `echo`. */
   harmless?: true;
   /** Matches operands with side effects. */
@@ -55,7 +47,7 @@ export const NO_OPTIONS = { names: new Set<string>(), values: new Map<string, st
 
 /** Classifies the arguments of a program. A word that is only known at run time counts as a possible option. */
 export function readOptions(grammar: Grammar, args: readonly ShellWord[]): SortedArguments {
-  const { flags = "", valued = "", long = "", number, oneDash, bundle, operands: kind = "paths" } = grammar;
+  const { flags = "", valued = "", long = "", number, operands: kind = "paths" } = grammar;
   const longs = new Set(long.split(" "));
   const names = new Set<string>();
   const values = new Map<string, string>();
@@ -90,25 +82,16 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
     if (kind === "script" && letter === "e") scripts.push(next);
     return next;
   };
-  /** Reads letters without a dash. Letters that take a value take the following words, in their order. */
-  const bundled = (word: string): number => {
-    if (Array.from(word).some((letter) => !flags.includes(letter) && !valued.includes(letter))) effects.push(0);
-    return Array.from(word).reduce((at, letter) => {
-      names.add(letter);
-      return valued.includes(letter) ? takeValue(letter, at) : at;
-    }, 0);
-  };
   for (let at = 0; at < args.length; at++) {
     const { text, glob } = args[at]!;
-    if (grammar.optionsFirst && operands.length > 0) operands.push(at);
-    else if (text === undefined || (glob && /^[-*?[]/.test(text))) {
+    if (text === undefined || (glob && /^[-*?[]/.test(text))) {
       if (!grammar.harmless) effects.push(at);
       operands.push(at);
     } else if (text === "--") {
       for (let rest = at + 1; rest < args.length; rest++) operands.push(rest);
       break;
-    } else if (text.startsWith("--") || (oneDash && text.startsWith("-") && text !== "-")) {
-      const [name, value] = splitOnce(text.replace(/^--?/, ""));
+    } else if (text.startsWith("--")) {
+      const [name, value] = splitOnce(text.slice(2));
       const takesValue = longs.has(`${name}=`);
       if (value !== undefined ? !takesValue : !longs.has(name) && !takesValue) effects.push(at);
       else if (value !== undefined) values.set(name, value);
@@ -117,8 +100,7 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
       if (kind === "script" && name === "expression") scripts.push(at);
     } else if (text.startsWith("-") && text !== "-") {
       if (!(number && /^-\d+$/.test(text))) at = letters(text.slice(1), at);
-    } else if (bundle && at === 0) at = bundled(text);
-    else operands.push(at);
+    } else operands.push(at);
   }
   const textAt = (at: number): string | undefined => args[at]?.text;
   const noPattern = names.has("e") || names.has("regexp") || names.has("expression") || names.has("files");
@@ -139,7 +121,6 @@ export function readOptions(grammar: Grammar, args: readonly ShellWord[]): Sorte
     effects.push(...operands.slice(most));
     effects.push(...args.flatMap((_, at) => (/[*?[]/.test(textAt(at) ?? "*") ? [at] : [])));
   }
-  if (grammar.writesWithout?.some((name) => names.has(name)) === false) effects.push(...operands);
   const paths = kind === "texts" ? [] : operands.slice(first).flatMap((at) => textAt(at) ?? []);
   return { names, values, effects: [...new Set(effects)].toSorted((one, other) => one - other), operands, paths };
 }

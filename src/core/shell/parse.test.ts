@@ -35,8 +35,7 @@ test("variable assignments and redirections of a command are not part of its wor
     commands: [
       {
         words: [{ text: "cmd" }, { text: "x" }],
-        sets: [{ name: "A", value: "1" }, { name: "B" }],
-        input: [{ text: "text" }],
+        sets: ["A", "B"],
         redirects: [
           { writes: true, target: { text: "err" } },
           { writes: true, target: { text: "out" } },

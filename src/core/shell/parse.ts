@@ -30,21 +30,14 @@ export type ParsedShell = Readonly<{ commands: readonly ShellCommand[] }> | Read
  */
 export type ShellCommand = Readonly<{
   words: readonly ShellWord[];
-  /** Variable assignments before the command, or without a command. */
-  sets: readonly VariableSetting[];
+  /** Names of the variables that are set before the command, or without a command. */
+  sets: readonly string[];
   redirects: readonly ShellRedirect[];
-  /** Texts of the line that the command can read from its input: here-strings, and what `echo` writes to its pipe. */
-  input?: readonly ShellWord[];
 }>;
-
-/** The assignment of a variable; its value is absent when it is only known at run time. */
-export type VariableSetting = Readonly<{ name: string; value?: string }>;
 
 /** A word; its text is absent when it is only known at run time. */
 export type ShellWord = Readonly<{
   text?: string;
-  /** The text before the part that is only known at run time. */
-  begins?: string;
   /** True: the shell replaces the word by matching file names. */
   glob?: true;
   /** True: the word begins with an unquoted `~`. */
@@ -75,7 +68,6 @@ type Reader = { readonly line: string; at: number; readonly commands: ShellComma
 function readList(reader: Reader, close: ")" | undefined): void {
   if (++reader.depth > DEEPEST) throw new Unreadable("the command is nested too deeply");
   let awaits = true; // true where a command must follow, so that a separator is not allowed
-  let piped: ShellWord[] = []; // the texts that commands of the current pipeline have written
   for (;;) {
     skipBlanks(reader);
     const char = reader.line.charAt(reader.at);
@@ -90,19 +82,16 @@ function readList(reader: Reader, close: ")" | undefined): void {
     }
     if (char === "\n") {
       reader.at++;
-      if (!awaits) piped = [];
       awaits = true;
     } else if (char === "#") skipComment(reader);
     else if (isSeparator(char) && !startsWith(reader, "&>")) {
       if (awaits) throw new Unreadable(`no command precedes "${char}"`);
-      if (!readSeparator(reader)) piped = [];
+      skipSeparator(reader);
       awaits = true;
     } else {
       if (!awaits) throw new Unreadable("two commands are not separated");
-      const start = reader.commands.length;
       if (char === "(") readGroup(reader);
       else readCommand(reader);
-      piped = pipeInto(reader, start, piped);
       awaits = false;
     }
   }
@@ -112,29 +101,7 @@ function readList(reader: Reader, close: ")" | undefined): void {
 const SEPARATORS = ["&&", "||", "|&", ";", "|", "&"];
 const isSeparator = (char: string): boolean => char === ";" || char === "|" || char === "&";
 
-/**
- * Gives the texts of a pipe to the commands from this index on. Returns these texts together with the texts that the
- * commands can write.
- */
-function pipeInto({ commands }: Reader, start: number, piped: ShellWord[]): ShellWord[] {
-  const added = commands.slice(start);
-  if (piped.length > 0) {
-    if (piped.length > MOST_TEXTS)
-      throw new Unreadable("the commands of the pipeline write more texts than can be analysed");
-    for (const [at, each] of added.entries())
-      commands[start + at] = { ...each, input: [...(each.input ?? []), ...piped] };
-  }
-  const written = added.flatMap(({ words: [program, ...args], input = [] }) =>
-    /^(?:.*\/)?g?(?:echo|printf)$/s.test(program?.text ?? "") ? [...args, ...input] : input,
-  );
-  return written.length === 0 ? piped : [...piped, ...written];
-}
-
-/** Maximum number of texts that the commands of a pipeline get: each of its commands gets all of them. */
-const MOST_TEXTS = 500;
-
-/** Skips a separator; true for a pipe. */
-function readSeparator(reader: Reader): boolean {
+function skipSeparator(reader: Reader): void {
   const separator = SEPARATORS.find((each) => startsWith(reader, each))!;
   reader.at += separator.length;
   const next = reader.line.charAt(reader.at);
@@ -142,7 +109,6 @@ function readSeparator(reader: Reader): boolean {
     throw new Unreadable(`";${next}" is only valid in a case statement`);
   if (separator.length === 2 && isSeparator(next) && !startsWith(reader, "&>"))
     throw new Unreadable(`"${separator}${next}" is not an operator`);
-  return separator === "|" || separator === "|&";
 }
 
 function readGroup(reader: Reader): void {
@@ -150,33 +116,29 @@ function readGroup(reader: Reader): void {
   reader.at++;
   readList(reader, ")");
   skipBlanks(reader);
-  const { redirects, input } = readRedirects(reader);
-  if (input.length > 0) throw new Unreadable("a text after <<< goes to several commands together");
+  const redirects = readRedirects(reader);
   if (redirects.length > 0) reader.commands.push({ words: [], sets: [], redirects });
 }
 
-function readRedirects(reader: Reader): Redirected {
-  const redirected: Redirected = { redirects: [], input: [] };
+function readRedirects(reader: Reader): ShellRedirect[] {
+  const redirects: ShellRedirect[] = [];
   for (;;) {
     skipBlanks(reader);
-    if (!/^(?:\d*[<>]|&>)/.test(reader.line.slice(reader.at, reader.at + 12))) return redirected;
+    if (!/^(?:\d*[<>]|&>)/.test(reader.line.slice(reader.at, reader.at + 12))) return redirects;
     reader.at += /^\d*/.exec(reader.line.slice(reader.at, reader.at + 12))![0].length;
-    readRedirect(reader, redirected);
+    readRedirect(reader, redirects);
   }
 }
 
-/** The redirections of a command, and the texts of its here-strings. */
-type Redirected = { readonly redirects: ShellRedirect[]; readonly input: ShellWord[] };
-
 function readCommand(reader: Reader): void {
   const found: ShellWord[] = [];
-  const sets: VariableSetting[] = [];
-  const redirected: Redirected = { redirects: [], input: [] };
+  const sets: string[] = [];
+  const redirects: ShellRedirect[] = [];
   for (;;) {
     skipBlanks(reader);
     const char = reader.line.charAt(reader.at);
     if (startsWith(reader, "&>") || char === "<" || char === ">") {
-      readRedirect(reader, redirected);
+      readRedirect(reader, redirects);
       continue;
     }
     if (char === "" || char === "\n" || char === ")" || isSeparator(char)) break;
@@ -187,34 +149,20 @@ function readCommand(reader: Reader): void {
     }
     const { word, raw, plain } = readWord(reader);
     const next = reader.line.charAt(reader.at);
-    if (plain && (next === "<" || next === ">") && /^\d+$/.test(raw)) readRedirect(reader, redirected);
+    if (plain && (next === "<" || next === ">") && /^\d+$/.test(raw)) readRedirect(reader, redirects);
     else if (found.length === 0 && plain && KEYWORDS.has(raw))
       throw new Unreadable(`"${raw}" begins a construct that is not supported`);
-    else if (found.length === 0 && /^[A-Za-z_]\w*\+?=/.test(raw)) sets.push(settingIn(word)!);
+    else if (found.length === 0 && /^[A-Za-z_]\w*\+?=/.test(raw)) sets.push(/^\w+/.exec(raw)![0]);
     else if (found.length === 0 && /^[A-Za-z_]\w*\[/.test(raw))
       throw new Unreadable("the command assigns to an array element");
     else found.push(word);
   }
-  const { redirects, input } = redirected;
-  // Without a program, or as `exec <<< text`, the text is for the commands that follow.
-  if (input.length > 0 && (found.length === 0 || (found.length === 1 && found[0]!.text === "exec")))
-    throw new Unreadable("it is unknown which command reads the text after <<<");
-  reader.commands.push({ words: found, sets, redirects, ...(input.length > 0 && { input }) });
-}
-
-/**
- * The assignment that a word contains, as in `NAME=value`; `undefined`: the word is no assignment, or that is not
- * known.
- */
-export function settingIn({ text, begins }: ShellWord): VariableSetting | undefined {
-  const [whole, name, appends] = /^([^=]*?)(\+?)=/.exec(text ?? begins ?? "") ?? [];
-  if (whole === undefined || name === undefined || name === "") return undefined;
-  return { name, ...(text !== undefined && appends === "" && { value: text.slice(whole.length) }) };
+  reader.commands.push({ words: found, sets, redirects });
 }
 
 const OPERATORS = ["&>>", "&>", "<<<", "<<", "<&", "<>", ">>", ">&", ">|", "<", ">"];
 
-function readRedirect(reader: Reader, { redirects, input }: Redirected): void {
+function readRedirect(reader: Reader, redirects: ShellRedirect[]): void {
   const operator = OPERATORS.find((each) => startsWith(reader, each))!;
   reader.at += operator.length;
   if (operator === "<<") throw new Unreadable("the command contains a here-document");
@@ -222,10 +170,10 @@ function readRedirect(reader: Reader, { redirects, input }: Redirected): void {
   skipBlanks(reader);
   const { word, raw, plain } = readWord(reader);
   if (raw === "") throw new Unreadable(`"${operator}" has no target`);
-  if (operator === "<<<") input.push(word);
-  else if ((operator === ">&" || operator === "<&") && plain && /^(?:\d+-?|-)$/.test(raw)) return;
-  else if (operator === "<&") throw new Unreadable('"<&" names no descriptor');
-  else redirects.push({ writes: operator !== "<", target: word });
+  if (operator === "<<<") return;
+  if ((operator === ">&" || operator === "<&") && plain && /^(?:\d+-?|-)$/.test(raw)) return;
+  if (operator === "<&") throw new Unreadable('"<&" names no descriptor');
+  redirects.push({ writes: operator !== "<", target: word });
 }
 
 type Read = Readonly<{
@@ -239,8 +187,7 @@ function readWord(reader: Reader): Read {
   const { line } = reader;
   const start = reader.at;
   let text = "";
-  let begins: string | undefined;
-  let [glob, quoted] = [false, false];
+  let [known, glob, quoted] = [true, false, false];
   let bracket = -1;
   const home = line.charAt(start) === "~";
   for (;;) {
@@ -254,7 +201,7 @@ function readWord(reader: Reader): Read {
       quoted = true;
     } else if (char === '"') {
       const inner = readQuoted(reader);
-      if (inner.begins !== undefined) begins ??= text + inner.begins;
+      known &&= inner.known;
       text += inner.text;
       quoted = true;
     } else if (char === "\\") {
@@ -266,7 +213,7 @@ function readWord(reader: Reader): Read {
       quoted = true;
     } else if (char === "$") {
       const literal = readExpansion(reader, false);
-      if (literal === "") begins ??= text;
+      known &&= literal !== "";
       text += literal;
     } else if (char === "`") throw new Unreadable("the command runs a command in backquotes");
     else {
@@ -279,13 +226,13 @@ function readWord(reader: Reader): Read {
   }
   if (line.charAt(reader.at) === "(") throw new Unreadable('"(" stands inside a word');
   const raw = line.slice(start, reader.at);
-  glob ||= bracket >= 0 && (begins !== undefined || text.includes("]", bracket));
+  glob ||= bracket >= 0 && (!known || text.includes("]", bracket));
   const word: ShellWord = {
-    ...(begins === undefined ? { text } : { begins }),
+    ...(known && { text }),
     ...(glob && { glob: true as const }),
     ...(home && { home: true as const }),
   };
-  return { word, raw, plain: !quoted && begins === undefined };
+  return { word, raw, plain: !quoted && known };
 }
 
 /** Reads a brace; only a literal `{}` is allowed. */
@@ -295,25 +242,23 @@ function readBrace({ line, at }: Reader, start: number): void {
     throw new Unreadable("the command contains a brace expansion");
 }
 
-/**
- * Reads text in double quotes. `begins`: the text before the first expansion; `undefined` if the text has no expansion.
- */
-function readQuoted(reader: Reader): { text: string; begins: string | undefined } {
+/** Reads text in double quotes; it is not known if it has an expansion. */
+function readQuoted(reader: Reader): { text: string; known: boolean } {
   const { line } = reader;
   let text = "";
-  let begins: string | undefined;
+  let known = true;
   reader.at++;
   for (;;) {
     const char = line.charAt(reader.at);
     if (char === "") throw new Unreadable("a quote is not closed");
     if (char === '"') {
       reader.at++;
-      return { text, begins };
+      return { text, known };
     }
     if (char === "`") throw new Unreadable("the command runs a command in backquotes");
     if (char === "$") {
       const literal = readExpansion(reader, true);
-      if (literal === "") begins ??= text;
+      known &&= literal !== "";
       text += literal;
     } else if (char === "\\" && /[$`"\\\n]/.test(line.charAt(reader.at + 1))) {
       const next = line.charAt(reader.at + 1);

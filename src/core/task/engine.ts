@@ -189,8 +189,8 @@ export type PerformContext = Readonly<{
       call: string;
       wants?: "words";
       offersNetwork?: true;
-      /** True: the agent's file asks for the approval, so it cannot be given in advance. */
-      ofAgent?: true;
+      /** True: the approval cannot be given in advance: an agent file asks, or the line mentions what a deny rule names. */
+      inPerson?: true;
       signal: AbortSignal;
     }>,
   ): Promise<Answer | undefined>;

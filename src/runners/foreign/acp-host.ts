@@ -57,7 +57,7 @@ export function acpHost({ assignment, context }: Task): Omit<AcpHost, "heard"> {
     const question = approvalText({ agent: rights.name, tool: tool.name, input, verdict });
     const answer = await context.ask(question, {
       call,
-      ...defined({ ofAgent: verdict.ofAgent }),
+      ...defined({ inPerson: verdict.inPerson }),
       signal: context.signal,
     });
     if (!answer?.approve)

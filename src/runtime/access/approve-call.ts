@@ -83,7 +83,7 @@ export async function approve(
   const answer = await context.ask(question, {
     call,
     ...(offersNetwork && { offersNetwork }),
-    ...defined({ ofAgent: verdict.ofAgent }),
+    ...defined({ inPerson: verdict.inPerson }),
     signal: context.signal,
   });
   if (answer === undefined) return { ...refuse(", and nobody answered"), unasked: true };

@@ -24,7 +24,7 @@ export type Requests = {
   count: { give: Parameters<Budget["count"]>[0]; get: BudgetRefusal | undefined };
   room: { give: null; get: number | undefined };
   ask: {
-    give: { question: string; call: string; wants?: "words"; offersNetwork?: true; ofAgent?: true };
+    give: { question: string; call: string; wants?: "words"; offersNetwork?: true; inPerson?: true };
     get: Answer | undefined;
   };
   mail: { give: { wait: boolean }; get: readonly string[] };

@@ -49,9 +49,9 @@ export function createAskPerson({
   const asked = new Map<string, number>();
   let before: Promise<unknown> = Promise.resolve();
 
-  const ask: PerformContext["ask"] = (question, { call: id, wants, offersNetwork, ofAgent, signal }) => {
+  const ask: PerformContext["ask"] = (question, { call: id, wants, offersNetwork, inPerson, signal }) => {
     const turn = before.then(async (): Promise<Answer | undefined> => {
-      const isApproved = yes && wants === undefined && !ofAgent;
+      const isApproved = yes && wants === undefined && !inPerson;
       if (!(asksCalls || isApproved) || signal.aborted) return undefined;
       const times = (asked.get(id) ?? 0) + 1;
       asked.set(id, times);

@@ -59,6 +59,17 @@ describe("--yes", () => {
     expect([has("a.txt"), denied.length, code]).toEqual([false, 1, 3]);
   });
 
+  test("does not answer for a line that mentions what a deny rule names", async () => {
+    const line = "touch b.txt && echo rm";
+    const args = ["--yes", "--permission-mode", "bypass", "--deny", "bash(rm *)", "--sandbox", "off"];
+    const { has, denied } = await play([bash(line)], args);
+    expect([has("b.txt"), denied.length]).toEqual([false, 1]);
+    expect(denied[0]).toContain("the line mentions `rm`, which a rule denies, and nobody answered");
+    expect(denied[0]).toContain(`--allow 'bash(=${line})'`);
+    const named = await play([bash(line)], [...args, "--allow", `bash(=${line})`]);
+    expect([named.has("b.txt"), named.denied]).toEqual([true, []]);
+  });
+
   test("also answers in the background", async () => {
     const there = place({ "turns.json": script(write, "done") });
     const args = ["run", "general-purpose", "Go.", "--model", "scripted:turns.json", "--yes", "--bg", "--quiet"];
