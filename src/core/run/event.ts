@@ -353,6 +353,10 @@ export function eventSchema(): z.ZodType {
   return z.discriminatedUnion("type", [first!, ...others]);
 }
 
+/** True for the last event that a process records for a run: the run has ended, or is paused. */
+export const isLast = (event: KeptEvent | undefined): boolean =>
+  event?.type === "run.ended" || event?.type === "run.paused";
+
 /** False for an unknown event of a newer version, which stays in the journal and is not evaluated. */
 export function isKnown({ type }: Readonly<{ type: string }>): boolean {
   return Object.hasOwn(facts, type);

@@ -1,4 +1,4 @@
-import type { KeptEvent, Origin } from "../../core/run/event.ts";
+import { isLast, type KeptEvent, type Origin } from "../../core/run/event.ts";
 import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
 import type { KeptRecords, RunOwner, RunStore } from "../../core/run/run-store.ts";
 import { isEnded, type RunStatus, runStatusOf, openQuestions, type Question } from "../../core/run/run-status.ts";
@@ -274,9 +274,6 @@ export function keptRuns(store: RunStore): KeptRuns {
     },
   };
 }
-
-/** True for the last event that a process records for a run: the run has ended, or is paused. */
-const isLast = (event: KeptEvent | undefined): boolean => event?.type === "run.ended" || event?.type === "run.paused";
 
 /** The state computed from a journal; the initial state when there is no readable journal. */
 async function folded(store: RunStore, id: string): Promise<FoldedJournal> {

@@ -11,12 +11,10 @@ import { readRegularText, WRITE_FLAGS } from "../disk/regular-file.ts";
 import { openHashedTexts } from "../disk/hashed-texts.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 import { post, serveCommands, serveRest, waiting } from "./command-queue.ts";
-import { follow } from "./follow-journal.ts";
 import { damageText, type JournalContents } from "./journal-records.ts";
 import { cannotRecord, openJournal } from "./journal.ts";
-import { readForResume } from "./read-journal.ts";
 import { firstEvent, lastEvent } from "./journal-ends.ts";
-import { journalPieces } from "./read-journal.ts";
+import { followJournal, journalPieces, readForResume } from "./read-journal.ts";
 import { agentsFolder, documentFile, leasesFile, localPlace, runFolder, runsFolder, STARTING_FILE } from "./layout.ts";
 import { leaseFile } from "../leases/lease-file.ts";
 import { openResults } from "./recorded-results.ts";
@@ -72,7 +70,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
       }),
     follow: async function* (run, options) {
       try {
-        yield* follow(folderOf(run), options);
+        yield* followJournal(folderOf(run), options);
       } catch (error) {
         throw missing(run, error);
       }

@@ -1,51 +1,71 @@
 import { join } from "node:path";
-import type { KeptEvent } from "../../core/run/event.ts";
+import { isLast, type KeptEvent } from "../../core/run/event.ts";
 import { openRegular } from "../disk/regular-file.ts";
-import { decodeBytes, type DecodedLine, LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
-import { epochsIn } from "./journal-records.ts";
+import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
+import { ANYWHERE, type JournalContents, RecordReader } from "./journal-records.ts";
 import { JOURNAL_FILE } from "./layout.ts";
-import { journalPieces } from "./read-journal.ts";
-import { claimedEpoch } from "./run-claim.ts";
+import { journalPieces, takeoversIn } from "./read-journal.ts";
+import { isContinued, isLastOwner } from "./run-claim.ts";
+import { Takeovers } from "./takeovers.ts";
 
-/** Reads only the first event of a journal. */
+/** Reads only the first event of a journal, unless another owner may have replaced it. */
 export async function firstEvent(folder: string): Promise<KeptEvent | undefined> {
-  return readWidening(folder, "start", (bytes, isWhole) => {
+  const first = await readWidening(folder, "start", async (bytes, isWhole) => {
     const end = bytes.indexOf(LINE_END);
-    if (end < 0 && !isWhole) return "unknown";
-    return decodeBytes(end < 0 ? bytes : bytes.subarray(0, end))?.event;
+    return end < 0 && !isWhole ? "unknown" : readLine(bytes.subarray(0, end < 0 ? undefined : end + 1), isWhole);
   });
+  const event = first?.events[0];
+  if (!event || isLastOwner(folder, first.epoch)) return event;
+  if (!(await takeoversIn(folder)).isVoid(event.seq, first.epoch)) return event;
+  for await (const { events } of journalPieces(folder)) if (events[0]) return events[0];
+  return undefined;
 }
 
 /**
- * The last complete event of a journal. Only the end is read, unless another owner may have taken over the run: then
- * the last record may be late, written by the former owner.
+ * The last complete event of a journal; `undefined` if the journal ends with damage. Only the end is decoded. The rest
+ * is searched for takeovers, unless the claims say that the writer of the last record is the last owner. As long as a
+ * new owner has not written a record, the end that the former owner recorded does not count: the run goes on.
  */
 export async function lastEvent(folder: string): Promise<KeptEvent | undefined> {
-  const claimed = await claimedEpoch(folder);
-  const last = await readWidening(folder, "end", (bytes, isWhole) => {
-    const found = lastWithin(bytes, isWhole);
-    if (found === undefined || found === "unknown") return found;
-    const isSure = found.epoch >= claimed && epochsIn(bytes).size === 1;
-    return isSure ? { event: found.event } : "late";
+  const last = await readWidening(folder, "end", async (bytes, isWhole) => {
+    const found = lastIn(bytes, { isWhole });
+    if (found === undefined || found === "unknown" || isLastOwner(folder, found.epoch)) return found;
+    const takeovers = isWhole ? new Takeovers().scan(bytes) : await takeoversIn(folder);
+    const goesOn = await isContinued(folder, takeovers.epoch);
+    return lastIn(bytes, { isWhole, takeovers, accepts: (event) => !(goesOn && isLast(event)) });
   });
-  return last === "late" ? lastOfOwners(folder) : last?.event;
+  return last?.events.at(-1);
 }
 
-/** The last event that is not late; `undefined` in a damaged journal. */
-async function lastOfOwners(folder: string): Promise<KeptEvent | undefined> {
-  let last: KeptEvent | undefined;
-  for await (const { events, damage } of journalPieces(folder)) {
-    if (damage.length > 0) return undefined;
-    last = events.at(-1) ?? last;
+type Search = Readonly<{ isWhole: boolean; takeovers?: Takeovers; accepts?: (event: KeptEvent) => boolean }>;
+
+/** The last record in the bytes at the end of a journal; an incomplete record after it is ignored. */
+export function lastIn(
+  bytes: Buffer,
+  { isWhole, takeovers, accepts = () => true }: Search,
+): JournalContents | undefined | "unknown" {
+  for (let end = bytes.length, start: number; end > 0; end = start) {
+    start = bytes.lastIndexOf(LINE_END, end - 2) + 1;
+    if (start === 0 && !isWhole) return "unknown";
+    const line = readLine(bytes.subarray(start, end), end === bytes.length, takeovers);
+    const last = line.events.at(-1);
+    if (line.damage.length > 0) return undefined;
+    if (last && accepts(last)) return line;
   }
-  return last;
+  return undefined;
+}
+
+function readLine(line: Buffer, isEnd: boolean, takeovers?: Takeovers): JournalContents {
+  const reader = new RecordReader({ before: ANYWHERE, takeovers });
+  reader.push(line, isEnd);
+  return reader.take();
 }
 
 /** Reads increasing parts of a journal, from its start or its end, until `find` returns a result. */
 async function readWidening<T>(
   folder: string,
   from: "start" | "end",
-  find: (bytes: Buffer, isWhole: boolean) => T | "unknown",
+  find: (bytes: Buffer, isWhole: boolean) => Promise<T | "unknown">,
 ): Promise<T | undefined> {
   const file = await openRegular(join(folder, JOURNAL_FILE)).catch(() => undefined);
   if (!file) return undefined;
@@ -54,25 +74,13 @@ async function readWidening<T>(
     for (let span = TAIL_BYTES; span <= MOST_RECORD_BYTES; span *= 16) {
       const bytes = Buffer.alloc(Math.min(size, span));
       await file.read(bytes, 0, bytes.length, from === "start" ? 0 : size - bytes.length);
-      const found = find(bytes, span >= size);
+      const found = await find(bytes, span >= size);
       if (found !== "unknown") return found;
     }
     return undefined;
   } finally {
     await file.close();
   }
-}
-
-/** The last complete record at the end of a journal; an incomplete record after it is ignored. */
-function lastWithin(bytes: Buffer, isWhole: boolean): DecodedLine | undefined | "unknown" {
-  for (let end = bytes.length, torn = true; end > 0; torn = false) {
-    const start = bytes.lastIndexOf(LINE_END, end - 1) + 1;
-    if (start === 0 && !isWhole) return "unknown";
-    const record = decodeBytes(bytes.subarray(start, end));
-    if (record || (!torn && end > start)) return record;
-    end = start - 1;
-  }
-  return undefined;
 }
 
 const TAIL_BYTES = 1 << 16;

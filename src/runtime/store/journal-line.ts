@@ -32,8 +32,6 @@ function writeHex(bytes: Buffer, at: number, sum: number): void {
 export type DecodedLine = Readonly<{ event: KeptEvent; epoch: number }>;
 
 const SUM_AT = '{"crc":"'.length;
-const HEAD = /^(?:\xef\xbb\xbf)?\{"crc":"[0-9a-f]{8}","epoch":(\d{1,9}),/;
-const MOST_HEAD = 64;
 const BODY_AT = '{"crc":"00000000",'.length;
 const HEX = Buffer.from("0123456789abcdef");
 /** The byte that ends a record. */
@@ -56,9 +54,6 @@ export function decodeBytes(bytes: Buffer): DecodedLine | undefined {
   const head = `{"crc":"${checksum(line.subarray(BODY_AT, -1))}",`;
   return line.toString("latin1", 0, BODY_AT) === head ? recordIn(line.toString("utf8")) : undefined;
 }
-
-/** The epoch in the head of a line, which need not be a valid record; 0 if there is none. */
-export const epochOf = (line: Buffer): number => Number(HEAD.exec(line.toString("latin1", 0, MOST_HEAD))?.[1] ?? 0);
 
 /** The record in a line whose checksum is correct, which does not yet prove that the line is a valid record. */
 function recordIn(line: string): DecodedLine | undefined {

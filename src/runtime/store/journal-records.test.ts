@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { encodeLine } from "../../../test/support/encode-line.ts";
 import { note } from "../../../test/support/journal-notes.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
-import { createRecordReader, damageText, recordsInFile, salvageRecords, undamaged } from "./journal-records.ts";
+import { damageText, RecordReader, recordsInFile, salvageRecords, undamaged } from "./journal-records.ts";
 
 const line = (seq: number, epoch = 1): string => encodeLine(note(seq), epoch);
 const lines = (...seqs: number[]): string => seqs.map((seq) => line(seq)).join("");
@@ -83,10 +83,11 @@ describe("reading", () => {
 
   test("several parts: as if they were one", () => {
     const parts = [lines(1, 2), spoilt(3), spoilt(4), lines(5, 6), line(8), spoilt(9), "\0"];
-    const reader = createRecordReader();
+    const reader = new RecordReader();
     for (const [at, part] of parts.entries()) reader.push(Buffer.from(part), at === parts.length - 1);
-    expect(reader.contents()).toEqual(read(parts.join("")));
-    expect(reader.contents()).toMatchObject({
+    const contents = reader.take();
+    expect(contents).toEqual(read(parts.join("")));
+    expect(contents).toMatchObject({
       tornBytes: 1,
       damage: [
         { offset: lines(1, 2).length, bytes: 2 * line(3).length, records: [3, 4] },

@@ -3,12 +3,7 @@ import type { KeptRecords } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { type DecodedLine, decodeBytes, LINE_END } from "./journal-line.ts";
 import { JOURNAL_FILE } from "./layout.ts";
-
-const RECORD_HEAD = /\{"crc":"[0-9a-f]{8}","epoch":(\d+)/g;
-
-/** The epochs in the heads of all records in these bytes, also of damaged records. */
-export const epochsIn = (bytes: Buffer): ReadonlySet<number> =>
-  new Set(Array.from(bytes.toString("latin1").matchAll(RECORD_HEAD), ([, epoch]) => Number(epoch)));
+import { Takeovers } from "./takeovers.ts";
 
 /** The records of a journal, and the offset up to which it is readable. */
 export type JournalContents = Readonly<{
@@ -58,124 +53,148 @@ export function recordsInFile(bytes: Buffer): KeptRecords {
 
 /** Reads the records around damaged parts, for display only. Nothing may be appended to such a journal. */
 export function salvageRecords(bytes: Buffer, before?: ReadBefore, isEnd = true): JournalContents {
-  const reader = createRecordReader(before);
+  const reader = new RecordReader({ before });
   reader.push(bytes, isEnd);
-  return reader.contents();
+  return reader.take();
 }
 
-/** Takes the bytes of a journal one part after the other. */
-export type RecordReader = Readonly<{
+/** Decodes the bytes of a journal, one part after the other. Damaged parts and records of replaced owners are skipped. */
+export class RecordReader {
+  readonly #takeovers: Takeovers;
+  readonly #first: number;
+  #from: number;
+  #seq: number;
+  #epoch: number;
+  #events: KeptEvent[] = [];
+  #damage: { offset: number; bytes: number; records: [number, number | undefined] }[] = [];
+  #tornBytes = 0;
+  #late = 0;
+  #endMissing = false;
+  readonly #unknown = new Set<string>();
+
+  /** `takeovers`: those that may make records void that are taken before their replacement is read. */
+  constructor({ before = START, takeovers = new Takeovers() }: RecordContext = {}) {
+    this.#takeovers = takeovers;
+    this.#first = this.#from = before.offset ?? 0;
+    this.#seq = before.seq;
+    this.#epoch = before.epoch;
+  }
+
   /**
    * Reads the records in these bytes, which follow the bytes of the last call. All lines in them must be complete. With
    * `isEnd` nothing follows, and the last line may be incomplete. If the last line may still grow, the caller passes it
    * later.
    */
-  push(bytes: Buffer, isEnd: boolean): void;
-  /** Everything that was read so far. */
-  contents(): JournalContents;
-}>;
-
-/** Creates a reader that takes the bytes of a journal in parts, and skips damaged parts. */
-export function createRecordReader(before: ReadBefore = { seq: 0, epoch: 0 }): RecordReader {
-  const events: KeptEvent[] = [];
-  const damage: { offset: number; bytes: number; records: [number, number | undefined] }[] = [];
-  const first = before.offset ?? 0;
-  let from = first;
-  let { epoch } = before;
-  let tornBytes = 0;
-  let late = 0;
-  let endMissing = false;
-  const unknown = new Set<string>();
-  let base = before.seq;
-  const next = (): number => (events.at(-1)?.seq ?? base) + 1;
-  const spoilt = (start: number, end: number): void => {
-    const last = damage.at(-1);
-    if (last && last.offset + last.bytes === from + start) last.bytes += end - start;
-    else damage.push({ offset: from + start, bytes: end - start, records: [next(), undefined] });
-  };
-  const take = ({ event, epoch: writer }: DecodedLine, start: number, end: number): void => {
-    if (writer > epoch) {
-      late += forget(events, event.seq);
-      base = Math.min(base, event.seq - 1); // the records of the former owner may be in an earlier part
-    }
-    if (writer < epoch) {
-      late += 1;
-      return;
-    }
-    if (event.seq < next()) {
-      spoilt(start, end); // this record occurs twice, or is in the wrong place
-      return;
-    }
-    if (event.seq > next()) {
-      const last = damage.at(-1);
-      if (last && last.offset + last.bytes === from + start) last.records[1] = event.seq - 1;
-      else damage.push({ offset: from + start, bytes: 0, records: [next(), event.seq - 1] });
-    }
-    events.push(event);
-    epoch = writer;
-  };
-  const takeLine = (bytes: Buffer, start: number, end: number): void => {
-    const parts = recordsWithin(bytes, start, end);
-    for (const [index, [at, to]] of parts.entries()) {
-      const inner = decodeBytes(bytes.subarray(at, to));
-      const leftover = isLeftover(bytes, at, parts[index + 1]?.[0]);
-      if (inner) take(inner, at, to);
-      else if (leftover) late += 1;
-      else spoilt(at, to);
-      // Only a newline is lost at this place, but the file may be damaged at other places, too.
-      if (inner && to < end && !leftover)
-        damage.push({ offset: from + to, bytes: 0, records: [inner.event.seq + 1, inner.event.seq] });
-    }
-  };
-  const push = (bytes: Buffer, isEnd: boolean): void => {
+  push(bytes: Buffer, isEnd: boolean): void {
     let start = 0;
     while (start < bytes.length) {
       const found = bytes.indexOf(LINE_END, start);
       const end = found < 0 ? bytes.length : found;
       const decoded = decodeBytes(bytes.subarray(start, end));
-      if (decoded) take(decoded, start, end);
+      if (decoded) this.#accept(decoded, start, end);
       else if (isEnd && isTorn(bytes, start, found)) {
-        tornBytes = bytes.length - start;
+        this.#tornBytes = bytes.length - start;
         break;
-      } else takeLine(bytes, start, end);
-      endMissing = found < 0;
-      const last = damage.at(-1);
-      if (!endMissing && last && last.offset + last.bytes === from + end) last.bytes += 1;
-      start = end + (endMissing ? 0 : 1);
+      } else this.#acceptParts(bytes, start, end);
+      this.#endMissing = found < 0;
+      const last = this.#damage.at(-1);
+      if (!this.#endMissing && last && last.offset + last.bytes === this.#from + end) last.bytes += 1;
+      start = end + (this.#endMissing ? 0 : 1);
     }
-    from += start;
-  };
-  const contents = (): JournalContents => {
-    for (const event of events) if (!isKnown(event)) unknown.add(event.type);
-    const problems = [
-      ...(tornBytes > 0
-        ? [`The last record was incomplete after a crash and was discarded (${tornBytes} bytes).`]
+    this.#from += start;
+  }
+
+  /** Returns what was read since the last call; sizes and problems are those of everything read so far. */
+  take(): JournalContents {
+    const [events, damage] = [this.#events, this.#damage];
+    this.#events = [];
+    this.#damage = [];
+    for (const event of events) if (!isKnown(event)) this.#unknown.add(event.type);
+    return {
+      events,
+      problems: this.#problems(),
+      wholeBytes: this.#from - this.#first,
+      tornBytes: this.#tornBytes,
+      endMissing: this.#endMissing,
+      epoch: this.#epoch,
+      damage,
+    };
+  }
+
+  #accept({ event, epoch }: DecodedLine, start: number, end: number): void {
+    if (epoch < this.#epoch || this.#takeovers.isVoid(event.seq, epoch)) {
+      this.#late += 1;
+      return;
+    }
+    if (epoch > this.#epoch) this.#forget(event.seq);
+    if (event.seq <= this.#seq) {
+      this.#spoilt(start, end); // this record occurs twice, or is in the wrong place
+      return;
+    }
+    if (event.seq > this.#seq + 1) {
+      const last = this.#damage.at(-1);
+      if (last && last.offset + last.bytes === this.#from + start) last.records[1] = event.seq - 1;
+      else this.#damage.push({ offset: this.#from + start, bytes: 0, records: [this.#seq + 1, event.seq - 1] });
+    }
+    this.#events.push(event);
+    this.#seq = event.seq;
+    this.#epoch = epoch;
+  }
+
+  /** Drops the records that a new owner replaces, because it continues after the records it found. */
+  #forget(seq: number): void {
+    while ((this.#events.at(-1)?.seq ?? 0) >= seq) {
+      this.#events.pop();
+      this.#late += 1;
+    }
+    this.#seq = Math.min(this.#seq, seq - 1);
+  }
+
+  /** Reads the records in a line that is not a record. */
+  #acceptParts(bytes: Buffer, start: number, end: number): void {
+    const parts = recordsWithin(bytes, start, end);
+    for (const [index, [at, to]] of parts.entries()) {
+      const inner = decodeBytes(bytes.subarray(at, to));
+      const leftover = isLeftover(bytes, at, parts[index + 1]?.[0]);
+      if (inner) this.#accept(inner, at, to);
+      else if (leftover) this.#late += 1;
+      else this.#spoilt(at, to);
+      // Only a newline is lost at this place, but the file may be damaged at other places, too.
+      if (inner && to < end && !leftover)
+        this.#damage.push({ offset: this.#from + to, bytes: 0, records: [inner.event.seq + 1, inner.event.seq] });
+    }
+  }
+
+  #spoilt(start: number, end: number): void {
+    const last = this.#damage.at(-1);
+    if (last && last.offset + last.bytes === this.#from + start) last.bytes += end - start;
+    else this.#damage.push({ offset: this.#from + start, bytes: end - start, records: [this.#seq + 1, undefined] });
+  }
+
+  #problems(): string[] {
+    return [
+      ...(this.#tornBytes > 0
+        ? [`The last record was incomplete after a crash and was discarded (${this.#tornBytes} bytes).`]
         : []),
-      ...(late > 0
-        ? [`${late} records that a previous owner wrote after another process had taken over were ignored.`]
+      ...(this.#late > 0
+        ? [`${this.#late} records that a previous owner wrote after another process had taken over were ignored.`]
         : []),
-      ...(unknown.size > 0
-        ? [`Records of types that only a newer version of subcrew knows were skipped: ${[...unknown].join(", ")}.`]
+      ...(this.#unknown.size > 0
+        ? [
+            `Records of types that only a newer version of subcrew knows were skipped: ${[...this.#unknown].join(", ")}.`,
+          ]
         : []),
     ];
-    return { events, problems, wholeBytes: from - first, tornBytes, endMissing, epoch, damage };
-  };
-  return { push, contents };
+  }
 }
 
-/**
- * Drops records that a process wrote after another process had taken over the run. The new owner continued after the
- * records it found; records that the old owner wrote in between were never acknowledged, because a process checks its
- * ownership first.
- */
-function forget(events: KeptEvent[], seq: number): number {
-  let count = 0;
-  while ((events.at(-1)?.seq ?? 0) >= seq) {
-    events.pop();
-    count += 1;
-  }
-  return count;
-}
+type RecordContext = Readonly<{ before?: ReadBefore | undefined; takeovers?: Takeovers | undefined }>;
+
+const START: ReadBefore = { seq: 0, epoch: 0 };
+/** For a line whose place in the journal is unknown: a record with any number may come next. */
+export const ANYWHERE: ReadBefore = { seq: Number.NaN, epoch: 0 };
+
+const RECORD_HEAD = /\{"crc":"[0-9a-f]{8}","epoch":\d+/g;
 
 /** Offsets of possible records inside a damaged line: the newline between two records may be lost. */
 function recordsWithin(bytes: Buffer, start: number, end: number): [number, number][] {

@@ -2,10 +2,12 @@ import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { IndexedResult, ReusableResults } from "../../core/run/run-store.ts";
 import { machineDisk } from "../disk/disk.ts";
-import { decodeBytes, epochOf, LINE_END } from "./journal-line.ts";
+import { lastIn } from "./journal-ends.ts";
+import { type DecodedLine, decodeBytes, LINE_END } from "./journal-line.ts";
 import { JOURNAL_FILE, runFolder, runsFolder } from "./layout.ts";
 import { linesIn } from "./read-journal.ts";
 import { RUN_ID } from "./run-id.ts";
+import { Takeovers } from "./takeovers.ts";
 
 /** The reuse keys of the tasks in the journal of one run, valid while the journal has this size. */
 type LookedAt = Readonly<{ size: number; hasEnded: boolean; entries: readonly IndexedResult[] }>;
@@ -44,32 +46,23 @@ export function openResults(home: string): ReusableResults["reusable"] {
 const FIELD = Buffer.from('"reuse":"');
 
 async function resultsIn(folder: string, run: string): Promise<Omit<LookedAt, "size">> {
-  const entries: { seq: number; entry: IndexedResult }[] = [];
-  let hasEnded = false;
-  let epoch = 0;
-  for await (const { bytes } of linesIn(folder, machineDisk)) {
-    let field = bytes.indexOf(FIELD);
-    let last: Buffer | undefined;
-    for (let start = 0; start < bytes.length; ) {
-      const end = lineEnd(bytes, start);
-      const line = bytes.subarray(start, end);
-      const writer = epochOf(line);
-      const isResult = field >= start && field < end;
-      if (isResult) field = bytes.indexOf(FIELD, end);
-      const record = writer > epoch || (writer === epoch && isResult) ? decodeBytes(line) : undefined;
-      if (record && writer > epoch) {
-        epoch = writer;
-        while ((entries.at(-1)?.seq ?? 0) >= record.event.seq) entries.pop(); // late records of the former owner
-      }
+  const found: (DecodedLine & { entry: IndexedResult })[] = [];
+  const takeovers = new Takeovers();
+  let last: ReturnType<typeof lastIn>;
+  for await (const { bytes, isEnd } of linesIn(folder, machineDisk)) {
+    takeovers.scan(bytes);
+    for (let at = bytes.indexOf(FIELD), end: number; at >= 0; at = bytes.indexOf(FIELD, end)) {
+      end = lineEnd(bytes, at);
+      const record = decodeBytes(bytes.subarray(bytes.lastIndexOf(LINE_END, at) + 1, end));
       const { event } = record ?? {};
-      if (isResult && event?.type === "agent.resolved" && event.reuse !== undefined)
-        entries.push({ seq: event.seq, entry: { key: event.reuse, run, path: event.path, at: event.at } });
-      if (writer >= epoch || writer === 0) last = line; // a damaged line counts: the run may have continued
-      start = end + 1;
+      if (record && event?.type === "agent.resolved" && event.reuse !== undefined)
+        found.push({ ...record, entry: { key: event.reuse, run, path: event.path, at: event.at } });
     }
-    if (last) hasEnded = last.includes('"type":"run.ended"');
+    if (isEnd) last = lastIn(bytes, { isWhole: true, takeovers });
   }
-  return { entries: entries.map(({ entry }) => entry), hasEnded };
+  const valid = found.filter(({ event, epoch }) => !takeovers.isVoid(event.seq, epoch));
+  const hasEnded = typeof last === "object" && last.events.at(-1)?.type === "run.ended";
+  return { entries: valid.map(({ entry }) => entry), hasEnded };
 }
 
 function lineEnd(bytes: Buffer, from: number): number {

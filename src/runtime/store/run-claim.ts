@@ -14,6 +14,9 @@ export type Owner = Readonly<{
   release(): Promise<void>;
 }>;
 
+/** The number of the first owner of a run. */
+export const FIRST_EPOCH = 1;
+
 const OWNER = /^owner\.(\d{1,9})\.json$/;
 const SOCKET = /^live\.owner\.\d{1,9}\.sock$/;
 const RELEASED = /^released\.(\d{1,9})\.json$/;
@@ -61,7 +64,7 @@ export async function claim(
  */
 export async function claimNew(folder: string, options: ClaimOptions = {}): Promise<Owner> {
   const { disk = machineDisk, sole = false } = options;
-  const file = join(folder, "owner.1.json");
+  const file = join(folder, `owner.${FIRST_EPOCH}.json`);
   fault("owner.claim");
   const text = JSON.stringify({ ...(await whoWeAre(disk)), ...(sole && { sole }) });
   try {
@@ -72,15 +75,15 @@ export async function claimNew(folder: string, options: ClaimOptions = {}): Prom
     throw error;
   }
   fault("owner.claimed");
-  if (!disk.existsSync(releasedFile(folder, 1))) return ownerWith(folder, 1, disk);
-  await disk.rename(file, releasedFile(folder, 1));
+  if (!disk.existsSync(releasedFile(folder, FIRST_EPOCH))) return ownerWith(folder, FIRST_EPOCH, disk);
+  await disk.rename(file, releasedFile(folder, FIRST_EPOCH));
   return claim(folder, options);
 }
 
 const releasedFile = (folder: string, epoch: number): string => join(folder, `released.${epoch}.json`);
 
 function ownerWith(folder: string, epoch: number, disk: Disk): Owner {
-  const next = [join(folder, `owner.${epoch + 1}.json`), join(folder, `released.${epoch + 1}.json`)];
+  const next = claimFiles(folder, epoch + 1);
   // Synchronous, because this runs before every write: a direct call takes microseconds, one through the thread pool a
   // hundred.
   const hold = (): void => {
@@ -101,15 +104,29 @@ export async function ownerOf(folder: string): Promise<RunOwner | undefined> {
   return last > 0 ? livingClaim(join(folder, `owner.${last}.json`)) : undefined;
 }
 
+/** True while a living process owns the run and has written no record yet: those in the journal end with this epoch. */
+export async function isContinued(folder: string, epoch: number): Promise<boolean> {
+  const last = highest(await machineDisk.readdir(folder).catch(() => []), OWNER);
+  return last > epoch && (await livingClaim(join(folder, `owner.${last}.json`))) !== undefined;
+}
+
 /** True for an owner that this process cannot signal: one of another machine or pid namespace. */
 export const isElsewhereOwner = (owner: RunOwner | undefined): boolean =>
   owner?.host !== undefined || owner?.pidNamespace !== undefined;
 
-/** The highest number (epoch) that an owner of the run has had, according to the claims; 0 without claims. */
-export async function claimedEpoch(folder: string): Promise<number> {
-  const names = await machineDisk.readdir(folder).catch(() => []);
-  return Math.max(highest(names, OWNER), highest(names, RELEASED));
+/**
+ * True if the claims of the run are complete around this owner, and no process has claimed the run after it.
+ * Synchronous, like the check before each write.
+ */
+export function isLastOwner(folder: string, epoch: number): boolean {
+  const hasClaim = (number: number): boolean => claimFiles(folder, number).some((file) => machineDisk.existsSync(file));
+  return hasClaim(epoch) && !hasClaim(epoch + 1);
 }
+
+const claimFiles = (folder: string, epoch: number): string[] => [
+  releasedFile(folder, epoch),
+  join(folder, `owner.${epoch}.json`),
+];
 
 const highest = (names: readonly string[], pattern: RegExp): number =>
   Math.max(0, ...names.map((name) => Number(pattern.exec(name)?.[1] ?? 0)));

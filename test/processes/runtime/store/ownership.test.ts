@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import type { KeptEvent } from "../../../../src/core/run/event.ts";
 import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
-import { place, script } from "../../command.ts";
+import { place, script, type Started } from "../../command.ts";
 import { tempFolder } from "../../../support/temp-folder.ts";
 import { contend } from "./owners.ts";
 
@@ -97,6 +98,38 @@ test("RES-06: a process that is suspended during a write of its run, and replace
   const lines = stdout.split("\n").filter((line) => line.includes('"seq":'));
   const told = lines.map((line) => JSON.parse(line) as unknown);
   expect(told).toEqual(before.slice(0, told.length));
+});
+
+test("RES-06: a process that wakes up after it was replaced, and records the end of the run, ends it for nobody", async () => {
+  const at = place(patient);
+  const frozen = async (args: readonly string[], write: number): Promise<Started> => {
+    const started = at.start(args, { env: { SUBCREW_FAULT: `stop@journal.write:${write}` } });
+    onTestFinished(() => void started.child.kill("SIGKILL"));
+    while (!(await stopped(started.child.pid!))) await new Promise((resolve) => setTimeout(resolve, 10));
+    return started;
+  };
+  const first = await frozen(["run", "pegasus:general", "x", "--model", "scripted:quick.json", "--json"], 2);
+  const [id] = readdirSync(join(at.home, "state", "runs"));
+  const folder = join(at.home, "state", "runs", id!);
+  const buried = { pid: first.child.pid, started: "1", boot: "another", nonce: "x" };
+  writeFileSync(join(folder, "owner.1.json"), JSON.stringify(buried));
+  const second = await frozen(["resume", id!, "--json"], 1);
+  first.child.kill("SIGCONT");
+  await first.ended;
+  expect(readFileSync(join(folder, "journal.jsonl"), "utf8")).toContain('"type":"run.ended"');
+  const follower = at.start(["logs", id!, "--follow", "--json"]);
+  const waiter = at.start(["wait", id!, "--json"]);
+  await follower.until("turn.started");
+  expect(JSON.parse((await at.run(["status", id!, "--json"])).stdout)).toMatchObject({ status: "running" });
+  expect((await at.run(["ps"])).stdout).toContain(id!);
+  expect([follower.child.exitCode, waiter.child.exitCode]).toEqual([null, null]);
+  second.child.kill("SIGCONT");
+  expect((await second.ended).code).toBe(0);
+  const lines = (await follower.ended).stdout.trimEnd().split("\n");
+  const types = lines.map((line) => (JSON.parse(line) as KeptEvent).type);
+  expect(types.filter((type) => type.startsWith("run."))).toEqual(["run.started", "run.resumed", "run.ended"]);
+  expect(types.at(-1)).toBe("run.ended");
+  expect((await waiter.ended).code).toBe(0);
 });
 
 async function stopped(pid: number): Promise<boolean> {

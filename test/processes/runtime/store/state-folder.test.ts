@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { KeptEvent } from "../../../../src/core/run/event.ts";
-import { follow } from "../../../../src/runtime/store/follow-journal.ts";
+import { followJournal } from "../../../../src/runtime/store/read-journal.ts";
 import { ownerOf } from "../../../../src/runtime/store/run-claim.ts";
 import { openJournal } from "../../../../src/runtime/store/journal.ts";
 import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
@@ -87,7 +87,7 @@ test("LOG-13: a reader that follows a run waits for the rest of a record, and ch
       };
       readers.push(
         (async () => {
-          for await (const { seq } of follow(folder, { until, signal: new AbortController().signal }))
+          for await (const { seq } of followJournal(folder, { until, signal: new AbortController().signal }))
             numbers.push(seq);
         })(),
       );
