@@ -49,138 +49,206 @@ export type OutputOptions = Readonly<{
   onText?: (text: string) => void;
 }>;
 
-export function collectOutput({ file: path, redact, onText }: OutputOptions): Output {
-  const kept: Buffer[] = [];
-  const fresh: Buffer[] = [];
-  const open = new Set<Readable>();
-  const decoder = new TextDecoder(); // holds back an incomplete UTF-8 character
-  const file = path === undefined ? undefined : redact ? redactedSpill(path, redact) : spillFile(path);
-  let keptBytes = 0;
-  let freshBytes = 0;
-  let cut = 0;
-  let cutInKey: InKey | undefined;
-  let newsInKey: InKey | undefined;
-  let allEnded = (): void => {};
+/** Collects the output of a program. */
+export const collectOutput = (options: OutputOptions): Output => new ChildOutput(options);
+
+class ChildOutput implements Output {
+  readonly #path: string | undefined;
+  readonly #file: Spill | undefined;
+  readonly #onText: ((text: string) => void) | undefined;
+  readonly #open = new Set<Readable>();
+  /** The end of the output, and its part since the last call of `news`. */
+  readonly #kept = new Tail();
+  readonly #fresh = new Tail();
+  readonly #decoder = new TextDecoder(); // holds back an incomplete UTF-8 character
+  #cut = 0;
+  #cutInKey: InKey | undefined;
+  #newsInKey: InKey | undefined;
+  #allEnded = (): void => {};
   /** How many more bytes of output are kept. */
-  let left = Number.POSITIVE_INFINITY;
-  let forgotten = false;
-  const whenWritten = (go: () => void): void => {
-    if (!file || file.waiting() <= WAITING_BYTES) return go();
-    file.settled().then(go, go);
-  };
+  #left = Number.POSITIVE_INFINITY;
+  #forgotten = false;
 
-  const take = (chunk: Buffer): void => {
-    kept.push(chunk);
-    fresh.push(chunk);
-    keptBytes += chunk.length;
-    freshBytes += chunk.length;
-    if (keptBytes > KEPT_BYTES && file && cut === 0 && !file.begun())
-      for (const each of kept.slice(0, -1)) file.write(each);
-    if (file && (file.begun() || keptBytes > KEPT_BYTES)) file.write(chunk);
-    while (keptBytes - (kept[0]?.length ?? 0) >= KEPT_BYTES) {
-      const first = kept.shift()!;
-      keptBytes -= first.length;
-      cut += first.length;
-      cutInKey = endsInKey(first.toString("latin1"), cutInKey);
+  constructor({ file, redact, onText }: OutputOptions) {
+    this.#path = file;
+    this.#file = file === undefined ? undefined : redact ? redactedSpill(file, redact) : spillFile(file);
+    this.#onText = onText;
+  }
+
+  read(...streams: readonly (Readable | null)[]): void {
+    for (const stream of streams) {
+      if (!stream) continue;
+      this.#open.add(stream);
+      const decoder = new TextDecoder();
+      readPieces(stream, {
+        isFull: () => this.#left <= 0,
+        take: (piece) => {
+          if (this.#left <= 0) return;
+          this.#take(piece);
+          this.#onText?.(decoder.decode(piece, { stream: true }));
+        },
+        resume: () => this.#resume(stream),
+        ended: () => {
+          this.#open.delete(stream);
+          if (this.#open.size === 0) this.#allEnded();
+        },
+      });
     }
-    while (freshBytes - (fresh[0]?.length ?? 0) >= KEPT_BYTES) freshBytes -= fresh.shift()!.length;
-  };
+  }
 
-  return {
-    read: (...streams) => {
-      for (const stream of streams) {
-        if (!stream) continue;
-        open.add(stream);
-        const own = new TextDecoder();
-        const look = (piece: Buffer): void => {
-          if (left <= 0) return;
-          left -= piece.length;
-          take(piece);
-          onText?.(own.decode(piece, { stream: true }));
-        };
-        let looking = false;
-        let over = false;
-        const end = (): void => {
-          over = true;
-          if (looking) return;
-          open.delete(stream);
-          if (open.size === 0) allEnded();
-        };
-        const goOn = (): void => {
-          looking = false;
-          if (over) return end();
-          // A program that was told to end and still prints without end has to wait, because its full pipe is read
-          // rarely. It then does not use the processor time that is needed to end it.
-          if (left <= 0) resumeLater(stream, forgotten);
-          else whenWritten(() => awaitReadingTurn(() => stream.resume()));
-        };
-        /**
-         * Chunks that wait to be handled. There can be several, because Node resumes the streams of a program that has
-         * exited.
-         */
-        const chunks: Buffer[] = [];
-        const lookOn = (at: number): void => {
-          const chunk = chunks[0]!;
-          look(chunk.subarray(at, at + PIECE_BYTES));
-          if (left > 0 && at + PIECE_BYTES < chunk.length) return awaitReadingTurn(() => lookOn(at + PIECE_BYTES));
-          chunks.shift();
-          if (chunks.length > 0) awaitReadingTurn(() => lookOn(0));
-          else goOn();
-        };
-        stream.on("data", (chunk: Buffer) => {
-          if (!looking && chunk.length <= PIECE_BYTES) return look(chunk);
-          chunks.push(chunk);
-          stream.pause();
-          if (looking) return;
-          looking = true;
-          lookOn(0);
-        });
-        stream.once("end", end).once("close", end).on("error", end);
-      }
-    },
-    drain: (ms) =>
-      new Promise((resolve) => {
-        if (open.size === 0 || forgotten) return resolve();
-        // Node fires timers before it reads pipes: after a long pause, the pipes must be read once more before the wait
-        // ends.
-        const timer = setTimeout(() => setImmediate(resolve), ms);
-        allEnded = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      }),
-    close: async () => file?.close(),
-    expectEnd: () => {
-      left = Math.min(left, KEPT_BYTES);
-    },
-    forget: () => {
-      if (forgotten) return;
-      forgotten = true;
-      left = 0;
-      file?.abandon();
-      cut += keptBytes;
-      keptBytes = 0;
-      kept.length = 0;
-      fresh.length = 0;
-      freshBytes = 0;
-    },
-    isForgotten: () => forgotten,
-    text: () => {
-      if (kept.length === 0) return "";
-      const text = wholeCharacters(Buffer.concat(kept), cut > 0);
-      return cutInKey ? withoutOpenKey(text, REDACTED, cutInKey) : text;
-    },
-    news: () => {
-      const text = decoder.decode(Buffer.concat(fresh), { stream: true });
-      fresh.length = 0;
-      freshBytes = 0;
-      const open = newsInKey;
-      newsInKey = endsInKey(text, open);
-      return open ? withoutOpenKey(text, REDACTED, open) : text;
-    },
-    cutBytes: () => cut,
-    file: () => (file?.begun() ? path : undefined),
+  drain(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#open.size === 0 || this.#forgotten) return resolve();
+      // Node fires timers before it reads pipes: after a long pause, the pipes must be read once more before the wait
+      // ends.
+      const timer = setTimeout(() => setImmediate(resolve), ms);
+      this.#allEnded = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.#file?.close();
+  }
+
+  expectEnd(): void {
+    this.#left = Math.min(this.#left, KEPT_BYTES);
+  }
+
+  forget(): void {
+    if (this.#forgotten) return;
+    this.#forgotten = true;
+    this.#left = 0;
+    this.#file?.abandon();
+    this.#cut += this.#kept.bytes;
+    this.#kept.clear();
+    this.#fresh.clear();
+  }
+
+  isForgotten(): boolean {
+    return this.#forgotten;
+  }
+
+  text(): string {
+    const bytes = this.#kept.joined();
+    if (bytes.length === 0) return "";
+    const text = wholeCharacters(bytes, this.#cut > 0);
+    return this.#cutInKey ? withoutOpenKey(text, REDACTED, this.#cutInKey) : text;
+  }
+
+  news(): string {
+    const text = this.#decoder.decode(this.#fresh.joined(), { stream: true });
+    this.#fresh.clear();
+    const open = this.#newsInKey;
+    this.#newsInKey = endsInKey(text, open);
+    return open ? withoutOpenKey(text, REDACTED, open) : text;
+  }
+
+  cutBytes(): number {
+    return this.#cut;
+  }
+
+  file(): string | undefined {
+    return this.#file?.begun() ? this.#path : undefined;
+  }
+
+  #take(piece: Buffer): void {
+    this.#left -= piece.length;
+    const file = this.#file;
+    const before = this.#kept.chunks();
+    const isLong = this.#kept.bytes + piece.length > KEPT_BYTES;
+    if (file && isLong && this.#cut === 0 && !file.begun()) for (const each of before) file.write(each);
+    if (file && (file.begun() || isLong)) file.write(piece);
+    for (const first of this.#kept.push(piece)) {
+      this.#cut += first.length;
+      this.#cutInKey = endsInKey(first.toString("latin1"), this.#cutInKey);
+    }
+    this.#fresh.push(piece);
+  }
+
+  /**
+   * Continues to read a stream. A program that was told to end and still prints without end has to wait, because its full
+   * pipe is read rarely. It then does not use the processor time that is needed to end it.
+   */
+  #resume(stream: Readable): void {
+    if (this.#left <= 0) return resumeLater(stream, this.#forgotten);
+    const go = (): void => awaitReadingTurn(() => stream.resume());
+    if (!this.#file || this.#file.waiting() <= WAITING_BYTES) return go();
+    this.#file.settled().then(go, go);
+  }
+}
+
+/** The last chunks of an output. Chunks at the beginning are dropped as long as enough bytes remain. */
+class Tail {
+  #chunks: Buffer[] = [];
+  bytes = 0;
+
+  /** Adds a chunk and returns the chunks that were dropped. */
+  push(chunk: Buffer): readonly Buffer[] {
+    this.#chunks.push(chunk);
+    this.bytes += chunk.length;
+    const dropped: Buffer[] = [];
+    while (this.bytes - (this.#chunks[0]?.length ?? 0) >= KEPT_BYTES) {
+      const first = this.#chunks.shift()!;
+      this.bytes -= first.length;
+      dropped.push(first);
+    }
+    return dropped;
+  }
+
+  chunks(): readonly Buffer[] {
+    return this.#chunks;
+  }
+
+  joined(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+
+  clear(): void {
+    this.#chunks = [];
+    this.bytes = 0;
+  }
+}
+
+/** The use of a stream that is read in pieces. */
+type PieceUser = Readonly<{
+  /** True when no further pieces are wanted. */
+  isFull(): boolean;
+  take(piece: Buffer): void;
+  /** Continues to read the stream after a pause. */
+  resume(): void;
+  ended(): void;
+}>;
+
+/** Reads a stream in pieces, and waits for a reading turn after each of them. */
+function readPieces(stream: Readable, user: PieceUser): void {
+  /**
+   * Chunks that wait to be handled. There can be several, because Node resumes the streams of a program that has exited.
+   */
+  const chunks: Buffer[] = [];
+  let isOver = false;
+  const end = (): void => {
+    isOver = true;
+    if (chunks.length === 0) user.ended();
   };
+  const handle = (at: number): void => {
+    const chunk = chunks[0]!;
+    user.take(chunk.subarray(at, at + PIECE_BYTES));
+    if (!user.isFull() && at + PIECE_BYTES < chunk.length) return awaitReadingTurn(() => handle(at + PIECE_BYTES));
+    chunks.shift();
+    if (chunks.length > 0) awaitReadingTurn(() => handle(0));
+    else if (isOver) user.ended();
+    else user.resume();
+  };
+  stream.on("data", (chunk: Buffer) => {
+    if (chunks.length === 0 && chunk.length <= PIECE_BYTES) return user.take(chunk);
+    chunks.push(chunk);
+    stream.pause();
+    if (chunks.length === 1) handle(0);
+  });
+  stream.once("end", end).once("close", end).on("error", end);
 }
 
 /**

@@ -81,85 +81,73 @@ type EndedTask = Readonly<{
 }>;
 
 /** Worktrees of the tasks of one run. Patches are applied one after the other. */
-export function createIsolate({
-  cwd,
-  home,
-  worktrees: given,
-  patch: patchFile,
-  recorder,
-  linger,
-}: IsolateParts): Isolate {
-  const appliedBy = new Map<string, string>();
+export const createIsolate = (parts: IsolateParts): Isolate => new TaskWorktrees(parts);
+
+class TaskWorktrees implements Isolate {
+  readonly #parts: IsolateParts;
+  readonly #appliedBy = new Map<string, string>();
   /**
    * The last use of each patch file, and the contenders (competing nodes of a race) whose collected changes are stored
    * in such a file.
    */
-  const patchUses = new Map<string, Promise<unknown>>();
-  const gathered = new Set<string>();
-  let place: Promise<string> | undefined;
-  let paused = false;
-  let isUsed = false;
-  let last: Promise<unknown> = Promise.resolve();
-  const temporary = (): Promise<string> => (place ??= mkdtemp(join(tmpdir(), "subcrew-changes-")));
-  const trees = async (): Promise<string> => given ?? join(await temporary(), "trees");
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = last.then(work, work);
-    last = next.catch(() => {});
-    return next;
+  readonly #patchUses = new Map<string, Promise<unknown>>();
+  readonly #gathered = new Set<string>();
+  #temporaryFolder: Promise<string> | undefined;
+  #isPaused = false;
+  #isUsed = false;
+  #lastChange: Promise<unknown> = Promise.resolve();
+
+  constructor(parts: IsolateParts) {
+    this.#parts = parts;
+  }
+
+  readonly run: Isolate["run"] = (...asked) => {
+    this.#isUsed = true;
+    const ended = this.#run(...asked);
+    this.#parts.linger(ended);
+    return ended;
   };
 
-  /**
-   * Runs uses of a patch file one at a time: a contender (competing node of a race) that is a single task shares its
-   * file with that task.
-   */
-  const inTurnFor = <T>(patch: string, use: () => Promise<T>): Promise<T> => {
-    const next = (patchUses.get(patch) ?? Promise.resolve()).then(use, use);
-    patchUses.set(patch, next);
-    return next;
+  readonly sweep: Isolate["sweep"] = async (before) => {
+    const hasFolder = (this.#parts.worktrees ?? this.#temporaryFolder) !== undefined;
+    if ((this.#isUsed || before) && hasFolder && !this.#isPaused) await removeWorktrees(await this.#folder());
   };
 
-  const run: Isolate["run"] = async (call, isolation, context, work) => {
+  readonly #run: Isolate["run"] = async (call, isolation, context, work) => {
+    const { cwd, home, patch } = this.#parts;
     const name = attemptPath(call);
-    if (call.attempt === GATHERS) gathered.delete(name);
+    if (call.attempt === GATHERS) this.#gathered.delete(name);
     const origin = await originOf(call, cwd, home);
     if ("status" in origin) return origin;
-    const tree = await opened(join(await trees(), `${call.run}-${hashOf(call)}`), {
+    const tree = await opened(join(await this.#folder(), `${call.run}-${hashOf(call)}`), {
       call,
       origin,
       isolation,
       context,
-      keptPatch: () => patchFile(name),
+      keptPatch: () => patch(name),
     });
     if ("status" in tree) return tree;
     const worktree = { top: tree.folder, of: origin.top, gitDir: tree.gitDir };
     const { outcome, policy } = await work({ ...call, worktree });
     if (pauseReason(context.signal) !== undefined) {
-      paused = true; // a paused task continues in its worktree later
+      this.#isPaused = true; // a paused task continues in its worktree later
       return outcome;
     }
-    return inTurnFor(name, () => settle({ call, isolation, context, tree, origin, outcome, policy }));
+    return this.#inTurnFor(name, () => this.#settle({ call, isolation, context, tree, origin, outcome, policy }));
   };
 
   /** Applies the changes in the worktree of an ended task, or keeps them as a patch; then removes the worktree. */
-  const settle = async ({ call, isolation, context, tree, origin, outcome, policy }: EndedTask): Promise<Outcome> => {
+  async #settle(ended: EndedTask): Promise<Outcome> {
+    const { call, context, tree, origin, outcome } = ended;
     const name = attemptPath(call);
-    if (call.attempt === GATHERS) gathered.add(name);
-    else if (gathered.has(name)) {
+    if (call.attempt === GATHERS) this.#gathered.add(name);
+    else if (this.#gathered.has(name)) {
       // The task was stopped, and its contender (the competing node of a race that it works for) has ended without it:
       // the patch contains what the contender collected.
       await removeWorktree(tree.folder);
       return outcome;
     }
-    const working = {
-      call,
-      isolation,
-      context,
-      appliedBy,
-      isKept: given !== undefined,
-      inTurn,
-      ...defined({ recorder }),
-    };
-    const patch = (await patchFile(name)) ?? join(await temporary(), `${hashOf(call)}.patch`);
+    const patch = (await this.#parts.patch(name)) ?? join(await this.#temporary(), `${hashOf(call)}.patch`);
     const captured = await capture(tree, patch);
     if ("unable" in captured) {
       const text = `The changes of "${call.path}" could not be saved as a patch: ${captured.unable}. They are in ${tree.folder}.`;
@@ -173,37 +161,60 @@ export function createIsolate({
     for (const text of [...ignoredText(call, ignored), ...(await keepRepositories(inner))])
       context.emit({ type: "warning", code: "CHANGES_LEFT", text });
     if (changes.length === 0) await rm(patch, { force: true });
-    const settled =
-      changes.length === 0
-        ? undefined
-        : await settleChanges(
-            {
-              changes,
-              patch,
-              artifact: await artifactOfFile(patch),
-              origin,
-              base: await baseOf(call, cwd),
-              folder: tree.folder,
-            },
-            { ...working, outcome, policy },
-          );
+    const settled = changes.length === 0 ? undefined : await this.#settleChanges(ended, { changes, patch });
     await removeWorktree(tree.folder);
     if (!settled) return outcome;
     const { changes: made, conflict } = settled;
     return conflict ? { ...outcome, ...conflict, changes: made } : { ...outcome, changes: made };
-  };
+  }
 
-  return {
-    run: (...asked) => {
-      isUsed = true;
-      const ended = run(...asked);
-      linger(ended);
-      return ended;
-    },
-    sweep: async (before) => {
-      if ((isUsed || before) && (given ?? place) !== undefined && !paused) await removeWorktrees(await trees());
-    },
-  };
+  async #settleChanges(
+    { call, isolation, context, tree, origin, outcome, policy }: EndedTask,
+    captured: Pick<Parameters<typeof settleChanges>[0], "changes" | "patch">,
+  ): ReturnType<typeof settleChanges> {
+    const { cwd, worktrees, recorder } = this.#parts;
+    const [artifact, base] = [await artifactOfFile(captured.patch), await baseOf(call, cwd)];
+    return settleChanges(
+      { ...captured, artifact, origin, base, folder: tree.folder },
+      {
+        call,
+        isolation,
+        context,
+        appliedBy: this.#appliedBy,
+        isKept: worktrees !== undefined,
+        inTurn: (work) => this.#inTurn(work),
+        ...defined({ recorder }),
+        outcome,
+        policy,
+      },
+    );
+  }
+
+  #temporary(): Promise<string> {
+    return (this.#temporaryFolder ??= mkdtemp(join(tmpdir(), "subcrew-changes-")));
+  }
+
+  /** The folder of the worktrees. */
+  async #folder(): Promise<string> {
+    return this.#parts.worktrees ?? join(await this.#temporary(), "trees");
+  }
+
+  /** Changes the workspace, one task after the other. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#lastChange.then(work, work);
+    this.#lastChange = next.catch(() => {});
+    return next;
+  }
+
+  /**
+   * Runs uses of a patch file one at a time: a contender (competing node of a race) that is a single task shares its
+   * file with that task.
+   */
+  #inTurnFor<T>(patch: string, use: () => Promise<T>): Promise<T> {
+    const next = (this.#patchUses.get(patch) ?? Promise.resolve()).then(use, use);
+    this.#patchUses.set(patch, next);
+    return next;
+  }
 }
 
 /** The part of a worktree's name that identifies task and attempt, for people who read `git worktree list`. */
