@@ -1,8 +1,8 @@
 import type { Dialect, FilePlace, ParsedFile } from "../../core/agent/dialect.ts";
 import { problem } from "../../core/vocabulary/file-problem.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { foldName } from "../../core/vocabulary/tool-names.ts";
 import { type Data, frontmatterLineOf, readFrontmatter, split } from "../yaml/frontmatter.ts";
+import { restrictedBy } from "../yaml/restricting-keys.ts";
 import { restrictionsIn } from "../yaml/restrictions.ts";
 import { type Draft, emptyDraft, type Fields, readFields } from "./draft.ts";
 import { finish, stemOf } from "./finish.ts";
@@ -89,7 +89,7 @@ function keepRestrictions(draft: Draft, { yaml, raw }: { yaml: string; raw: Data
   // A map of switches leaves other tools on, but these lines show that tools were listed.
   if (listed.length > 0 && isRecord(raw[from])) fields.ruleOf("tools")?.(draft, [...new Set(listed)], from);
   for (const key of modes) {
-    if (/readonly/.test(foldName(key))) lookOnly(draft, key);
+    if (restrictedBy(key) === "readonly") lookOnly(draft, key);
     else readPermission(draft, "plan", key);
   }
 }

@@ -1,5 +1,6 @@
 import { isRecord, scalarText } from "../../core/text/json.ts";
 import { foldName, type ToolGroups, toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import { type Restriction, restrictingKeys, vagueKeys } from "../yaml/restricting-keys.ts";
 import { addProblem, type Draft, type KeyReader } from "./draft.ts";
 import { opencodePermission } from "./permission-map.ts";
 import { choice, flag, projectInstructions, readPermission, summaryChars } from "./rules.ts";
@@ -15,24 +16,24 @@ import { readonlyFlag, tools } from "./tools.ts";
  */
 export function narrowing(groups?: ToolGroups): Readonly<Record<string, KeyReader>> {
   const rows: Record<string, KeyReader> = {};
-  const kinds: readonly (readonly [reader: KeyReader, as: string, keys: readonly string[]])[] = [
-    [tools(groups), "tools", ALLOWING],
-    [disallowedTools(groups), "disallowedTools", DENYING],
-    [readPermission, "permissionMode", MODES],
-    [readonlyFlag, "readonly", ["readonly", "isReadonly", "readonlyMode"]],
-    [spawns, "spawns", ["spawns", "allowedSubagents", "allowedAgents"]],
-    [permission, "permission", ["permission", "permissions"]],
-  ];
-  for (const [reader, as, keys] of kinds) {
+  const readers: Readonly<Record<Restriction, KeyReader>> = {
+    tools: tools(groups),
+    disallowedTools: disallowedTools(groups),
+    permissionMode: readPermission,
+    readonly: readonlyFlag,
+    spawns,
+    permission,
+  };
+  for (const [as, reader] of Object.entries(readers)) {
     const mistyped = LISTS.has(as) ? ifItNamesTools(mistaken(reader, as), groups) : mistaken(reader, as);
-    for (const key of keys) rows[key] = Object.assign(mistaken(reader, as), { mistyped });
+    for (const key of restrictingKeys[as as Restriction]) rows[key] = Object.assign(mistaken(reader, as), { mistyped });
   }
   const vague = (reader: KeyReader): KeyReader => Object.assign(reader, { suggested: false as const });
   const allowing = vague(ifItNamesTools(mistaken(tools(groups), "tools"), groups));
   const denying = vague(ifItNamesTools(mistaken(disallowedTools(groups), "disallowedTools"), groups));
-  for (const key of VAGUE_ALLOWING) rows[key] = allowing;
-  for (const key of VAGUE_DENYING) rows[key] = denying;
-  for (const key of VAGUE_MODES) rows[key] = vague(ifReadOnly);
+  for (const key of vagueKeys.tools) rows[key] = allowing;
+  for (const key of vagueKeys.disallowedTools) rows[key] = denying;
+  for (const key of vagueKeys.readonly) rows[key] = vague(ifReadOnly);
   for (const [key, gone] of Object.entries(SWITCHES)) rows[key] = vague(ifRefused(gone));
   return { ...rows, ...everywhere };
 }
@@ -49,33 +50,6 @@ const everywhere: Readonly<Record<string, KeyReader>> = {
   summaryCut: choice("summaryCut", { simple: "simple", smart: "smart" }),
   summary: choice("summary", { last: "last", all: "all" }),
 };
-
-const ALLOWING = [
-  ..."tools allowedTools allowTools allowedTool toolsAllowed enabledTools enableTools availableTools includeTools".split(
-    " ",
-  ),
-  ..."includedTools permittedTools onlyTools toolAllowlist toolsAllowlist toolWhitelist toolsWhitelist".split(" "),
-];
-
-const DENYING = [
-  ..."disallowedTools disallowTools disallowedTool toolsDisallowed deniedTools denyTools deniedTool toolsDenied".split(
-    " ",
-  ),
-  ..."excludedTools excludeTools excludeTool blockedTools blockTools forbiddenTools forbidTools disabledTools".split(
-    " ",
-  ),
-  ..."disableTools bannedTools removedTools toolDenylist toolsDenylist toolBlacklist toolsBlacklist".split(" "),
-];
-
-/** Ambiguous keys; they are read only when their values name tools. */
-const VAGUE_ALLOWING =
-  "tool toolset toolsets toolList toolsList toolName toolNames allow allowed allowlist whitelist".split(" ");
-const VAGUE_DENYING = "deny denied denylist disallow disallowed exclude excluded forbidden blocked blacklist".split(
-  " ",
-);
-
-/** Ambiguous keys for how much an agent may do; they are read only when their value means read-only. */
-const VAGUE_MODES = "mode access accessMode accessLevel accessPolicy fileAccess filesystem fileSystemAccess".split(" ");
 
 const WRITING = ["write_file", "edit_file", "delete_file", "move_file"];
 const ASKING = ["http_get", "http_post", "http_request", "web_search"];
@@ -129,8 +103,6 @@ function unknownField(draft: Draft, key: string): void {
   const message = `"${key}" is not a key of this kind of file; it has no effect.`;
   addProblem(draft, "unknown-field", message, { field: key, severity: "info" });
 }
-
-const MODES = ["permissionMode", "permissionsMode", "approvalMode", "sandboxMode", "sandbox"];
 
 /** Reads a permission mode in one word, or rules for each tool as opencode writes them. */
 const permission: KeyReader = (draft, value, key) =>

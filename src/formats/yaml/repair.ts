@@ -1,4 +1,5 @@
 import { foldName } from "../../core/vocabulary/tool-names.ts";
+import { restrictedBy } from "./restricting-keys.ts";
 
 /** Repaired YAML; `lossy` if a line about permissions may have been read as part of another value. */
 export type Repaired = Readonly<{ yaml: string; lossy: boolean }>;
@@ -12,8 +13,7 @@ export function repaired(yaml: string): Repaired {
   let lossy = false;
   for (const { key, value, more } of entriesOf(yaml)) {
     const lines = key === undefined ? undefined : mended(key, value, more);
-    if (lines?.length === 1 || (/^[|>]/.test(value) && !PROSE.test(key ?? "")))
-      lossy ||= more.some((line) => NAMES_RIGHTS.test(line));
+    if (lines?.length === 1 || (/^[|>]/.test(value) && !PROSE.test(key ?? ""))) lossy ||= more.some(namesRights);
     out.push(...(lines ?? more));
     if (lines?.length === 1) out.push(...more.filter((line) => /^\s*#(?:\s|$)/.test(line))); // comments between the lines are kept
   }
@@ -23,8 +23,12 @@ export function repaired(yaml: string): Repaired {
 /** Keys whose value is a text, in which a line such as `Tools: ...` is no field. */
 const PROSE = /description|prompt|instruction|message|when/i;
 
-const NAMES_RIGHTS =
-  /^(?:[\s"'{,[]*|\s*\{.*[\s"'{,])[\w-]*(?:tools?|permission(?:s|[-_]?mode)?|read[-_]?only|sandbox[-_]?mode|spawns)["']?\s*[:：=]/i;
+/** Whether a line begins with a key that restricts the agent, or has one in braces. */
+const namesRights = (line: string): boolean =>
+  Array.from(line.matchAll(/([\w-]+)["']?\s*[:：=]/g)).some(
+    ({ 1: key = "", index }) =>
+      restrictedBy(key) !== undefined && /^(?:[\s"'{,[]*|\s*\{.*[\s"'{,])$/.test(line.slice(0, index)),
+  );
 
 /** Reads only the lines of the form `key: value`, as oh-my-pi does for a file that cannot be parsed. */
 export function readLines(yaml: string): { readonly data: Record<string, unknown>; readonly conflict?: string } {
@@ -34,30 +38,32 @@ export function readLines(yaml: string): { readonly data: Record<string, unknown
     if (key === undefined) continue;
     const folded = foldName(key);
     // oh-my-pi ignores hyphenated keys, but a key that restricts the agent is never ignored
-    if (/\W/.test(key) && !NARROWING.test(folded)) continue;
+    if (/\W/.test(key) && restrictedBy(key) === undefined) continue;
     const text = `${value}\n${more.join("\n")}`;
     const earlier = seen.get(folded);
-    if (earlier !== undefined && earlier !== text && (folded === "name" || NARROWING.test(folded)))
+    if (earlier !== undefined && earlier !== text && (folded === "name" || restrictedBy(key) !== undefined))
       return { data, conflict: key };
     if (earlier !== undefined) continue;
     seen.set(folded, text);
-    data[key] = lineValue(value, more, folded);
+    data[key] = lineValue(value, more, key);
   }
   return { data };
 }
 
-/** Keys that restrict an agent. An unreadable key of this list must not be treated as absent. */
-const NARROWING = /tools?$|permission|readonly|sandbox|approval|spawns|subagents|groups|disable|enabled/;
-
 type Entry = { readonly key: string | undefined; readonly value: string; readonly more: string[] };
 
 /** Keys that people indent by accident; any other indented line belongs to the value above it. */
-const STRAY =
-  /^ {1,3}(name|description|model|color|[\w-]*[Tt]ools|[\w-]*[Pp]ermission(?:s|[-_]?[Mm]ode)?|read[-_]?[Oo]nly|spawns):(?: |$)/;
+const STRAY = /^ {1,3}([\w-]+):(?: |$)/;
+const isStray = (key: string): boolean =>
+  /^(?:name|description|model|color)$/.test(key) || restrictedBy(key) !== undefined;
 const KEY = /^(["']?)([A-Za-z_][\w.-]*)\1[ \t]*(?::(?:[ \t]+(.*))?|：[ \t]*(.*))$/;
-/** A key about permissions that is written without a blank or with an equals sign: `tools:Read`, `tools = Read`. */
-const LOOSE_KEY =
-  /^(["']?)([\w-]*(?:tools?|permission(?:s|[-_]?mode)?|read[-_]?only|sandbox[-_]?mode|spawns))\1[ \t]*[:=][ \t]*(.+)$/i;
+/** A key without a blank or with an equals sign, which counts only if it restricts: `tools:Read`, `tools = Read`. */
+const LOOSE_KEY = /^(["']?)([\w-]+)\1[ \t]*[:=][ \t]*(.+)$/;
+
+function keyOf(line: string): RegExpExecArray | null {
+  const loose = KEY.test(line) ? null : LOOSE_KEY.exec(line);
+  return loose && restrictedBy(loose[2]!) !== undefined ? loose : KEY.exec(line);
+}
 
 /** Each top-level key with its value and the lines that belong to it. */
 function entriesOf(yaml: string): Entry[] {
@@ -65,8 +71,12 @@ function entriesOf(yaml: string): Entry[] {
   let previous: Entry | undefined;
   for (const written of yaml.replace(/\n$/, "").split("\n")) {
     const line = untabbed(written);
-    const stray = previous !== undefined && previous.value !== "" && !/^[|>]/.test(previous.value) && STRAY.test(line);
-    const match = KEY.exec(stray ? line.trimStart() : line) ?? LOOSE_KEY.exec(line);
+    const stray =
+      previous !== undefined &&
+      previous.value !== "" &&
+      !/^[|>]/.test(previous.value) &&
+      isStray(STRAY.exec(line)?.[1] ?? "");
+    const match = keyOf(stray ? line.trimStart() : line);
     if (match !== null) {
       const value = (match[3] ?? match[4] ?? "").trim();
       previous = { key: match[2]!, value: match[1] === "" ? value : value.replace(/,$/, ""), more: [] };
@@ -118,10 +128,7 @@ const entriesIn = (lines: readonly string[]): string =>
   lines.reduce((text, line) => `${text}${text.lastIndexOf("(") > text.lastIndexOf(")") ? " " : "\n"}${line}`);
 
 /** True for a key whose value grants permissions. */
-function grants(key: string): boolean {
-  const folded = foldName(key);
-  return /tools?$|spawns|groups|agents$/.test(folded) && !/dis|exclud|den[iy]|block|forbid/.test(folded);
-}
+const grants = (key: string): boolean => /^(?:tools|spawns)$/.test(restrictedBy(key) ?? "");
 
 /** True for a value that strict YAML reads as one scalar or one flow collection. */
 function isSafe(value: string): boolean {
@@ -137,12 +144,12 @@ const unquoted = (value: string): string => (isSafe(value) ? (/^(["'])(.*)\1$/.e
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "''")}'`;
 
-function lineValue(value: string, more: readonly string[], folded: string): unknown {
-  const own = partsOf(folded, more);
+function lineValue(value: string, more: readonly string[], key: string): unknown {
+  const own = partsOf(key, more);
   if (/^[|>][-+\d]*$/.test(value)) return blockText(value, own);
   const bare = /^(["'])(.*)\1$/.exec(value)?.[2] ?? value;
   if (/^[[{]/.test(bare) && !/[\]}]$/.test(bare))
-    return grants(folded) ? entriesIn([bare, ...trimmed(own)]) : [bare, ...trimmed(own)].join(" ");
+    return grants(key) ? entriesIn([bare, ...trimmed(own)]) : [bare, ...trimmed(own)].join(" ");
   if (bare !== "") {
     const numbers = /^-?\d+(?:\.\d+)?$/.test(bare);
     return numbers ? Number(bare) : bare === "true" ? true : bare === "false" ? false : bare;
@@ -156,7 +163,7 @@ function lineValue(value: string, more: readonly string[], folded: string): unkn
   if (items.length > 0 && named.length === items.length) return named;
   // If a key that restricts the agent has invalid lines, its readable items are kept; without any, it counts as the
   // empty list, not as "everything".
-  if (NARROWING.test(folded)) return named.length > 0 ? named : null;
+  if (restrictedBy(key) !== undefined) return named.length > 0 ? named : null;
   return "";
 }
 

@@ -1,4 +1,5 @@
 import { foldName, toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import { restrictedBy, vagueKeys } from "./restricting-keys.ts";
 
 /** Restrictions that the lines of a frontmatter show, whatever keys they belong to. */
 type Restrictions = Readonly<{
@@ -22,12 +23,12 @@ type Place = "allowed" | "denied" | "answers" | "other";
 export function restrictionsIn(yaml: string): Restrictions {
   const found = { denied: [] as string[], answers: [] as string[], modes: [] as string[], listed: [] as string[] };
   const lines = yaml.split(/\r\n?|\n/).map((line) => line.replace(/\s#.*$/, ""));
-  const denies = lines.some((line) => DENYING.test(keyIn(line)?.folded ?? "") || DENIES.test(line));
+  const denies = lines.some((line) => placeOf(keyIn(line)) === "denied" || DENIES.test(line));
   let place: Place = "other";
   for (const line of lines) {
     const key = keyIn(line);
     if (key !== undefined && isMode(key)) found.modes.push(key.name);
-    const next = key === undefined ? undefined : placeOf(key);
+    const next = placeOf(key);
     if (next !== undefined) place = next;
     if (key === undefined && place !== "denied" && isOfTools(line)) found.listed.push(...entriesIn(line));
     if (!denies || next === "other") continue;
@@ -46,35 +47,37 @@ export function restrictionsIn(yaml: string): Restrictions {
 /** Matches a line that denies something in a map. */
 const DENIES = /permission|[:：]\s*["']?(?:den|never|false|off|no\b)/i;
 
-type Key = Readonly<{ name: string; folded: string; value: string; isTop: boolean; isTool: boolean }>;
+type Key = Readonly<{ name: string; value: string; isTop: boolean }>;
 
 /** The key of a line such as `  "key": value`, at any depth. */
 function keyIn(line: string): Key | undefined {
   const found = /^([\s\u200b]*(?:[-?]\s+)?[{,]?\s*)["']?([\w.-]+)["']?\s*[:：=](.*)$/.exec(line);
   if (found === null) return undefined;
   const [, indent = "", name = "", value = ""] = found;
-  return { name, folded: foldName(name), value, isTop: indent === "", isTool: toolsNamed(name).length > 0 };
+  return { name, value, isTop: indent === "" };
 }
 
-const DENYING =
-  /^(?:dis|den[iy]|exclud|block|forbid|bann?|remov)\w*tools?$|^tools?(?:disallowed|denied|denylist|blacklist)$|^(?:deny|denied|denylist|disallow|disallowed|exclude|excluded|forbidden|blocked|blacklist)$/;
+const PLACES: Readonly<Record<string, Place>> = {
+  tools: "allowed",
+  disallowedTools: "denied",
+  permission: "answers",
+  ...Object.fromEntries(vagueKeys.disallowedTools.map((key) => [key, "denied"])),
+};
 
 /** The list that begins with a key; `undefined` if the key belongs to the list before it. */
-function placeOf({ folded, isTop, isTool }: Key): Place | undefined {
-  if (DENYING.test(folded)) return "denied";
-  if (/^permissions?$/.test(folded)) return "answers";
-  if (/tools?$|toolallowlist$|toolwhitelist$/.test(folded)) return "allowed";
-  return isTop && !isTool ? "other" : undefined;
+function placeOf(key: Key | undefined): Place | undefined {
+  if (key === undefined) return undefined;
+  const place = PLACES[restrictedBy(key.name) ?? foldName(key.name)];
+  return place ?? (key.isTop && toolsNamed(key.name).length === 0 ? "other" : undefined);
 }
 
 /** True for a line that makes the agent read-only. */
-function isMode({ folded, value }: Key): boolean {
+function isMode({ name, value }: Key): boolean {
   const word = /^[\s"']*([\w-]+)/.exec(value)?.[1];
   if (word === undefined) return false;
-  if (/^(?:readonly|isreadonly|readonlymode)$/.test(folded)) return !/^(?:false|no|off|n)$/i.test(word);
-  return (
-    /^(?:permissions?mode|permissions?|approvalmode|sandboxmode|sandbox)$/.test(folded) && foldName(word) === "plan"
-  );
+  const meant = restrictedBy(name);
+  if (meant === "readonly") return !/^(?:false|no|off|n)$/i.test(word);
+  return (meant === "permissionMode" || meant === "permission") && foldName(word) === "plan";
 }
 
 /** The entries of a line of a list: without brackets, quotes, the dash before them and the decision after them. */

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Agent } from "../../../src/core/agent/agent.ts";
 import { permit } from "../../../src/core/policy/permit.ts";
 import { dialects } from "../../../src/formats/table.ts";
+import { restrictingKeys } from "../../../src/formats/yaml/restricting-keys.ts";
 
 /** A file of each dialect with one more key. `undefined` means that the dialect refuses unknown keys. */
 const files: Readonly<Record<string, (line: string) => readonly [relative: string, text: string]>> = {
@@ -69,6 +70,22 @@ test.each(cases)("%s: %s removes rights", (dialect, line, gone) => {
   });
   expect(left).toEqual([]);
 });
+
+test.each(Object.entries(restrictingKeys))(
+  "every key that means %s restricts an agent also in broken YAML",
+  (meant, keys) => {
+    const value = meant === "readonly" ? "true" : meant.startsWith("permission") ? "plan" : "Bash";
+    const unrestricted = keys.filter((key) => {
+      const [relative, text] = markdown(`note: a: b\n${key} = ${value}`);
+      const [found] = dialects["claude"]!.read(text, { file: `/w/${relative}`, relative }).agents;
+      const { tools, disallowedTools, permission, spawns } = found!.agent;
+      return ![tools?.length === 1, disallowedTools, permission, spawns, tools?.includes("bash") === false].some(
+        Boolean,
+      );
+    });
+    expect(unrestricted).toEqual([]);
+  },
+);
 
 test("dialects that refuse unknown keys refuse the agent", () => {
   const codex = 'name = "x"\ndescription = "d"\ndeveloper_instructions = "i"\ndisallowed_tools = ["Bash"]\n';
