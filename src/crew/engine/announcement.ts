@@ -1,6 +1,6 @@
 import type { Announcement } from "../../core/task/placement.ts";
 import { overviewOf } from "../../models/registry/overview.ts";
-import { modelsOfTiers } from "../../models/registry/registry.ts";
+import { modelsOfTiers } from "../../models/registry/tier-models.ts";
 import { type CrewSetup, createOutfit } from "../../outfit.ts";
 import { offeredRunners } from "../../runners/offered-runners.ts";
 import { workspaceOf } from "../../runtime/files/workspace-of.ts";
