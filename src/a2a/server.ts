@@ -12,7 +12,7 @@ import { type Card, cardFor } from "./card.ts";
 import { createPush, type Push } from "./push.ts";
 import { loadProtocol, type Protocol } from "./sdk.ts";
 import type { A2aRun } from "./served-run.ts";
-import { createTasks, type Tasks } from "./tasks.ts";
+import { Tasks } from "./tasks.ts";
 
 export type A2aServerOptions = Readonly<{
   /**
@@ -110,7 +110,7 @@ async function parts(
     const task = served.view();
     registered.then(() => push.tell(id, task)).catch(onError);
   };
-  const tasks = createTasks(crew, { agents: new Set(names), onError, heard, ...defined({ run }) });
+  const tasks = new Tasks(crew, { agents: new Set(names), onError, heard, ...defined({ run }) });
   made.tasks = tasks;
   made.push = push;
   return { tasks, push, protocol };

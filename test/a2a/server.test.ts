@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { TaskState } from "@a2a-js/sdk";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { serveA2a } from "../../src/a2a/server.ts";
-import { createTasks, type Tasks } from "../../src/a2a/tasks.ts";
+import { Tasks } from "../../src/a2a/tasks.ts";
 import { type Crew, defineAgent } from "../../src/index.ts";
 import { never } from "../../src/models/scripted/scripted.ts";
 import { deferred } from "../../src/runtime/async/deferred.ts";
@@ -158,14 +158,14 @@ test("a task that is known to have ended is no longer followed, even while its r
   const beside = workerCrew([], { home });
   const who = { caller: "ann", agent: "worker" };
   const options = { agents: new Set(["worker"]), onError: () => {} };
-  const other = createTasks(beside, options);
+  const other = new Tasks(beside, options);
   const follow = (tasks: Tasks, id: string): Promise<string> =>
     tasks.follow(who, id).then(
       () => "followed",
       (error: Error) => error.message,
     );
   const asked: Promise<string>[] = [];
-  const tasks: Tasks = createTasks(crew, {
+  const tasks = new Tasks(crew, {
     ...options,
     heard: ({ run }, { type }) => {
       if (type === "run.ended") asked.push(follow(tasks, run.id), follow(other, run.id));
@@ -437,7 +437,7 @@ describe("access control", () => {
       { text: "never", delayMs: 600_000 },
       { text: "never", delayMs: 600_000 },
     ]);
-    const tasks = createTasks(crew, { agents: new Set(["worker"]), onError: () => {}, mostActive: 1 });
+    const tasks = new Tasks(crew, { agents: new Set(["worker"]), onError: () => {}, mostActive: 1 });
     onTestFinished(() => tasks.close());
     const send = (caller: string) =>
       tasks.send(
