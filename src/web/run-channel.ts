@@ -1,6 +1,6 @@
 import type { KeptEvent } from "../core/run/event.ts";
 import { isEnded, openQuestions, runStatusOf } from "../core/run/run-status.ts";
-import { cutOffAll, emptyState, reduce } from "../core/run/state.ts";
+import { cutOffAll, emptyState, reduce, type State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import type { ShownRun } from "../core/view/run-rows.ts";
 import type { Crew } from "../crew.ts";
@@ -10,16 +10,6 @@ import { atMostEvery } from "../runtime/async/at-most-every.ts";
 import { changeSizes, COMPARE_EVERY_MS } from "../crew/follow-runs.ts";
 import type { LogLine, RunMessage, TaskRow } from "./client/wire.ts";
 import { headOf, logLineOf, taskRowsOf } from "./rows.ts";
-
-/** A run that is shown in at least one browser tab. */
-export type RunChannel = Readonly<{
-  /** The whole run, for a tab that connects or reconnects. `after` is the last event that the tab has received. */
-  snapshot(after: number | undefined): RunMessage;
-  shown(): ShownRun;
-  /** The events so far; `undefined` when there are too many to keep in memory. */
-  events(): readonly KeptEvent[] | undefined;
-  close(): void;
-}>;
 
 /** The shortest time between two updates of the page. */
 const EVERY_MS = 100;
@@ -40,170 +30,213 @@ type Listener = Readonly<{
   deleted(error: CrewError): void;
 }>;
 
-/** Reads a run, then applies each new event to its state and reports the changes. Throws for an unknown run. */
-export async function openRunChannel(crew: Crew, id: string, { changed, deleted }: Listener): Promise<RunChannel> {
-  const over = new AbortController();
-  const state = emptyState(id);
-  const log: LogLine[] = [];
-  const known = new Map<string, string>();
+/** What is known about a run when its channel opens. */
+type Opened = Readonly<{
+  events: readonly KeptEvent[];
+  problems: readonly string[];
+  isOwned: boolean;
+  /** The status of a run without events, which only the store knows. */
+  life: ShownRun["life"] | undefined;
+}>;
+
+/** A run that is shown in at least one browser tab. */
+export class RunChannel {
+  readonly #crew: Crew;
+  readonly #id: string;
+  readonly #listener: Listener;
+  readonly #over = new AbortController();
+  readonly #state: State;
+  readonly #log: LogLine[] = [];
+  /** The rows that the tabs have, as text, and their order. */
+  readonly #known = new Map<string, string>();
+  #order = "";
   /** The number of the last event of each task. */
-  const heard = new Map<string, number>();
-  // A long journal is read only once. The state of a run without events is looked up separately.
-  const records = await crew.kept.records(id).catch(() => ({ events: [], problems: [] }));
-  const first = records.events.length > 0 ? undefined : await crew.kept.look(id);
-  const isDeleted = async (run: KeptRun): Promise<boolean> =>
-    run.problems.length > 0 && !(await crew.runs()).includes(id);
-  const unknown = (): CrewError =>
-    new CrewError("UNKNOWN_RUN", `The run "${id}" does not exist.`, "Choose a run from the list of runs.");
-  if (first && (await isDeleted(first))) throw unknown();
-  const owner = first ? first.owner : await crew.kept.owner(id);
-  const problems = first?.problems ?? records.problems;
-  let order = "";
-  let sent = 0;
-  let timer: NodeJS.Timeout | undefined;
+  readonly #heard = new Map<string, number>();
+  #events: KeptEvent[] | undefined = [];
+  #characters = 0;
+  #shown: ShownRun;
+  /** How many lines of the log the tabs have. */
+  #sent = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #filesChanged = false;
+  readonly #compare: () => void;
 
-  let events: KeptEvent[] | undefined = [];
-  let characters = 0;
-  const take = (event: KeptEvent): void => {
-    reduce(state, event);
-    characters += lengthOf(event);
-    if (characters > MOST_CHARACTERS || log.length >= MOST_EVENTS) events = undefined;
-    events?.push(event);
-    log.push(logLineOf(event));
-    heard.set(event.path, event.seq);
-  };
-  for (const event of records.events) take(event);
-  if (owner === undefined) cutOffAll(state);
-  sent = log.length;
-  const life = first?.life ?? runStatusOf(state, owner !== undefined);
-  const damaged = problems.length > 0 && !isEnded(life);
-  let shown: ShownRun = { id, state, life: damaged ? "damaged" : life, problems, diffs: new Map() };
+  /** Reads a run, then applies each new event to its state and reports the changes. Throws for an unknown run. */
+  static async open(crew: Crew, id: string, listener: Listener): Promise<RunChannel> {
+    // A long journal is read only once. The state of a run without events is looked up separately.
+    const { events, problems } = await crew.kept.records(id).catch(() => ({ events: [], problems: [] }));
+    const first = events.length > 0 ? undefined : await crew.kept.look(id);
+    if (first && (await isDeleted(crew, first))) throw unknownRun(id);
+    const owner = first ? first.owner : await crew.kept.owner(id);
+    const channel = new RunChannel(crew, id, listener, {
+      events,
+      problems: first?.problems ?? problems,
+      isOwned: owner !== undefined,
+      life: first?.life,
+    });
+    void channel.#follow(events.some(({ type }) => type === "files.changed"));
+    void channel.#watchOwner();
+    return channel;
+  }
 
-  const rows = (): readonly TaskRow[] => taskRowsOf(shown, heard);
-  const remember = (all: readonly TaskRow[]): void => {
-    known.clear();
-    for (const row of all) known.set(row.path, JSON.stringify(row));
-    order = all.map(({ path }) => path).join("\n");
-  };
-  remember(rows());
+  private constructor(crew: Crew, id: string, listener: Listener, opened: Opened) {
+    this.#crew = crew;
+    this.#id = id;
+    this.#listener = listener;
+    this.#state = emptyState(id);
+    this.#compare = atMostEvery(COMPARE_EVERY_MS, this.#over.signal, () => this.#compareFiles());
+    for (const event of opened.events) this.#take(event);
+    if (!opened.isOwned) cutOffAll(this.#state);
+    this.#sent = this.#log.length;
+    const { problems, life = runStatusOf(this.#state, opened.isOwned) } = opened;
+    const isDamaged = problems.length > 0 && !isEnded(life);
+    this.#shown = { id, state: this.#state, life: isDamaged ? "damaged" : life, problems, diffs: new Map() };
+    const rows = this.#rows();
+    for (const row of rows) this.#known.set(row.path, JSON.stringify(row));
+    this.#order = orderOf(rows);
+  }
 
-  const tell = (): void => {
-    timer = undefined;
-    if (over.signal.aborted) return;
-    const all = rows();
-    const paths = new Set(all.map(({ path }) => path));
-    const gone = [...known.keys()].filter((path) => !paths.has(path));
-    const tasks = all.filter((row) => {
+  shown(): ShownRun {
+    return this.#shown;
+  }
+
+  /** The events so far; `undefined` when there are too many to keep in memory. */
+  events(): readonly KeptEvent[] | undefined {
+    return this.#events;
+  }
+
+  /** The whole run, for a tab that connects or reconnects. `after` is the last event that the tab has received. */
+  snapshot(after: number | undefined): RunMessage {
+    const tasks = this.#rows();
+    const next = this.#log.slice(0, this.#sent);
+    const has = after !== undefined && after > 0 && next.some(({ seq }) => seq === after);
+    return {
+      full: true,
+      head: headOf(this.#shown),
+      tasks,
+      gone: [],
+      order: tasks.map(({ path }) => path),
+      log: has ? next.filter(({ seq }) => seq > after) : next.slice(-LOG_LINES),
+      continues: has,
+    };
+  }
+
+  close(): void {
+    this.#over.abort();
+    clearTimeout(this.#timer);
+  }
+
+  #rows(): readonly TaskRow[] {
+    return taskRowsOf(this.#shown, this.#heard);
+  }
+
+  #take(event: KeptEvent): void {
+    reduce(this.#state, event);
+    this.#characters += lengthOf(event);
+    if (this.#characters > MOST_CHARACTERS || this.#log.length >= MOST_EVENTS) this.#events = undefined;
+    this.#events?.push(event);
+    this.#log.push(logLineOf(event));
+    this.#heard.set(event.path, event.seq);
+  }
+
+  /** Reports a change soon. */
+  #change(changed?: Partial<ShownRun>): void {
+    if (changed) this.#shown = { ...this.#shown, ...changed };
+    this.#timer ??= setTimeout(() => this.#report(), EVERY_MS);
+  }
+
+  /** Sends what has changed since the last report. */
+  #report(): void {
+    this.#timer = undefined;
+    if (this.#over.signal.aborted) return;
+    const rows = this.#rows();
+    const paths = new Set(rows.map(({ path }) => path));
+    const gone = [...this.#known.keys()].filter((path) => !paths.has(path));
+    const tasks = rows.filter((row) => {
       const text = JSON.stringify(row);
-      if (known.get(row.path) === text) return false;
-      known.set(row.path, text);
+      if (this.#known.get(row.path) === text) return false;
+      this.#known.set(row.path, text);
       return true;
     });
-    for (const path of gone) known.delete(path);
-    const next = all.map(({ path }) => path);
-    const moved = next.join("\n") !== order;
-    order = moved ? next.join("\n") : order;
-    const lines = log.slice(sent);
-    sent = log.length;
-    changed(
-      { full: false, head: headOf(shown), tasks, gone, order: moved ? next : undefined, log: lines, continues: true },
-      state.seq,
-    );
-  };
-  const soon = (): void => {
-    timer ??= setTimeout(tell, EVERY_MS);
-  };
-  let filesChanged = false;
-  const compare = atMostEvery(COMPARE_EVERY_MS, over.signal, async () => {
-    filesChanged = false;
-    const report = await crew.changes(id).catch(() => undefined);
-    if (!report || over.signal.aborted) return;
-    shown = { ...shown, diffs: changeSizes(report.files) };
-    soon();
-  });
-  /** Updates the status of the run: it depends on the journal and on whether a process works on the run. */
-  const settle = async (): Promise<boolean> => {
-    const owned = (await crew.kept.owner(id)) !== undefined;
-    if (!owned) cutOffAll(state);
-    // Without events, only the store knows whether the run is about to start.
-    const life = state.seq === 0 ? (await crew.kept.look(id)).life : runStatusOf(state, owned);
-    if (life !== shown.life && !(shown.life === "damaged" && !isEnded(life))) {
-      shown = { ...shown, life };
-      soon();
-    }
-    const answered = owned || openQuestions(state).length === 0 ? [] : await crew.kept.answered(id);
-    if (answered.length !== (shown.answered?.length ?? 0)) {
-      shown = { ...shown, answered };
-      soon();
-    }
-    return owned;
-  };
-  /** Reads new events, and continues while a process works on the run. */
-  const read = async (): Promise<void> => {
-    for await (const event of crew.kept.events(id, over.signal, state.seq)) {
-      take(event);
-      const life = runStatusOf(state, true);
-      if (life !== shown.life) shown = { ...shown, life };
-      if (event.type === "files.changed") filesChanged = true;
-      if (filesChanged && (event.type === "node.ended" || event.type === "run.ended")) compare();
-      soon();
-    }
-    await settle();
-  };
+    for (const path of gone) this.#known.delete(path);
+    const isMoved = orderOf(rows) !== this.#order;
+    this.#order = orderOf(rows);
+    const log = this.#log.slice(this.#sent);
+    this.#sent = this.#log.length;
+    const order = isMoved ? rows.map(({ path }) => path) : undefined;
+    const head = headOf(this.#shown);
+    this.#listener.changed({ full: false, head, tasks, gone, order, log, continues: true }, this.#state.seq);
+  }
 
-  const follow = async (): Promise<void> => {
-    if (records.events.some(({ type }) => type === "files.changed")) compare();
+  async #compareFiles(): Promise<void> {
+    this.#filesChanged = false;
+    const report = await this.#crew.changes(this.#id).catch(() => undefined);
+    if (!report || this.#over.signal.aborted) return;
+    this.#change({ diffs: changeSizes(report.files) });
+  }
+
+  /** Updates the status of the run: it depends on the journal and on whether a process works on the run. */
+  async #settle(): Promise<boolean> {
+    const { kept } = this.#crew;
+    const isOwned = (await kept.owner(this.#id)) !== undefined;
+    if (!isOwned) cutOffAll(this.#state);
+    // Without events, only the store knows whether the run is about to start.
+    const life = this.#state.seq === 0 ? (await kept.look(this.#id)).life : runStatusOf(this.#state, isOwned);
+    const staysDamaged = this.#shown.life === "damaged" && !isEnded(life);
+    if (life !== this.#shown.life && !staysDamaged) this.#change({ life });
+    const answered = isOwned || openQuestions(this.#state).length === 0 ? [] : await kept.answered(this.#id);
+    if (answered.length !== (this.#shown.answered?.length ?? 0)) this.#change({ answered });
+    return isOwned;
+  }
+
+  /** Reads new events, and continues while a process works on the run. */
+  async #read(): Promise<void> {
+    for await (const event of this.#crew.kept.events(this.#id, this.#over.signal, this.#state.seq)) {
+      this.#take(event);
+      if (event.type === "files.changed") this.#filesChanged = true;
+      if (this.#filesChanged && (event.type === "node.ended" || event.type === "run.ended")) this.#compare();
+      const life = runStatusOf(this.#state, true);
+      this.#change(life === this.#shown.life ? undefined : { life });
+    }
+    await this.#settle();
+  }
+
+  async #follow(hasChangedFiles: boolean): Promise<void> {
+    if (hasChangedFiles) this.#compare();
     let last: number | undefined = -1;
     do {
       try {
-        const owned = await settle();
+        const isOwned = await this.#settle();
         // A journal that no process writes may be long, so it is read again only when its last event has changed.
         const before = last;
-        last = owned ? -1 : (await crew.kept.last(id).catch(() => undefined))?.seq;
-        if (owned || last !== before) await read();
+        last = isOwned ? -1 : (await this.#crew.kept.last(this.#id).catch(() => undefined))?.seq;
+        if (isOwned || last !== before) await this.#read();
       } catch {
         // Fails if the run was deleted or is damaged, or if its journal is not written yet.
-        const run = await crew.kept.look(id).catch(() => undefined);
-        if (over.signal.aborted || !run) continue;
-        if (await isDeleted(run).catch(() => false)) return deleted(unknown());
-        shown = { ...shown, life: run.life, problems: run.problems };
-        soon();
+        const run = await this.#crew.kept.look(this.#id).catch(() => undefined);
+        if (this.#over.signal.aborted || !run) continue;
+        if (await isDeleted(this.#crew, run).catch(() => false)) return this.#listener.deleted(unknownRun(this.#id));
+        this.#change({ life: run.life, problems: run.problems });
       }
-    } while (await pause(LOOK_EVERY_MS, over.signal));
-  };
+    } while (await pause(LOOK_EVERY_MS, this.#over.signal));
+  }
+
   /**
    * Watches for a process that takes over the run while its journal is followed: it may work for long before its first
    * event.
    */
-  const watchOwner = async (): Promise<void> => {
-    while (await pause(LOOK_EVERY_MS, over.signal)) await settle().catch(() => false);
-  };
-  void follow();
-  void watchOwner();
-
-  return {
-    shown: () => shown,
-    events: () => events,
-    snapshot: (after) => {
-      const all = rows();
-      const next = log.slice(0, sent);
-      const has = after !== undefined && after > 0 && next.some(({ seq }) => seq === after);
-      return {
-        full: true,
-        head: headOf(shown),
-        tasks: all,
-        gone: [],
-        order: all.map(({ path }) => path),
-        log: has ? next.filter(({ seq }) => seq > after) : next.slice(-LOG_LINES),
-        continues: has,
-      };
-    },
-    close: () => {
-      over.abort();
-      clearTimeout(timer);
-    },
-  };
+  async #watchOwner(): Promise<void> {
+    while (await pause(LOOK_EVERY_MS, this.#over.signal)) await this.#settle().catch(() => false);
+  }
 }
+
+const orderOf = (rows: readonly TaskRow[]): string => rows.map(({ path }) => path).join("\n");
+
+const unknownRun = (id: string): CrewError =>
+  new CrewError("UNKNOWN_RUN", `The run "${id}" does not exist.`, "Choose a run from the list of runs.");
+
+const isDeleted = async (crew: Crew, run: KeptRun): Promise<boolean> =>
+  run.problems.length > 0 && !(await crew.runs()).includes(run.id);
 
 /** The approximate size of an event in memory, in characters. */
 function lengthOf(event: KeptEvent): number {
