@@ -14,7 +14,7 @@ import { editorServers } from "./editor-servers.ts";
 import { type PastMessage, pastMessages } from "./past-messages.ts";
 import { promptText } from "./prompt-text.ts";
 import { type EditorClient, type EditorServer, loadAcpSdk } from "./sdk.ts";
-import { createEditorSession, type EditorSession } from "./session.ts";
+import { EditorSession } from "./session.ts";
 import { modesFrom } from "./session-modes.ts";
 
 /** The parameters of a new conversation in an editor. */
@@ -81,7 +81,7 @@ export async function serveAcp({ input, output, mode, open, signal, onError }: A
     };
     // opens the conversation now, so that problems with the folder or the settings are reported at once
     await talk(mode);
-    const session = createEditorSession({ id, editor, mode, talk, onError });
+    const session = new EditorSession({ id, editor, mode, talk, onError });
     sessions.set(id, session);
     return session;
   };

@@ -5,7 +5,7 @@ import { MAX_REQUEST_BYTES, openServer } from "../runtime/network/loopback-serve
 import type { DelegationTools } from "./delegated.ts";
 import { createHttpSessions } from "./http-sessions.ts";
 import { offersWith } from "./offers.ts";
-import { createServerContext, type ServerContextOptions } from "./server-context.ts";
+import { ServerContext, type ServerContextOptions } from "./server-context.ts";
 import { loadSdk } from "./sdk.ts";
 import { createServer } from "./server.ts";
 
@@ -37,7 +37,7 @@ export async function serveHttp(
   { token, host = "127.0.0.1", port = 0, delegation, full = false, readOnly = false, onError, ...rules }: HttpOptions,
 ): Promise<HttpServing> {
   const [sdk, { toNodeHandler }] = await Promise.all([loadSdk(), loadNode()]);
-  const office = createServerContext(crew, rules);
+  const office = new ServerContext(crew, rules);
   const serving = { sdk, office, offers: () => offersWith({ delegation, full, readOnly }), onError };
   const handler = sdk.createMcpHandler(({ era }) => createServer(serving, era), {
     onerror: onError,

@@ -31,8 +31,8 @@ const TEXT_TYPE = "text/markdown";
 const MOST_RUNS = 100;
 
 /** The runs that a client may see, newest first, and the outputs of their tasks. */
-async function listResources({ list }: Pick<ServerContext, "list">): Promise<readonly ListedResource[]> {
-  const runs = (await list()).slice(0, MOST_RUNS);
+async function listResources(context: Pick<ServerContext, "list">): Promise<readonly ListedResource[]> {
+  const runs = (await context.list()).slice(0, MOST_RUNS);
   const index: ListedResource = {
     uri: ROOT,
     name: "runs",
@@ -83,13 +83,14 @@ type ReadResource = Readonly<{ uri: string; mimeType: string; text: string }>;
 /** The content of a URI; `undefined` when it does not exist or this client may not see it. */
 async function readResource(
   uri: string,
-  { list, look }: Pick<ServerContext, "list" | "look">,
+  context: Pick<ServerContext, "list" | "look">,
 ): Promise<ReadResource | undefined> {
-  if (uri === ROOT) return { uri, mimeType: JSON_TYPE, text: JSON.stringify((await list()).map(inList), null, 2) };
+  if (uri === ROOT)
+    return { uri, mimeType: JSON_TYPE, text: JSON.stringify((await context.list()).map(inList), null, 2) };
   const match = /^subcrew:\/\/runs\/([^/]+)(?:\/(output)|\/tasks\/(.+))?$/.exec(uri);
   const [word, path] = [decoded(match?.[1]), decoded(match?.[3])];
   if (word === undefined) return undefined;
-  const view = await look(word).catch((error: unknown) => {
+  const view = await context.look(word).catch((error: unknown) => {
     if (isCrewError(error)) return undefined;
     throw error;
   });

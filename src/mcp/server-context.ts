@@ -4,7 +4,7 @@ import { answerKind } from "../core/plan/answer-kind.ts";
 import type { Answer } from "../core/plan/gate.ts";
 import type { Body, Plan } from "../core/plan/plan.ts";
 import { isEnded, type RunStatus, openQuestions, type Question } from "../core/run/run-status.ts";
-import type { RunCommand } from "../core/run/run-command.ts";
+import type { Receipt } from "../core/run/run-command.ts";
 import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
@@ -12,6 +12,7 @@ import type { Crew } from "../crew.ts";
 import { clientPlanRefusal } from "../runtime/access/client-plan.ts";
 import { folderProblem } from "../runtime/access/folder-problem.ts";
 import { cancelRun } from "../runtime/background/cancel-run.ts";
+import type { KeptRun } from "../runtime/background/stored-runs.ts";
 import type { DelegatedCall } from "./delegated.ts";
 import { doingOf } from "../sinks/status-text.ts";
 import { createServedRuns, type McpRun, type ServedRuns, type WaitedRun } from "./runs.ts";
@@ -32,28 +33,6 @@ export type ServerContextOptions = Readonly<{
   attended?: boolean;
 }>;
 
-/** The state that all tools and clients of a server share. */
-export type ServerContext = Readonly<{
-  crew: Crew;
-  runs: ServedRuns;
-  /** Running tool calls that start runs by themselves. */
-  delegations: Map<string, DelegatedCall>;
-  /** Starts a run in the owner's workspace. Another folder is refused. */
-  start(plan: Plan): Promise<McpRun>;
-  look(word: string): Promise<RunView>;
-  list(): Promise<readonly RunView[]>;
-  /**
-   * The MCP task of a run, whichever process works on it. Throws `UNKNOWN_RUN` for a run that the client may not see.
-   */
-  task(id: string): Promise<McpTask>;
-  tasks(): Promise<readonly TaskFacts[]>;
-  /** Waits for the end of a run, at most for the given time. */
-  wait(word: string, ms: number, signal: AbortSignal): Promise<RunView>;
-  answer(word: string, said: GivenAnswer): Promise<Readonly<{ path: string; done: boolean; text: string }>>;
-  cancel(word: string, reason: string): Promise<RunView>;
-  outputFile: OutputFile;
-}>;
-
 /** A run as an MCP task. */
 export type McpTask = Pick<WaitedRun, "questions" | "putOff" | "answer"> &
   Readonly<{
@@ -67,33 +46,49 @@ export type McpTask = Pick<WaitedRun, "questions" | "putOff" | "answer"> &
 
 export type GivenAnswer = Readonly<{ path?: string | undefined; answer: Answer }>;
 
-export function createServerContext(
-  crew: Crew,
-  { allRuns = false, answersCalls = false, attended = true }: ServerContextOptions = {},
-): ServerContext {
-  const runs = createServedRuns(crew, { attended });
-  /** True for a run that this process no longer works on; another process may have resumed it. */
-  const isElsewhere = async (own: McpRun): Promise<boolean> =>
-    own.isOver() && own.run.state.seq > 0 && (await crew.kept.look(own.id)).state.seq > 0;
-  /** A run of this server, or the id of another run that the owner shares. */
-  const find = async (word: string): Promise<McpRun | string> => {
-    const own = runs.find(word);
-    if (own) return (await isElsewhere(own)) ? own.id : own;
-    if (allRuns) return crew.findRun(word);
-    throw unknownRun(word);
-  };
-  const look = async (word: string): Promise<RunView> => {
-    const { state, life, answered } = await stateOf(crew, await find(word));
+/** The state that all tools and clients of a server share. */
+export class ServerContext {
+  readonly crew: Crew;
+  readonly runs: ServedRuns;
+  /** Running tool calls that start runs by themselves. */
+  readonly delegations = new Map<string, DelegatedCall>();
+  readonly #allRuns: boolean;
+  readonly #answersCalls: boolean;
+
+  constructor(crew: Crew, { allRuns = false, answersCalls = false, attended = true }: ServerContextOptions = {}) {
+    this.crew = crew;
+    this.runs = createServedRuns(crew, { attended });
+    this.#allRuns = allRuns;
+    this.#answersCalls = answersCalls;
+  }
+
+  readonly outputFile: OutputFile = (run, path) => this.crew.kept.file(run, path);
+
+  /** Starts a run in the owner's workspace. Another folder is refused. */
+  async start(plan: Plan): Promise<McpRun> {
+    const refusal = clientPlanRefusal(plan, this.crew.cwd);
+    if (refusal) throw new CrewError("BAD_INPUT", refusal.message, refusal.hint);
+    await checkFolders(plan, this.crew.cwd);
+    return this.runs.start(plan);
+  }
+
+  async look(word: string): Promise<RunView> {
+    const { state, life, answered } = await this.#stateOf(await this.#find(word));
     return viewOf(state, life, Date.now(), answered);
-  };
-  const tell = (id: string, command: RunCommand): ReturnType<Crew["kept"]["tell"]> =>
-    crew.kept.tell(id, command, { waitMs: TELL_MS, signal: NEVER });
-  const cancelStored = (id: string, reason: string): Promise<unknown> =>
-    cancelRun(crew, { id, reason, signal: AbortSignal.timeout(CANCEL_MS) });
-  const task = async (id: string): Promise<McpTask> => {
-    const found = await find(id);
+  }
+
+  async list(): Promise<readonly RunView[]> {
+    const others = (await this.#others()).map(({ state, life, answered }) => viewOf(state, life, Date.now(), answered));
+    return [...(await Promise.all(this.runs.all().map(({ id }) => this.look(id)))), ...others];
+  }
+
+  /**
+   * The MCP task of a run, whichever process works on it. Throws `UNKNOWN_RUN` for a run that the client may not see.
+   */
+  async task(id: string): Promise<McpTask> {
+    const found = await this.#find(id);
     if ((typeof found === "string" ? found : found.id) !== id) throw unknownRun(id); // the word is a name or the beginning of an id, not the full id
-    const { state, life, answered } = await stateOf(crew, found);
+    const { state, life, answered } = await this.#stateOf(found);
     const view = viewOf(state, life, Date.now(), answered);
     if (typeof found !== "string")
       return {
@@ -105,102 +100,101 @@ export function createServerContext(
         cancel: async (reason) => found.cancel(reason),
         ended: async () => void (await found.over.catch(() => {})),
       };
-    const changedAt = (await crew.kept.last(id))?.at ?? state.startedAt;
+    const { kept } = this.crew;
+    const changedAt = (await kept.last(id))?.at ?? state.startedAt;
     return {
       facts: { id, life: readable(life), startedAt: state.startedAt, changedAt, doing: doingOf(state) },
       view,
       questions: () => openQuestions(state),
       putOff: new Set(),
-      answer: async ({ path, question, call }, answer) =>
-        (await tell(id, { do: "answer", path, answer, question, ...defined({ call }) }))?.done ?? false,
-      cancel: async (reason) => void (await cancelStored(id, reason)),
-      ended: async (signal) => void (await crew.kept.ended(id, signal)),
+      answer: async (question, answer) => (await this.#sendAnswer(id, question, answer))?.done ?? false,
+      cancel: async (reason) => void (await this.#cancelStored(id, reason)),
+      ended: async (signal) => void (await kept.ended(id, signal)),
     };
-  };
-  return {
-    crew,
-    runs,
-    task,
-    outputFile: (run, path) => crew.kept.file(run, path),
-    tasks: async () => {
-      const own = runs.all();
-      const others = allRuns ? await crew.kept.list({ all: true }) : [];
-      return [
-        ...(await Promise.all(own.map(async (each) => (await task(each.id)).facts))),
-        ...others
-          .filter(({ id }) => !own.some((each) => each.id === id))
-          .map(({ id, state, life }) => {
-            const { startedAt, endedAt = startedAt } = state;
-            return { id, life: readable(life), startedAt, changedAt: endedAt, doing: doingOf(state) };
-          }),
-      ];
-    },
-    delegations: new Map(),
-    start: async (plan) => {
-      const refusal = clientPlanRefusal(plan, crew.cwd);
-      if (refusal) throw new CrewError("BAD_INPUT", refusal.message, refusal.hint);
-      await checkFolders(plan, crew.cwd);
-      return runs.start(plan);
-    },
-    look,
-    list: async () => {
-      const own = runs.all();
-      const others = allRuns ? await crew.kept.list({ all: true }) : [];
-      return [
-        ...(await Promise.all(own.map((each) => look(each.id)))),
-        ...others
-          .filter(({ id }) => !own.some((each) => each.id === id))
-          .map(({ state, life, answered }) => viewOf(state, life, Date.now(), answered)),
-      ];
-    },
-    wait: async (word, ms, signal) => {
-      const found = await find(word);
-      if (ms > 0) await ended(crew, found, AbortSignal.any([signal, timeoutSignal(ms)]));
-      return look(typeof found === "string" ? found : found.id);
-    },
-    answer: async (word, { path, answer }) => {
-      const found = await find(word);
-      const { state } = await stateOf(crew, found);
-      const question = theQuestion(state, path);
-      if (answerKind(question) === "permission" && !answersCalls)
-        throw new CrewError(
-          "UNKNOWN_GATE",
-          `"${state.run}/${question.path}" asks for a permission, which only a person can give.`,
-          "Ask the user to answer the question with `subcrew inbox`.",
-        );
-      if (typeof found !== "string") {
-        const done = await found.answer(question, answer);
-        return {
-          path: question.path,
-          done,
-          text: done ? "The answer was accepted." : "The question was already answered.",
-        };
-      }
-      const { path: at, question: asked, call } = question;
-      const command = {
-        do: "answer" as const,
-        path: at,
-        answer,
-        question: asked,
-        ...defined({ call }),
-      };
-      const receipt = await tell(found, command);
-      return {
-        path: at,
-        done: receipt?.done ?? false,
-        text: receipt?.text ?? "The answer is saved until the run is resumed.",
-      };
-    },
-    cancel: async (word, reason) => {
-      const found = await find(word);
-      if (typeof found === "string") await cancelStored(found, reason);
-      else {
-        found.cancel(reason);
-        await found.over.catch(() => {});
-      }
-      return look(typeof found === "string" ? found : found.id);
-    },
-  };
+  }
+
+  async tasks(): Promise<readonly TaskFacts[]> {
+    const others = (await this.#others()).map(({ id, state, life }) => {
+      const { startedAt, endedAt = startedAt } = state;
+      return { id, life: readable(life), startedAt, changedAt: endedAt, doing: doingOf(state) };
+    });
+    return [...(await Promise.all(this.runs.all().map(async ({ id }) => (await this.task(id)).facts))), ...others];
+  }
+
+  /** Waits for the end of a run, at most for the given time. */
+  async wait(word: string, ms: number, signal: AbortSignal): Promise<RunView> {
+    const found = await this.#find(word);
+    if (ms > 0) await ended(this.crew, found, AbortSignal.any([signal, timeoutSignal(ms)]));
+    return this.look(typeof found === "string" ? found : found.id);
+  }
+
+  async answer(
+    word: string,
+    { path, answer }: GivenAnswer,
+  ): Promise<Readonly<{ path: string; done: boolean; text: string }>> {
+    const found = await this.#find(word);
+    const { state } = await this.#stateOf(found);
+    const question = theQuestion(state, path);
+    if (answerKind(question) === "permission" && !this.#answersCalls)
+      throw new CrewError(
+        "UNKNOWN_GATE",
+        `"${state.run}/${question.path}" asks for a permission, which only a person can give.`,
+        "Ask the user to answer the question with `subcrew inbox`.",
+      );
+    if (typeof found !== "string") {
+      const done = await found.answer(question, answer);
+      const text = done ? "The answer was accepted." : "The question was already answered.";
+      return { path: question.path, done, text };
+    }
+    const receipt = await this.#sendAnswer(found, question, answer);
+    const text = receipt?.text ?? "The answer is saved until the run is resumed.";
+    return { path: question.path, done: receipt?.done ?? false, text };
+  }
+
+  async cancel(word: string, reason: string): Promise<RunView> {
+    const found = await this.#find(word);
+    if (typeof found === "string") await this.#cancelStored(found, reason);
+    else {
+      found.cancel(reason);
+      await found.over.catch(() => {});
+    }
+    return this.look(typeof found === "string" ? found : found.id);
+  }
+
+  /** A run of this server, or the id of another run that the owner shares. */
+  async #find(word: string): Promise<McpRun | string> {
+    const own = this.runs.find(word);
+    if (own) return (await this.#isElsewhere(own)) ? own.id : own;
+    if (this.#allRuns) return this.crew.findRun(word);
+    throw unknownRun(word);
+  }
+
+  /** True for a run that this process no longer works on; another process may have resumed it. */
+  async #isElsewhere(own: McpRun): Promise<boolean> {
+    return own.isOver() && own.run.state.seq > 0 && (await this.crew.kept.look(own.id)).state.seq > 0;
+  }
+
+  async #stateOf(
+    found: McpRun | string,
+  ): Promise<Readonly<{ state: State; life: RunStatus | "damaged"; answered?: readonly string[] }>> {
+    return typeof found === "string" ? this.crew.kept.look(found) : { state: found.run.state, life: found.life() };
+  }
+
+  /** The runs that other processes started, if the owner shares them. */
+  async #others(): Promise<readonly KeptRun[]> {
+    const own = new Set(this.runs.all().map(({ id }) => id));
+    const all = this.#allRuns ? await this.crew.kept.list({ all: true }) : [];
+    return all.filter(({ id }) => !own.has(id));
+  }
+
+  #sendAnswer(id: string, { path, question, call }: Question, answer: Answer): Promise<Receipt | undefined> {
+    const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
+    return this.crew.kept.tell(id, command, { waitMs: TELL_MS, signal: NEVER });
+  }
+
+  #cancelStored(id: string, reason: string): Promise<unknown> {
+    return cancelRun(this.crew, { id, reason, signal: AbortSignal.timeout(CANCEL_MS) });
+  }
 }
 
 const unknownRun = (word: string): CrewError =>
@@ -227,13 +221,6 @@ const TELL_MS = 5_000;
 /** The time limit for a run of another process to end. */
 const CANCEL_MS = 15_000;
 const NEVER = new AbortController().signal;
-
-async function stateOf(
-  crew: Crew,
-  found: McpRun | string,
-): Promise<Readonly<{ state: State; life: RunStatus | "damaged"; answered?: readonly string[] }>> {
-  return typeof found === "string" ? crew.kept.look(found) : { state: found.run.state, life: found.life() };
-}
 
 async function ended(crew: Crew, found: McpRun | string, signal: AbortSignal): Promise<void> {
   if (typeof found === "string") return void (await crew.kept.ended(found, signal).catch(() => {}));

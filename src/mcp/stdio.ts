@@ -3,7 +3,7 @@ import type { Crew } from "../crew.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { messageLines, MOST_MESSAGE_BYTES } from "../runtime/channel/message-lines.ts";
 import { offersWith } from "./offers.ts";
-import { createServerContext, type ServerContextOptions } from "./server-context.ts";
+import { ServerContext, type ServerContextOptions } from "./server-context.ts";
 import { loadSdk } from "./sdk.ts";
 import { createServer } from "./server.ts";
 import { outlasting } from "./start/outlasting.ts";
@@ -32,7 +32,7 @@ export async function serveStdio(
   { input, output, delegation, full = false, readOnly = false, signal, onError, ...rules }: StdioOptions,
 ): Promise<void> {
   const sdk = await loadSdk();
-  const office = createServerContext(crew, rules);
+  const office = new ServerContext(crew, rules);
   const serving = { sdk, office, offers: () => offersWith({ delegation, full, readOnly }), onError };
   const lasting = outlasting(messageLines(input, (line) => output.write(line)));
   const transport = new sdk.StdioServerTransport(lasting, output, { maxBufferSize: MOST_MESSAGE_BYTES });
