@@ -10,6 +10,7 @@ const execution = [
 ];
 const turns = ["loop", "results", "events", "schemas", "limits"].map((name) => `test/runtime/loop/${name}.test.ts`);
 const rights = ["modes", "bounds", "calls", "delegation-rights"].map((name) => `test/runtime/access/${name}.test.ts`);
+const calls = [["src/runtime/loop/call-tool.test.ts"], ["test/conformance/permissions.test.ts", ...rights, ...turns]];
 const judged = ["permissions", "shell-policy"].map((name) => `test/conformance/${name}.test.ts`);
 const assigned = [
   "test/runtime/task/prompts.test.ts",
@@ -61,10 +62,11 @@ export const suites = {
     ["src/runtime/loop", ...turns],
     ["test/runtime/resume"],
   ],
-  "src/runtime/loop/call-tool.ts": [
-    ["src/runtime/loop/call-tool.test.ts"],
-    ["test/conformance/permissions.test.ts", ...rights, ...turns],
-  ],
+  "src/runtime/loop/call-tool.ts": calls,
+  "src/runtime/loop/known-call.ts": calls,
+  "src/runtime/loop/run-tool.ts": calls,
+  "src/runtime/loop/tool-result.ts": calls,
+  "src/runtime/loop/tool-services.ts": calls,
   "src/core/policy/permit.ts": [["src/core/policy"], [...rights, "src/runtime/task/assign-tools.test.ts"]],
   "src/core/policy/judge.ts": [["src/core/policy"], rights],
   "src/core/policy/judge-call.ts": [["src/core/policy", ...judged], rights],

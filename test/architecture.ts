@@ -264,7 +264,7 @@ export const jsonParsers: Readonly<Record<string, string>> = {
   "src/core/config/use.ts": "a copy of a value that was checked",
   "src/runtime/cassette/tape.ts": "a copy of a value that was checked",
   "src/runtime/channel/message-lines.ts": "asks isDeeplyNested, and needs the id of what it refuses",
-  "src/runtime/loop/call-tool.ts": "a copy of a value that was checked",
+  "src/runtime/loop/tool-result.ts": "a copy of a value that was checked",
   "src/runtime/resume/recorded-agent.ts": "a copy of a value that was checked",
   "src/a2a/sdk.ts": "asks isDeeplyNested, and needs the id of what it refuses",
   "src/engines/server/embedded.ts": "files of an installed package",

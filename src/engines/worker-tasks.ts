@@ -1,5 +1,6 @@
 import type { Outcome } from "../core/outcome/outcome.ts";
 import type { PerformContext } from "../core/task/engine.ts";
+import { taskContext } from "../core/task/task-context.ts";
 import type { Job } from "../core/task/job.ts";
 import type { Announcement } from "../core/task/placement.ts";
 import { serveParent } from "../runtime/channel/child-side.ts";
@@ -111,6 +112,16 @@ export class WorkerTasks {
     }
   }
 
+  /**
+   * Gives a task of a draining worker back to its run before its next model turn. At this point nothing has to be
+   * repeated.
+   */
+  async #leave(handBack: () => Promise<void>): Promise<void> {
+    if (!this.draining.aborted) return;
+    await handBack();
+    await new Promise(() => {}); // this worker gave the task back, so the task must not continue in this process
+  }
+
   async #workOn(at: CallEpoch, slot: TaskSlot): Promise<boolean> {
     const { connection, announcement, perform } = this.#parts;
     const { database, presence } = connection;
@@ -134,7 +145,7 @@ export class WorkerTasks {
     channel.deliver({ type: "job", job: taken.job });
     await serveParent(
       channel,
-      (job, context) => perform(job, betweenTurns(slot.around(context), this.draining, handBack)),
+      (job, context) => perform(job, taskContext(context, { slot, beforeTurn: () => this.#leave(handBack) })),
       stop.signal,
     );
     this.#handBack.delete(keyOf(at));
@@ -217,23 +228,4 @@ class Offers {
     this.#accept = undefined;
     return next;
   }
-}
-
-/**
- * Gives a task of a draining worker back to its run when the task reserves the cost of its next model turn. At this
- * point nothing has to be repeated.
- */
-function betweenTurns(context: PerformContext, draining: AbortSignal, handBack: () => Promise<void>): PerformContext {
-  const { reserve } = context.budget;
-  return {
-    ...context,
-    budget: {
-      ...context.budget,
-      reserve: async (...asked) => {
-        if (!draining.aborted) return reserve(...asked);
-        await handBack();
-        return new Promise(() => {}); // this worker gave the task back, so the task must not continue in this process
-      },
-    },
-  };
 }

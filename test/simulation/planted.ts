@@ -46,8 +46,8 @@ export const defects: readonly Defect[] = [
   },
   {
     name: "leaked child",
-    file: "runtime/loop/call-tool.ts",
-    good: "const { controller, release } = following(context.signal);",
+    file: "runtime/loop/run-tool.ts",
+    good: "const { controller, release } = following(signal);",
     bad: "const { controller, release } = following();",
   },
   {

@@ -5,6 +5,7 @@ import { noHistory } from "../../core/run/history.ts";
 import { nowhere } from "../../core/schedule/fill-references.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { Engine, Perform } from "../../core/task/engine.ts";
+import { taskContext } from "../../core/task/task-context.ts";
 import { defined } from "../../core/text/defined.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { settleOnAbort } from "../../runtime/async/settle-on-abort.ts";
@@ -36,7 +37,8 @@ export function executeAlone(
 ): Promise<PlanOutcome> {
   const { perform, signal, concurrency, context = "", emit = () => {}, answer } = alone;
   const engine: Engine = {
-    perform: (call, context) => settleOnAbort(call, context, (inner) => perform(call, inner)),
+    perform: (call, context) =>
+      settleOnAbort(call, context.signal, ({ isOver }) => perform(call, taskContext(context, { isOver }))),
     sleep: async (_key, ms, stop) => {
       await pause(ms, stop);
     },

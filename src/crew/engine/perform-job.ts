@@ -4,6 +4,7 @@ import { emptyCatalog } from "../../core/delegation/catalog.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { attemptPath } from "../../core/plan/isolation.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
+import { taskContext } from "../../core/task/task-context.ts";
 import type { Job } from "../../core/task/job.ts";
 import { defined } from "../../core/text/defined.ts";
 import { builtinRunner, remoteAgents } from "../../defaults.ts";
@@ -37,7 +38,7 @@ export async function performJob(
     return failed("DENIED", `This worker does not have the worktree ${call.worktree.top}.`);
   const lingering = createPendingCleanup();
   const past = await given.past();
-  const context: PerformContext = { ...given, past: () => Promise.resolve(past) };
+  const context = taskContext(given, { past: () => Promise.resolve(past) });
   if (prices) await outfit.models.loadPrices();
   const { workspace, providers } = job;
   const runner = builtinRunner({

@@ -1,13 +1,13 @@
-import type { PerformContext } from "../../core/task/engine.ts";
+import type { ContextParts } from "../../core/task/task-context.ts";
 import type { Release, Slots } from "../../runtime/async/slots.ts";
 
 /** The slot of a task on its worker. It is free while subagents of the task work. */
-export type TaskSlot = Readonly<{
-  /** Waits for the first slot; false: the signal aborted first. */
-  begin(signal: AbortSignal): Promise<boolean>;
-  around(context: PerformContext): PerformContext;
-  end(): void;
-}>;
+export type TaskSlot = NonNullable<ContextParts["slot"]> &
+  Readonly<{
+    /** Waits for the first slot; false: the signal aborted first. */
+    begin(signal: AbortSignal): Promise<boolean>;
+    end(): void;
+  }>;
 
 /** `waits` is called when the task starts to wait for subagents, and when it no longer does. */
 export function createTaskSlot(slots: Slots, waits: (isWaiting: boolean) => void): TaskSlot {
@@ -50,24 +50,8 @@ export function createTaskSlot(slots: Slots, waits: (isWaiting: boolean) => void
       held = await slots.take(signal);
       return held !== undefined;
     },
-    around: (context) => {
-      const { background } = context;
-      return {
-        ...context,
-        delegate: (...asked) => whileHelped(() => context.delegate(...asked)),
-        ...(background && {
-          background: {
-            ...background,
-            start: async (...asked) => {
-              const started = await background.start(...asked);
-              if ("key" in started && started.run === undefined)
-                whileHelped(() => background.ended(started.key, over.signal)).catch(() => {}); // the task itself gets the error
-              return started;
-            },
-          },
-        }),
-      };
-    },
+    whileHelped,
+    over: over.signal,
     end: () => {
       if (helpers > 0) waits(false);
       over.abort();

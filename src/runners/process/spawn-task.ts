@@ -4,6 +4,7 @@ import { addCost, addUsage, noCost, noUsage } from "../../core/outcome/usage.ts"
 import { permit } from "../../core/policy/permit.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
+import { taskContext } from "../../core/task/task-context.ts";
 import { type JobSettings, jobOf } from "../../core/task/job.ts";
 import type { Assignment, Runner } from "../../core/task/runner.ts";
 import { reasonOf } from "../../runtime/async/cancel.ts";
@@ -208,20 +209,9 @@ function createTally({ model }: Assignment, context: PerformContext, past: reado
   };
   past.forEach(note);
   const { standing, waited } = createStopwatch();
-  const { parks } = context;
   return {
     waited,
-    context: {
-      ...context,
-      delegate: (...asked) => standing(() => context.delegate(...asked)),
-      ask: (...asked) => standing(() => context.ask(...asked)),
-      mail: (wait) => (wait ? standing(() => context.mail(wait)) : context.mail()),
-      ...(parks && { parks: { ...parks, park: (...asked) => standing(() => parks.park(...asked)) } }),
-      emit: (fact) => {
-        note(fact);
-        context.emit(fact);
-      },
-    },
+    context: taskContext(context, { standing, seen: note }),
     text: () => text,
     spent: () => ({ usage, cost, model: answering, tools: { ...tools } }),
   };

@@ -21,6 +21,8 @@ export type ApprovedCall =
 type Asking = Readonly<{
   assignment: Assignment;
   context: PerformContext;
+  /** Aborts when the call is stopped; by default the signal of the task. */
+  signal?: AbortSignal;
   /** The change that the call would make now, for the question. */
   diff?(): Promise<string | undefined>;
 }>;
@@ -41,7 +43,7 @@ export async function approve(
   tool: Tool,
   input: unknown,
   call: string,
-  { assignment, context, diff }: Asking,
+  { assignment, context, signal = context.signal, diff }: Asking,
 ): Promise<ApprovedCall> {
   const { access, agent } = assignment;
   const located = await locateAll(tool, input, assignment);
@@ -84,7 +86,7 @@ export async function approve(
     call,
     ...(offersNetwork && { offersNetwork }),
     ...defined({ inPerson: verdict.inPerson }),
-    signal: context.signal,
+    signal,
   });
   if (answer === undefined) return { ...refuse(", and nobody answered"), unasked: true };
   if (!answer.approve) {

@@ -1,20 +1,20 @@
 import type { Outcome } from "../../core/outcome/outcome.ts";
 import { crashed, type RunPlace } from "../../core/task/crash.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
 import { reasonOf } from "./cancel.ts";
 import { onAbort } from "./on-abort.ts";
 
+/** The end of a task: whether it is over, after which its events are dropped, and its result so far. */
+export type TaskEnd = Readonly<{ isOver(): boolean; note(outcome: Outcome): void }>;
+
 /**
  * Resolves as soon as the signal aborts. A cancelled task ends at once, even if its tools are still busy, so that a
- * race does not wait for its losers. Nothing that the task emits afterwards is used. Partial results that it noted
- * before are kept.
+ * race does not wait for its losers. Partial results that it noted before are kept.
  */
 export function settleOnAbort(
   place: RunPlace,
-  context: PerformContext,
-  work: (context: PerformContext, note: (outcome: Outcome) => void) => Promise<Outcome>,
+  signal: AbortSignal,
+  work: (end: TaskEnd) => Promise<Outcome>,
 ): Promise<Outcome> {
-  const { signal } = context;
   return new Promise((resolve) => {
     let over = false;
     let noted: Outcome | undefined;
@@ -31,15 +31,10 @@ export function settleOnAbort(
     let release: (() => void) | undefined;
     if (signal.aborted) giveUp();
     else release = onAbort(signal, giveUp);
-    const heard =
-      <A extends unknown[]>(say: (...args: A) => void) =>
-      (...args: A): void => {
-        if (!over) say(...args);
-      };
     const note = (outcome: Outcome): void => {
       noted = outcome;
     };
-    work({ ...context, emit: heard(context.emit), live: heard(context.live) }, note).then(
+    work({ isOver: () => over, note }).then(
       // If the noted answer failed its check only because of the abort, the answer is kept and the abort is the reason.
       (outcome) =>
         settle(

@@ -7,7 +7,8 @@ import type { ToolAnswer } from "../../core/model/model.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { defineTool } from "../../core/task/tool.ts";
 import { type Script, type ScriptedModel, scripted } from "../../models/scripted/scripted.ts";
-import { type Conversation, openConversation, type TurnReply } from "./conversation.ts";
+import { Conversation } from "./conversation.ts";
+import type { TurnReply } from "./tool-calls.ts";
 
 const signal = new AbortController().signal;
 const look = (...ats: readonly string[]): Script => ({ calls: ats.map((at) => ({ name: "look", input: { at } })) });
@@ -35,7 +36,7 @@ async function open(
   });
   const { context, facts } = contextOf(more);
   const assignment = await assignmentOf({ tools: [tool], models: { m: model }, agent });
-  return { talk: openConversation(assignment, context, await context.past()), model, facts, ran };
+  return { talk: new Conversation(assignment, context, await context.past()), model, facts, ran };
 }
 
 /** Takes one turn and answers its tool calls. */

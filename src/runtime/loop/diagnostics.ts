@@ -18,7 +18,7 @@ const MOST = { bytes: 4_000, lines: 80 };
 export async function diagnosticsAfter(
   changed: Tool,
   call: string,
-  { assignment, context }: { assignment: Assignment; context: PerformContext },
+  { assignment, context, signal }: { assignment: Assignment; context: PerformContext; signal: AbortSignal },
 ): Promise<string> {
   const { access, diagnostics, rights, tools } = assignment;
   const bash = tools.get("bash");
@@ -27,10 +27,10 @@ export async function diagnosticsAfter(
   const commands = await access?.commands?.();
   if (!access || !commands) return "";
   await access.agree([exactRule(bash.name, command)]);
-  const approved = await approve(bash, { command }, call, { assignment, context });
+  const approved = await approve(bash, { command }, call, { assignment, context, signal });
   const title = `Diagnostics of \`${command}\``;
   if (!("judged" in approved)) return `\n\n${title}: not run. ${"text" in approved ? approved.text : approved.problem}`;
-  const { ended, code, text } = await commands.run(command, { timeoutMs, signal: context.signal, report: () => {} });
+  const { ended, code, text } = await commands.run(command, { timeoutMs, signal, report: () => {} });
   const said = cutTail(text.trim(), MOST).text;
   if (ended === "exited" && code === 0) return `\n\n${title}: no problems.`;
   const how = ended === "exited" ? `exit code ${code}` : ended;

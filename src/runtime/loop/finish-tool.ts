@@ -1,5 +1,6 @@
-import type { ToolSpec } from "../../core/model/model.ts";
+import type { ToolAnswer, ToolCall, ToolSpec } from "../../core/model/model.ts";
 import { FINISH_TOOL } from "../../core/policy/permit.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { modelSchemaOf } from "../../core/schema/model-schema.ts";
 import { fieldsOf, parsedObject, readings } from "../../core/schema/read-slips.ts";
@@ -186,3 +187,44 @@ function jsonIn(text: string): Readonly<{ json: unknown } | { problem: string }>
   }
   return { problem };
 }
+
+/** Refuses a tool call in a turn in which only the result can be returned. */
+export function onlyResultNow({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
+  const text = `DENIED: ${name} was not carried out; in this turn only returning the result was possible.`;
+  const rule = "only returning the result is possible in the last turn";
+  emit({ type: "tool.denied", call: id, tool: name, rule, text });
+  return { id, name, text, error: true, denied: true };
+}
+
+/** The answer to a second call of the finish tool: only the first call in a turn counts. */
+export function alreadyComplete({ id, name }: ToolCall, emit: PerformContext["emit"]): ToolAnswer {
+  const text = "Task already marked complete in this turn. Ignoring duplicate call.";
+  emit({ type: "tool.rejected", call: id, tool: name, reason: "the task was already marked complete", text });
+  return { id, name, text, error: true };
+}
+
+/**
+ * The tool result of a call of the finish tool after which the conversation continues: a confirmation, or why the
+ * result was not accepted.
+ */
+export function receipt(
+  { id, name }: ToolCall,
+  finish: FinishAttempt | undefined,
+  resultName: string,
+  emit: PerformContext["emit"],
+): ToolAnswer {
+  if (!finish || !("problem" in finish)) return { id, name, text: "Received.", error: false };
+  const { problem, empty, detail = problem } = finish;
+  const isMissing = empty || problem === `the argument "${resultName}" is missing`;
+  const text = isMissing
+    ? missingText(resultName)
+    : `Output validation failed: ${detail}. Correct it and call ${name} again.`;
+  emit({ type: "tool.rejected", call: id, tool: name, reason: problem, text });
+  return { id, name, text, error: true };
+}
+
+/** The message to the model about a call of the finish tool without a result, in the words of Gemini CLI. */
+const missingText = (name: string): string =>
+  name === "result"
+    ? 'Missing required "result" argument. You must provide your findings when calling complete_task.'
+    : `Missing required argument '${name}' for completion.`;

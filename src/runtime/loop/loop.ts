@@ -11,6 +11,7 @@ import type { BudgetRefusal } from "../../core/run/budget.ts";
 import type { Fact } from "../../core/run/event.ts";
 import { statedVerdict } from "../../core/plan/review.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
+import { taskContext } from "../../core/task/task-context.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { formatDuration } from "../../core/text/duration.ts";
@@ -20,7 +21,7 @@ import { type Limits, NEAR_MIN_TURNS, NEAR_SHARE } from "../../core/vocabulary/l
 import { prompts } from "../../embedded.ts";
 import { following, reasonOf, stopped } from "../async/cancel.ts";
 import { type Deadline, deadlineOf } from "../async/deadline.ts";
-import { openConversation, isBudgetRefusal, type Conversation } from "./conversation.ts";
+import { Conversation, isBudgetRefusal } from "./conversation.ts";
 import { createCorrections } from "./corrections.ts";
 import type { FinishAttempt } from "./finish-tool.ts";
 import { parkForBudget } from "./park.ts";
@@ -34,30 +35,15 @@ export async function loop(assignment: Assignment, context: PerformContext): Pro
   const clock = deadlineOf(assignment.limits, context, () =>
     context.emit(nearLimit(`The task has worked for ${formatDuration(maxTimeMs * NEAR_SHARE)}`, "time", maxTimeMs)),
   );
-  const waiting = pauseDeadline(context, clock);
-  const talk = openConversation(assignment, waiting, recorded);
+  const own = taskContext(context, { conversation: () => talk.forkPoint(), standing: clock.standing });
+  const talk: Conversation = new Conversation(assignment, own, recorded);
   try {
-    const outcome = await converse(assignment, waiting, { talk, clock });
+    const outcome = await converse(assignment, own, { talk, clock });
     context.remember?.(talk.messages());
     return { ...outcome, ...talk.spent() };
   } finally {
     clock.stop();
   }
-}
-
-/**
- * A context in which the time that the task waits for subagents, people and providers does not count for its time
- * limit.
- */
-function pauseDeadline(context: PerformContext, { standing }: Deadline): PerformContext {
-  const { parks } = context;
-  return {
-    ...context,
-    delegate: (...asked) => standing(() => context.delegate(...asked)),
-    ask: (...asked) => standing(() => context.ask(...asked)),
-    ...(parks && { parks: { ...parks, park: (...asked) => standing(() => parks.park(...asked)) } }),
-    mail: (wait) => (wait ? standing(() => context.mail(wait)) : context.mail()),
-  };
 }
 
 type Ended = Extract<Outcome, { status: "failed" | "cancelled" }>;

@@ -52,141 +52,185 @@ export type PastLimit = Readonly<{ name: string; text: string; reached?: Reached
  * interruption may have had its effect: its outcome is unknown, and it is not repeated.
  */
 export function rebuildConversation(past: readonly KeptEvent[], begin: readonly Message[] = []): RebuiltConversation {
-  const messages: Message[] = [...begin];
-  let shortened = false;
-  const used: Record<string, number> = {};
-  let usage = noUsage();
-  let cost = noCost();
-  let turns = 0;
-  let asked = false;
-  const mail: string[] = [];
-  const files: string[] = [];
-  const told = new Set<string>();
-  const underWay = new Map<string, ToolAnswer>();
-  let open: { turn: AnsweredTurn; known: Map<string, ToolAnswer>; limit?: PastLimit } | undefined;
-  let limit: PastLimit | undefined;
-  let idle: PastLimit | undefined;
-  let unanswered: OpenTurn | undefined;
-  const spend = (more: { readonly usage: Partial<Usage>; readonly cost: Cost }): void => {
-    usage = addUsage(usage, more.usage);
-    cost = addCost(cost, more.cost);
-  };
-  const cutOff = (): void => {
-    if (unanswered) spend(cutTurn(unanswered));
-    unanswered = undefined;
-  };
-  const close = (): void => {
-    if (!open) return;
-    const { turn, known } = open;
-    if (turn.calls.length > 0)
-      messages.push({ role: "tool", results: turn.calls.map((call) => known.get(call.id) ?? notCarriedOut(call)) });
-    else messages.push({ role: "user", text: prompts.remindFinish });
-    open = undefined;
-  };
-  for (const event of past) {
+  const rebuilding = new Rebuilding(begin);
+  for (const event of past) rebuilding.take(event);
+  return rebuilding.end();
+}
+
+/** A turn whose tool calls are answered by the events that follow. */
+type OpenAnswers = { turn: AnsweredTurn; known: Map<string, ToolAnswer>; limit?: PastLimit };
+
+/** A conversation while its events are read. */
+class Rebuilding {
+  readonly #messages: Message[];
+  readonly #used: Record<string, number> = {};
+  readonly #mail: string[] = [];
+  readonly #files: string[] = [];
+  /** The calls whose unknown outcome was reported before. */
+  readonly #reported = new Set<string>();
+  /** The calls of tools with effects that have not ended. */
+  readonly #underWay = new Map<string, ToolAnswer>();
+  #spent: Readonly<{ usage: Usage; cost: Cost }> = { usage: noUsage(), cost: noCost() };
+  #shortened = false;
+  #turns = 0;
+  /** True while the last turn has no complete answer. */
+  #isAsked = false;
+  #unanswered: OpenTurn | undefined;
+  #open: OpenAnswers | undefined;
+  #limit: PastLimit | undefined;
+  #idle: PastLimit | undefined;
+
+  constructor(begin: readonly Message[]) {
+    this.#messages = [...begin];
+  }
+
+  take(event: KeptEvent): void {
     switch (event.type) {
       case "message.sent":
-        mail.push(
-          fill(
-            prompts.message,
-            new Map([
-              ["from", event.from],
-              ["text", event.text],
-            ]),
-          ),
-        );
+        this.#mail.push(fill(prompts.message, new Map(Object.entries({ from: event.from, text: event.text }))));
         break;
       case "turn.started":
-        close();
-        underWay.clear();
-        for (const text of mail.splice(0)) messages.push({ role: "user", text });
-        turns = event.turn;
-        asked = true;
-        cutOff();
-        unanswered = { reserved: event.reserved, chars: 0 };
+        this.#ask(event);
         break;
       case "turn.partial":
-        if (unanswered) unanswered = { ...unanswered, chars: unanswered.chars + event.text.length };
+        if (this.#unanswered)
+          this.#unanswered = { ...this.#unanswered, chars: this.#unanswered.chars + event.text.length };
         break;
       case "turn.restarted":
-        spend(event);
-        unanswered = undefined;
+        this.#spend(event);
+        this.#unanswered = undefined;
         break;
       case "context.compacted":
-        close();
-        for (const text of mail.splice(0)) messages.push({ role: "user", text });
-        messages.splice(0, messages.length, ...summarised(withShorterResults(messages, event.cut), event));
-        files.push(...(event.cut ?? []).flatMap(({ file }) => file ?? []));
-        shortened ||= event.summary !== undefined;
-        unanswered = undefined;
+        this.#compact(event);
         break;
       case "node.parked":
-        unanswered = undefined;
+        this.#unanswered = undefined;
         break;
       case "turn.ended":
-        messages.push({
-          role: "assistant",
-          text: event.text,
-          calls: event.calls,
-          ...defined({ carry: event.carry }),
-        });
-        asked = false;
-        unanswered = undefined;
-        spend(event);
-        open = {
-          turn: { text: event.text, calls: event.calls, usage: event.usage, cost: event.cost },
-          known: new Map(),
-          ...defined({ limit }),
-        };
-        idle = undefined;
+        this.#answer(event);
         break;
       case "limit.reached":
-        if (event.enforced) limit = { name: event.limit, text: event.text, ...defined({ reached: event.reached }) };
-        if (event.limit === "STUCK" || event.limit === "DENIED") idle = limit; // limits are checked again anyway
+        this.#reach(event);
         break;
+      default:
+        this.#takeCall(event);
+    }
+  }
+
+  end(): RebuiltConversation {
+    this.#cutOff();
+    const behind = this.#open ? behindUnknown(this.#open, this.#underWay) : [];
+    for (const answer of behind) this.#know(answer);
+    return {
+      messages: this.#messages,
+      shortened: this.#shortened,
+      turns: this.#isAsked ? Math.max(0, this.#turns - 1) : this.#turns, // an incomplete model turn is repeated, so it is not counted
+      ...this.#spent,
+      used: this.#used,
+      mail: this.#mail,
+      files: this.#files,
+      unknown: [...this.#underWay.values()].filter(({ id }) => !this.#reported.has(id)),
+      behind,
+      ...defined({ unfinished: this.#open, idle: this.#idle }),
+    };
+  }
+
+  /** Takes the events of tool calls. */
+  #takeCall(event: KeptEvent): void {
+    switch (event.type) {
       case "tool.started":
-        addCount(used, event.tool);
-        if (event.effect === "write") {
-          const unknown = unknownOutcome(event.call, event.tool);
-          open?.known.set(event.call, unknown);
-          underWay.set(event.call, unknown);
-        }
+        addCount(this.#used, event.tool);
+        if (event.effect !== "write") break;
+        this.#underWay.set(event.call, unknownOutcome(event.call, event.tool));
+        this.#know(unknownOutcome(event.call, event.tool));
         break;
       case "tool.ended":
-        underWay.delete(event.call);
-        files.push(...(event.files ?? []));
-        open?.known.set(event.call, { id: event.call, name: event.tool, text: event.text, error: event.error });
+        this.#underWay.delete(event.call);
+        this.#files.push(...(event.files ?? []));
+        this.#know({ id: event.call, name: event.tool, text: event.text, error: event.error });
         break;
       case "tool.unknown":
-        told.add(event.call);
+        this.#reported.add(event.call);
         break;
       case "tool.rejected":
-        open?.known.set(event.call, { id: event.call, name: event.tool, text: event.text, error: true });
+        this.#know({ id: event.call, name: event.tool, text: event.text, error: true });
         break;
       case "tool.denied":
-        open?.known.set(event.call, { id: event.call, name: event.tool, text: event.text, error: true, denied: true });
+        this.#know({ id: event.call, name: event.tool, text: event.text, error: true, denied: true });
         break;
       default:
         break;
     }
   }
-  cutOff();
-  const behind = open ? behindUnknown(open, underWay) : [];
-  for (const answer of behind) open?.known.set(answer.id, answer);
-  return {
-    messages,
-    shortened,
-    turns: asked ? Math.max(0, turns - 1) : turns, // an incomplete model turn is repeated, so it is not counted
-    usage,
-    cost,
-    used,
-    mail,
-    files,
-    unknown: [...underWay.values()].filter(({ id }) => !told.has(id)),
-    behind,
-    ...defined({ unfinished: open, idle }),
-  };
+
+  #ask({ turn, reserved }: EventOf<"turn.started">): void {
+    this.#close();
+    this.#underWay.clear();
+    this.#readMail();
+    this.#turns = turn;
+    this.#isAsked = true;
+    this.#cutOff();
+    this.#unanswered = { reserved, chars: 0 };
+  }
+
+  #answer(event: EventOf<"turn.ended">): void {
+    const { text, calls, usage, cost, carry } = event;
+    this.#messages.push({ role: "assistant", text, calls, ...defined({ carry }) });
+    this.#isAsked = false;
+    this.#unanswered = undefined;
+    this.#spend(event);
+    this.#open = { turn: { text, calls, usage, cost }, known: new Map(), ...defined({ limit: this.#limit }) };
+    this.#idle = undefined;
+  }
+
+  #compact(event: EventOf<"context.compacted">): void {
+    this.#close();
+    this.#readMail();
+    const shorter = summarised(withShorterResults(this.#messages, event.cut), event);
+    this.#messages.splice(0, this.#messages.length, ...shorter);
+    this.#files.push(...(event.cut ?? []).flatMap(({ file }) => file ?? []));
+    this.#shortened ||= event.summary !== undefined;
+    this.#unanswered = undefined;
+  }
+
+  #reach({ limit: name, text, enforced, reached }: EventOf<"limit.reached">): void {
+    if (enforced) this.#limit = { name, text, ...defined({ reached }) };
+    if (name === "STUCK" || name === "DENIED") this.#idle = this.#limit; // limits are checked again anyway
+  }
+
+  /** Ends the turn before: its tool results, or the request for a result, are the next message. */
+  #close(): void {
+    if (!this.#open) return;
+    const { turn, known } = this.#open;
+    if (turn.calls.length > 0)
+      this.#messages.push({
+        role: "tool",
+        results: turn.calls.map((call) => known.get(call.id) ?? notCarriedOut(call)),
+      });
+    else this.#messages.push({ role: "user", text: prompts.remindFinish });
+    this.#open = undefined;
+  }
+
+  #readMail(): void {
+    for (const text of this.#mail.splice(0)) this.#messages.push({ role: "user", text });
+  }
+
+  #know(answer: ToolAnswer): void {
+    this.#open?.known.set(answer.id, answer);
+  }
+
+  /** Counts a request whose answer never came. */
+  #cutOff(): void {
+    if (this.#unanswered) this.#spend(cutTurn(this.#unanswered));
+    this.#unanswered = undefined;
+  }
+
+  #spend({ usage, cost }: Readonly<{ usage: Partial<Usage>; cost: Cost }>): void {
+    this.#spent = { usage: addUsage(this.#spent.usage, usage), cost: addCost(this.#spent.cost, cost) };
+  }
 }
+
+type EventOf<K extends KeptEvent["type"]> = Extract<KeptEvent, { type: K }>;
 
 /** Messages of which a summary replaces some. */
 export function summarised(

@@ -5,12 +5,13 @@ import { chooseIsolation } from "../../core/plan/isolation.ts";
 import { permit } from "../../core/policy/permit.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
+import { taskContext } from "../../core/task/task-context.ts";
 import type { Acceptance, Assignment } from "../../core/task/runner.ts";
 import { changesSomething } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { steadyClock } from "../async/steady-clock.ts";
-import { settleOnAbort } from "../async/settle-on-abort.ts";
+import { settleOnAbort, type TaskEnd } from "../async/settle-on-abort.ts";
 import type { WorktreeOutcome } from "../git/worktree-task.ts";
 import { recordAgent, resumedMessages, withPreviousRun } from "../resume/previous-runs.ts";
 import { reuseKey } from "../resume/reuse-results.ts";
@@ -27,22 +28,24 @@ import { parseJson } from "../../core/text/json.ts";
  */
 export function createPerformer(world: World): Perform {
   const conversations: Conversations = new Map();
-  return async (call, given) => {
-    const past = given.past(); // called once, before this process records events: `past` must contain only events of earlier processes
-    const own: PerformContext = { ...given, past: () => past };
-    const context: PerformContext = call.task.planOnly
-      ? { ...own, remember: (messages) => void conversations.set(keyOf(call.run, call.path), messages) }
-      : own;
+  return async (call, run) => {
+    const past = run.past(); // called once, before this process records events: `past` must contain only events of earlier processes
+    const remember = (messages: readonly Message[]) => void conversations.set(keyOf(call.run, call.path), messages);
     const timeOf = steadyClock(world.clock);
     const began = timeOf();
-    const outcome = await settleOnAbort(call, context, async (inner, note) => {
+    const outcome = await settleOnAbort(call, run.signal, async ({ isOver, note }) => {
+      const context = taskContext(run, {
+        isOver,
+        past: () => past,
+        remember: call.task.planOnly ? remember : undefined,
+      });
       // The conversation can be one of this run, and it is read from the journal.
-      if (continuesConversation(call)) await inner.durable();
-      return perform(await resumed(call, world, conversations), world, { ...inner, note });
+      if (continuesConversation(call)) await run.durable();
+      return perform(await resumed(call, world, conversations), world, { context, note });
     });
     const ms = timeOf() - began;
     // The output is stored after the task has ended, because a cancelled task must not wait for files.
-    return { ...(await kept(outcome, call, world, context)), ms, ...summaryOf(call, world) };
+    return { ...(await kept(outcome, call, world, run)), ms, ...summaryOf(call, world) };
   };
 }
 
@@ -55,8 +58,8 @@ function summaryOf({ task }: Call, { roster, settings }: World): Pick<Outcome, "
   });
 }
 
-/** A context that remembers the partial result of a task, in case the task is stopped. */
-type NotingContext = PerformContext & Readonly<{ note(outcome: Outcome): void }>;
+/** The context of a task, and what remembers its partial result in case it is stopped. */
+type Performing = Readonly<{ context: PerformContext }> & Pick<TaskEnd, "note">;
 
 /** The conversations that a later task of the same run may continue, by task. */
 type Conversations = Map<string, readonly Message[]>;
@@ -80,7 +83,8 @@ async function resumed(call: Call, { earlier }: World, conversations: Conversati
 }
 
 /** Executes one task, in a worktree if it has to be isolated. */
-async function perform(call: Call, world: World, context: NotingContext): Promise<Outcome> {
+async function perform(call: Call, world: World, performing: Performing): Promise<Outcome> {
+  const { context } = performing;
   const { earlier } = world;
   const taken = earlier ? await withPreviousRun(call, { ...world, earlier }, context) : { call, roster: world.roster };
   if ("status" in taken) return taken;
@@ -93,7 +97,7 @@ async function perform(call: Call, world: World, context: NotingContext): Promis
     const { resumes } = inner;
     // If the agent has no tool that changes anything, nothing is left to do after the approval: the plan is the result.
     if (resumes && !canChangeSomething(assignment)) return { outcome: { status: "ok", output: resumes.output } };
-    return runAgent(assignment, own, context);
+    return runAgent(assignment, own, performing);
   };
   const isolation = chooseIsolation(call.task, agentOf(call.task, own.roster), call.depth);
   if (!isolation || !world.isolate) return (await work(forked)).outcome;
@@ -118,7 +122,7 @@ async function resolveAgent(call: Call, world: World, context: PerformContext): 
 }
 
 /** Runs the agent, unless an earlier result can be reused, and checks its result. */
-async function runAgent(assignment: Assignment, world: World, context: NotingContext): Promise<WorktreeOutcome> {
+async function runAgent(assignment: Assignment, world: World, { context, note }: Performing): Promise<WorktreeOutcome> {
   const { access, call } = assignment;
   const ended = (outcome: Outcome): WorktreeOutcome => ({ outcome, ...(access && { policy: access.policy() }) });
   // The task ends at once; the run waits until the task's commands have ended, which get time to end by themselves.
@@ -133,7 +137,7 @@ async function runAgent(assignment: Assignment, world: World, context: NotingCon
     const real: Acceptance = (...looked) => acceptedByCommand(...looked, world);
     const acceptance = world.acceptance?.(real) ?? real;
     const handedIn = await accepted(await world.runner(assignment, context), call, world);
-    context.note(handedIn);
+    note(handedIn);
     const outcome = await acceptance(handedIn, assignment, context);
     if (key !== undefined && outcome.status === "ok") await world.reuse?.add(key, call);
     return ended(outcome);

@@ -11,7 +11,7 @@ const boom = (): never => {
 
 test("a runner or tool that throws fails its task, and the fault names run and path", async () => {
   const { nodes } = await startRun({
-    engine: { perform: (call, context) => settleOnAbort(call, context, async () => boom()) },
+    engine: { perform: (call, context) => settleOnAbort(call, context.signal, async () => boom()) },
   });
   expect(nodes["scout"]).toMatchObject({
     fault: { code: "CRASHED", message: "The task run_x/scout crashed: boom" },
