@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import type { Agent } from "./core/agent/agent.ts";
 import { withCanonicalTools } from "./core/agent/canonical-tools.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
@@ -18,10 +18,10 @@ import type { ExplainedCall } from "./crew/explain/explain-agent.ts";
 import { checkCrewOptions, checkRunOptions } from "./crew/check-options.ts";
 import { createFinds } from "./crew/finds.ts";
 import type { ChangeReport, ChangeSelection } from "./crew/run-changes.ts";
-import { catalogOf, isOwnTool } from "./crew/known-agents.ts";
+import { catalogOf, isOwnTool } from "./crew/prepare/known-agents.ts";
 import type { CrewOptions } from "./crew/options.ts";
 import { detachedHelpers } from "./crew/detached-helpers.ts";
-import { createPrepare } from "./crew/prepare.ts";
+import { createPrepare } from "./crew/prepare/prepare.ts";
 import type { ResumeOptions, RunOptions } from "./crew/run-options.ts";
 import type {
   DataByAgent,
@@ -43,19 +43,17 @@ import { remoteAgents, type Workflows } from "./defaults.ts";
 import type { ModelOverview } from "./models/registry/overview.ts";
 import { compile } from "./modes/compile.ts";
 import { type CrewSetup, createOutfit, homeOf, type SharedEngine } from "./outfit.ts";
-import { servedRun } from "./runtime/background/controlled-run.ts";
 import type { UndoneFile } from "./runtime/changes/undo-changes.ts";
 import { type KeptRuns, keptRuns } from "./runtime/background/stored-runs.ts";
 import type { Discovery, FoundAgent, Trust } from "./runtime/discovery/discover.ts";
 import { projectTrust } from "./runtime/settings/project-trust.ts";
 import { type ContinuedTask, type ContinueOptions, continueTask } from "./runtime/resume/continue-task.ts";
 import { type RecordedRun, readRecordedRun } from "./runtime/resume/recorded-run.ts";
-import { resumeRun } from "./runtime/resume/resume-run.ts";
-import { drive } from "./runtime/run/drive.ts";
-import type { Run } from "./runtime/run/run.ts";
+import { resumedPart } from "./runtime/resume/resume-run.ts";
+import { features } from "./crew/features.ts";
+import { drive } from "./runtime/features/drive.ts";
+import { type Driver, Run } from "./runtime/run/run.ts";
 import type { LoadedConfig } from "./runtime/settings/load-config.ts";
-import { notifyRun } from "./crew/notify-run.ts";
-import { traceRun } from "./crew/trace-run.ts";
 import { foldWhole } from "./runtime/store/fold-journal.ts";
 import { runId, runNamed } from "./runtime/store/run-id.ts";
 
@@ -173,35 +171,19 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     learn,
   });
 
-  const notices = {
-    notify: config.notify,
-    network: config.network,
-    env,
-    ...(setup.home !== false && { log: join(state, "notify.log") }),
-  };
   const start = (what: RunInput | Plan, more: RunOptions = {}): Run => {
     checkRunOptions(more);
     const id = more.id ?? runId(random);
-    const { signal } = more;
-    const schema = schemasIn(what, options.agents);
-    return servedRun(
-      id,
-      store,
-      async (it) => {
-        const deck = more.deck?.({ cwd, redactor });
-        try {
-          const plan = compile(what, { strict: more.strict ?? false, ...defined({ references: config.references }) });
-          await traceRun(config.telemetry, it, (traced) =>
-            notifyRun(notices, traced, async (told) =>
-              drive(await prepare({ run: id, plan, options: more, deck }), told),
-            ),
-          );
-        } finally {
-          await deck?.end();
-        }
-      },
-      { signal, schema },
-    );
+    const driver: Driver = async (it) => {
+      const deck = more.deck?.({ cwd, redactor });
+      try {
+        const plan = compile(what, { strict: more.strict ?? false, ...defined({ references: config.references }) });
+        await drive(features, await prepare({ run: id, plan, options: more, deck }), it);
+      } finally {
+        await deck?.end();
+      }
+    };
+    return new Run(id, driver, { signal: more.signal, schema: schemasIn(what, options.agents) });
   };
   const prepare = createPrepare({
     options,
@@ -271,27 +253,14 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     resume: (run, { retryFailed = false, task, force = false, ...more } = {}) => {
       checkRunOptions(more);
       const id = typeof run === "string" ? run : run.id;
-      return servedRun(
-        id,
-        store,
-        async (it) => {
-          const recorded = typeof run === "string" ? await readRecordedRun(store, id) : run;
-          await traceRun(
-            config.telemetry,
-            it,
-            (traced) =>
-              notifyRun({ ...notices, resumed: true }, traced, (told) =>
-                resumeRun(told, recorded, {
-                  retryFailed,
-                  ...defined({ task }),
-                  prepare: (plan) => prepare({ run: id, plan, options: more, recorded, force }),
-                }),
-              ),
-            { resumed: true },
-          );
-        },
-        { signal: more.signal },
-      );
+      const driver: Driver = async (it) => {
+        const recorded = typeof run === "string" ? await readRecordedRun(store, id) : run;
+        const rest = resumedPart(recorded, { retryFailed, ...defined({ task }) });
+        if (!rest) return recorded.records.events.forEach(it.publish);
+        const prepared = await prepare({ run: id, plan: rest.plan, options: more, recorded, force });
+        await drive(features, { ...prepared, resume: rest.resume }, it);
+      };
+      return new Run(id, driver, { signal: more.signal });
     },
     background: async (what, more = {}, given = {}) => {
       const id = runId(random);

@@ -11,6 +11,7 @@ import {
   violations,
 } from "./architecture.ts";
 import { scan } from "./imports.ts";
+import { features } from "../src/crew/features.ts";
 import { rooms } from "./rooms.ts";
 
 const root = join(import.meta.dirname, "..");
@@ -74,6 +75,21 @@ test("the table of rooms in docs/architecture.md is the checked table (vitest -u
   });
   const table = ["| room | holds | may see |", "|---|---|---|", ...rows].join("\n");
   const fresh = page.slice(0, page.indexOf("| room |")) + table + page.slice(page.indexOf("\n<!-- end of rooms -->"));
+  await expect(fresh).toMatchFileSnapshot(file);
+});
+
+test("the table of features in docs/architecture.md is the table of the code (vitest -u writes it)", async () => {
+  const file = join(root, "docs", "architecture.md");
+  const page = readFileSync(file, "utf8");
+  const sources = Object.keys(realTree());
+  const rows = features.map(({ name, does }) => {
+    const own = `/${name.replaceAll(" ", "-")}.ts`;
+    const [found] = sources.filter((path) => /^src\/(runtime\/features|crew)\/[^/]+$/.test(path) && path.endsWith(own));
+    return `| ${name} | ${does} | \`${found?.slice("src/".length)}\` |`;
+  });
+  const head = "| feature | what it does | file |\n|---|---|---|\n";
+  const from = page.indexOf(head) + head.length;
+  const fresh = `${page.slice(0, from)}${rows.join("\n")}\n${page.slice(page.indexOf("<!-- end of features -->"))}`;
   await expect(fresh).toMatchFileSnapshot(file);
 });
 

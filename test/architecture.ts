@@ -335,7 +335,8 @@ const runFiles = [
 const sharedWords: Readonly<Record<string, readonly string[]>> = {
   worktrees: [
     "src/runtime/git/worktree.ts",
-    "src/crew/prepare.ts",
+    "src/crew/prepare/run-work.ts",
+    "src/runtime/features/worktrees.ts",
     "src/crew/engine/perform-job.ts",
     "src/runtime/background/stored-runs.ts",
   ],

@@ -159,7 +159,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["runtime/async"],
   },
   "runtime/run": {
-    holds: "Run and its driver: journal, budget, redaction, detached helpers",
+    holds: "the handle of a run and its log, detached helpers",
     sees: ["runtime/async", "runtime/execute"],
   },
   "runtime/background": {
@@ -169,7 +169,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "runtime/resume": {
     holds:
       "resuming and continuing: the recorded run, its settings and agents; a new message to a run; reused results; the runs of a project",
-    sees: ["runtime/async", "runtime/store", "runtime/loop", "runtime/run", "runtime/background"],
+    sees: ["runtime/async", "runtime/store", "runtime/loop", "runtime/background"],
   },
   "runtime/task": {
     holds: "one call: resolve the agent, assign it its tools, access, model and prompt, perform; compiling schemas",
@@ -186,6 +186,21 @@ export const rooms: Readonly<Record<string, Room>> = {
   "runtime/cassette": {
     holds: "recording model and tool answers, and replaying them",
     sees: ["runtime/async", "runtime/disk"],
+  },
+  "runtime/features": {
+    holds: "driving a run: the table of what it does beside executing its plan, one file for each feature",
+    sees: [
+      "runtime/async",
+      "runtime/changes",
+      "runtime/execute",
+      "runtime/git",
+      "runtime/store",
+      "runtime/run",
+      "runtime/background",
+      "runtime/resume",
+      "runtime/cassette",
+      "runtime/task",
+    ],
   },
   "formats/yaml": { holds: "YAML, frontmatter, TOML and JSON, strict and repaired", sees: [] },
   "formats/fields": {
@@ -402,15 +417,18 @@ export const rooms: Readonly<Record<string, Room>> = {
   mcp: { holds: "the MCP server: its tools, progress, forms and tasks", sees: ["mcp/start", "mcp/result"] },
   acp: { holds: "the ACP agent for editors: sessions, updates, permission requests", sees: [] },
   a2a: { holds: "the A2A server: cards, tasks, push notifications", sees: [] },
+  crew: {
+    holds: "parts of createCrew: its options, its settings, what it finds, a conversation as a chain of runs",
+    sees: [],
+  },
   "crew/explain": { holds: "explaining an agent: what it is, may do and can reach", sees: [] },
   "crew/engine": {
     holds: "runs on an engine: the jobs of their calls, and a worker that performs jobs with what its machine has",
-    sees: [],
+    sees: ["crew"],
   },
-  crew: {
-    holds:
-      "parts of createCrew: its options, preparing a run, explaining an agent, kept runs; a conversation as a chain of runs",
-    sees: ["crew/engine"],
+  "crew/prepare": {
+    holds: "preparing a run: its parameters, agents and models, and what carries out its tasks",
+    sees: ["crew", "crew/engine"],
   },
   testing: { holds: "a provider for tests that speaks the wire formats of real ones", sees: [] },
 };

@@ -14,7 +14,7 @@ import { createEventReader } from "../../src/models/wires/sse.ts";
 import { compile } from "../../src/modes/compile.ts";
 import { pipeChannel } from "../../src/runners/process/pipe-channel.ts";
 import { redactedStream } from "../../src/runtime/commands/redacted-stream.ts";
-import { redacting } from "../../src/runtime/run/redact-events.ts";
+import { redacting } from "../../src/runtime/features/redaction.ts";
 import { readRecords } from "../support/read-records.ts";
 import { encodeLine } from "../support/encode-line.ts";
 import { cuts, inPieces, mutated, type Tries } from "./mutate.ts";

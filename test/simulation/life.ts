@@ -14,7 +14,8 @@ import { accessParts, createRunAccess, restrictTo } from "../../src/runtime/acce
 import type { Disk } from "../../src/runtime/disk/disk.ts";
 import { openPreviousRuns } from "../../src/runtime/resume/previous-runs.ts";
 import { loop } from "../../src/runtime/loop/loop.ts";
-import { drive } from "../../src/runtime/run/drive.ts";
+import { drive } from "../../src/runtime/features/drive.ts";
+import { runFeatures } from "../../src/runtime/features/features.ts";
 import { Run } from "../../src/runtime/run/run.ts";
 import { createFolderStore } from "../../src/runtime/store/folder-store.ts";
 import { createPerformer } from "../../src/runtime/task/perform.ts";
@@ -99,6 +100,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
   });
   const run = new Run(RUN, (it) =>
     drive(
+      runFeatures,
       {
         plan,
         engine: parts.duplicates() ? twice(engine) : engine,
@@ -111,7 +113,7 @@ export async function begin(parts: LifeParts): Promise<Life | undefined> {
         compile: (what) => compile(what),
         parameters: { concurrency: parts.slots, ...(parts.budget && { budget: parts.budget }) },
         ...(parts.parks && { parks: { onLimit: "end" as const, onProviderFault: "park" as const } }),
-        permissions: allowed,
+        begins: { permissions: allowed },
         ...(past.length > 0 && { resume: { retryFailed: false, ...oneOf(past, parts) } }),
       },
       {

@@ -22,9 +22,9 @@ export const defects: readonly Defect[] = [
   },
   {
     name: "two terminal events",
-    file: "runtime/run/drive.ts",
-    good: "    over = true;\n    if (lost) throw lost;",
-    bad: '    emit("", { type: "run.ended", outcome });\n    over = true;\n    if (lost) throw lost;',
+    file: "runtime/features/drive.ts",
+    good: 'if (end) emit("", { type: "run.ended", outcome: end });',
+    bad: 'if (end) emit("", { type: "run.ended", outcome: end });\n    if (end) emit("", { type: "run.ended", outcome });',
   },
   {
     name: "lost cancel",
@@ -64,15 +64,15 @@ export const defects: readonly Defect[] = [
   },
   {
     name: "missing redaction",
-    file: "runtime/run/redact-events.ts",
+    file: "runtime/features/redaction.ts",
     good: "emit(path, redactor.deep(fact));",
     bad: "emit(path, fact);",
   },
   {
     name: "a pause ends tasks",
-    file: "runtime/run/drive.ts",
-    good: "if (paused() !== undefined && !isKeptWhilePausing(fact)) {",
-    bad: "if (false) {",
+    file: "runtime/features/pause.ts",
+    good: "if (reason() === undefined || isKept(fact)",
+    bad: "if (true || isKept(fact)",
   },
   {
     name: "a pause stops nothing",
@@ -82,9 +82,9 @@ export const defects: readonly Defect[] = [
   },
   {
     name: "a pause that is not recorded",
-    file: "runtime/run/drive.ts",
-    good: 'append("", { type: "run.paused", reason: redactor.text(reason) });',
-    bad: 'append("", { type: "run.ended", outcome: { status: "cancelled", reason } });',
+    file: "runtime/features/pause.ts",
+    good: 'emit("", { type: "run.paused", reason: why });',
+    bad: 'log.emit("", { type: "run.ended", outcome: { status: "cancelled", reason: why } });',
   },
   {
     name: "a task that was not resumed goes on",
@@ -100,9 +100,9 @@ export const defects: readonly Defect[] = [
   },
   {
     name: "a resumed run has its whole budget again",
-    file: "runtime/run/drive.ts",
-    good: "createBudget(parameters.budget ?? {}, used);",
-    bad: "createBudget(parameters.budget ?? {});",
+    file: "runtime/features/budget.ts",
+    good: "createBudget(parameters.budget ?? {}, used)",
+    bad: "createBudget(parameters.budget ?? {})",
   },
   {
     name: "one turn too many in a budget",

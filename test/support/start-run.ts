@@ -2,8 +2,11 @@ import type { Plan } from "../../src/core/plan/plan.ts";
 import type { Engine } from "../../src/core/task/engine.ts";
 import { localEngine } from "../../src/engines/local.ts";
 import { compile } from "../../src/modes/compile.ts";
-import { drive, type Start } from "../../src/runtime/run/drive.ts";
+import { runFeatures } from "../../src/runtime/features/features.ts";
+import { drive } from "../../src/runtime/features/drive.ts";
+import type { Feature } from "../../src/runtime/features/feature.ts";
 import { type Drive, Run } from "../../src/runtime/run/run.ts";
+import type { Start } from "../../src/runtime/features/start.ts";
 import { createMemoryStore } from "../../src/runtime/store/memory-store.ts";
 
 /** A plan of one task. */
@@ -14,6 +17,7 @@ export type RunUnderTest = Partial<Omit<Start, "engine">> &
     /** Replaced parts of the local engine; without them every task succeeds, and the journal is in memory. */
     engine?: Partial<Engine>;
     publish?: Drive["publish"];
+    features?: readonly Feature[];
   }>;
 
 /** The arguments with which a run of {@link onePlan} starts. */
@@ -31,11 +35,11 @@ export const startOf = (engine: Engine, more: Partial<Start> = {}): Start => ({
 });
 
 /** Drives the run `run_x` with the local engine. */
-export function startRun({ engine = {}, publish, ...more }: RunUnderTest = {}): Run {
+export function startRun({ engine = {}, publish, features = runFeatures, ...more }: RunUnderTest = {}): Run {
   const local = localEngine({
     perform: async () => ({ status: "ok", output: "done" }),
     journal: createMemoryStore().open,
   });
   const start = startOf({ ...local, ...engine }, more);
-  return new Run("run_x", (it) => drive(start, { ...it, publish: publish ?? it.publish }));
+  return new Run("run_x", (it) => drive(features, start, { ...it, publish: publish ?? it.publish }));
 }

@@ -4,7 +4,7 @@ import { expandCommand, expandSkill } from "../../core/agent/skill-arguments.ts"
 import type { AnyInput } from "../../core/plan/input.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
-import { untrustedError } from "../../crew/known-agents.ts";
+import { untrustedError } from "../../crew/prepare/known-agents.ts";
 import { nearestName } from "../../core/vocabulary/agent-name.ts";
 import type { Workflows } from "../../defaults.ts";
 import { findAgent } from "../../runtime/discovery/find.ts";

@@ -6,16 +6,12 @@ import { attemptPath } from "../../core/plan/isolation.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import { taskContext } from "../../core/task/task-context.ts";
 import type { Job } from "../../core/task/job.ts";
-import { defined } from "../../core/text/defined.ts";
-import { builtinRunner, remoteAgents } from "../../defaults.ts";
+import { remoteAgents } from "../../defaults.ts";
 import { type CrewSetup, homeOf, type Outfit } from "../../outfit.ts";
 import { createPendingCleanup } from "../../runtime/async/pending-cleanup.ts";
-import { recorderFor } from "../../runtime/changes/recorder.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
-import { createIsolate } from "../../runtime/git/worktree-task.ts";
 import { openPreviousRuns } from "../../runtime/resume/previous-runs.ts";
-import { createReuse } from "../../runtime/resume/reuse-results.ts";
-import { createPerformer } from "../../runtime/task/perform.ts";
+import { openTaskWork } from "../task-work.ts";
 import { deckOfJob } from "./deck-of-job.ts";
 
 /** Where a worker executes a job: its settings for the folder, and the folders that it serves. */
@@ -27,8 +23,8 @@ export async function performJob(
   given: PerformContext,
   { setup, outfit, folders }: JobPlace,
 ): Promise<Outcome> {
-  const { call, agent, catalog = emptyCatalog, holds, permissions, projectInstructions, prices } = job;
-  const { store, redactor, clock } = outfit;
+  const { call, agent, catalog = emptyCatalog, holds, prices } = job;
+  const { store, redactor } = outfit;
   if (!(await isInside([setup.cwd, ...folders], resolve(setup.cwd, call.task.cwd ?? "."))))
     return failed("DENIED", `This worker does not serve the folder ${call.task.cwd}.`);
   // A subagent works in the worktree of its parent. That must be one that a worker with this home folder created: a row
@@ -40,39 +36,22 @@ export async function performJob(
   const past = await given.past();
   const context = taskContext(given, { past: () => Promise.resolve(past) });
   if (prices) await outfit.models.loadPrices();
-  const { workspace, providers } = job;
-  const runner = builtinRunner({
-    setup,
-    job: { workspace, prices, ...defined({ holds, permissions, providers, projectInstructions }) },
-    code: { tools: new Set(), models: new Set() },
-    linger: lingering.add,
-    remotes: remoteAgents({ ...setup, home: setup.home === false ? undefined : homeOf(setup) }),
-  });
-  const roster = { find: () => agent, names: () => [agent.name], catalog: () => catalog };
   const deck = deckOfJob(job, given, { cwd: setup.cwd, redact: redactor.text });
-  const world = await outfit.worldFor(roster, deck?.runner(runner) ?? runner, permissions);
   const served = holds ? outfit.models.forRun(holds) : outfit.models;
-  const recorder = recorderFor(store, call.run, setup.env["HOME"]);
-  const isolate = createIsolate({
-    cwd: setup.cwd,
-    home: setup.env["HOME"],
-    worktrees,
-    patch: (path) => store.file(call.run, path, { kind: "patch" }),
-    ...defined({ recorder }),
+  const { perform, world } = await openTaskWork(outfit, {
+    setup,
+    run: call.run,
+    job,
+    code: { tools: new Set(), models: new Set() },
+    remotes: remoteAgents({ ...setup, home: setup.home === false ? undefined : homeOf(setup) }),
+    roster: { find: () => agent, names: () => [agent.name], catalog: () => catalog },
+    models: deck?.models(served) ?? served,
+    earlier: openPreviousRuns(past, { store }),
+    deck,
     linger: lingering.add,
   });
-  const reuse = createReuse(store, { always: job.reuse ?? false, redact: redactor.text, clock });
   try {
-    const outcome = await createPerformer({
-      ...world,
-      ...(projectInstructions === false && { instructions: () => ({ text: "", notes: [] }) }),
-      models: deck?.models(served) ?? served,
-      ...defined({ peers: world.peers && (deck?.peers(world.peers) ?? world.peers), acceptance: deck?.acceptance }),
-      earlier: openPreviousRuns(past, { store }),
-      isolate,
-      linger: lingering.add,
-      reuse,
-    })(call, context);
+    const outcome = await perform(call, context);
     if (outcome.changes?.patch) await store.share(call.run, attemptPath(call), "patch"); // stored for all machines, so that `subcrew apply` works on each of them
     return outcome;
   } finally {

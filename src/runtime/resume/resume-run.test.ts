@@ -2,12 +2,13 @@ import { expect, test } from "vitest";
 import { recordedRun, storeOf } from "../../../test/support/recorded-runs.ts";
 import { startOf } from "../../../test/support/start-run.ts";
 import type { Outcome } from "../../core/outcome/outcome.ts";
-import type { Event } from "../../core/run/event.ts";
 import type { Call } from "../../core/task/engine.ts";
 import { localEngine } from "../../engines/local.ts";
-import { type Drive, Run } from "../run/run.ts";
+import { drive } from "../features/drive.ts";
+import { runFeatures } from "../features/features.ts";
+import { Run } from "../run/run.ts";
 import { readRecordedRun } from "./recorded-run.ts";
-import { type ResumeParts, resumeRun } from "./resume-run.ts";
+import { resumedPart, type ResumedPart } from "./resume-run.ts";
 
 const RUN = "run_aaaaaaaaaaaa";
 const task = (...needs: readonly string[]) => ({ kind: "task", needs, task: { prompt: "Go." } });
@@ -36,74 +37,54 @@ const events = [
   ended("gone", { status: "cancelled", reason: "not wanted", final: true }),
 ];
 
-/** The result of resuming: the error, or the plan that is prepared. */
+/** The part of the recorded run that is resumed; throws why it cannot be resumed. */
 async function resumed(
   parts: readonly object[],
-  wished: Partial<ResumeParts> = {},
+  wished: Partial<ResumedPart> = {},
   id = RUN,
-): Promise<{ error: unknown; published: Event[]; prepared: unknown[] }> {
-  const published: Event[] = [];
-  const prepared: unknown[] = [];
-  const prepare: ResumeParts["prepare"] = async (given) => {
-    prepared.push(given);
-    throw new Error("it would be executed");
-  };
-  const drive = { publish: (event: Event) => void published.push(event) } as Drive;
-  const run = await recordedRun(RUN, parts);
-  const error = await resumeRun(drive, { ...run, id }, { retryFailed: false, ...wished, prepare }).then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
-  return { error, published, prepared };
+): Promise<ReturnType<typeof resumedPart>> {
+  return resumedPart({ ...(await recordedRun(RUN, parts)), id }, { retryFailed: false, ...wished });
 }
 
-const goesOn = { message: "it would be executed" };
-
-test("an interrupted run is prepared with its plan", async () => {
-  const { error, published, prepared } = await resumed(events);
-  expect(error).toMatchObject(goesOn);
-  expect(prepared).toEqual([plan]);
-  expect(published).toEqual([]);
+test("an interrupted run is resumed with its plan", async () => {
+  expect(await resumed(events)).toEqual({ plan, resume: { retryFailed: false } });
 });
 
-test("the events of an ended run are published again, and nothing is executed, unless failed tasks are retried", async () => {
+test("an ended run is not resumed, unless failed tasks are retried", async () => {
   const whole = [...events, { type: "run.ended", outcome: { status: "failed", fault } }];
-  const { error, published, prepared } = await resumed(whole);
-  expect([error, prepared]).toEqual([undefined, []]);
-  expect(published.map(({ type }) => type)).toEqual(whole.map(({ type }) => type));
-  expect((await resumed(whole, { retryFailed: true })).error).toMatchObject(goesOn);
+  expect(await resumed(whole)).toBeUndefined();
+  expect(await resumed(whole, { retryFailed: true })).toMatchObject({ plan });
 });
 
 test("a run that stopped before it began, and a copy of another run, are refused", async () => {
-  expect((await resumed([{ type: "note", text: "x", format: 1 }, started])).error).toMatchObject({
+  await expect(resumed([{ type: "note", text: "x", format: 1 }, started])).rejects.toMatchObject({
     code: "RUN_DAMAGED",
     message: `The run "${RUN}" stopped before it began.`,
   });
-  const { error, prepared } = await resumed(events, {}, "run_copy");
-  expect(error).toMatchObject({
+  await expect(resumed(events, {}, "run_copy")).rejects.toMatchObject({
     code: "RUN_DAMAGED",
     message: expect.stringContaining(`is a copy of the run "${RUN}"`),
   });
-  expect(prepared).toEqual([]);
 });
 
 test.each([
-  ["good", false, goesOn],
-  ["after", false, goesOn],
-  ["joined", false, goesOn],
-  ["bad", true, goesOn],
-  ["bad/helper", true, goesOn],
-  ["bad", false, { code: "RUN_BUSY", message: 'The task "bad" has failed, so it cannot be continued.' }],
-  ["gone", false, { code: "RUN_BUSY", message: 'The task "gone" was cancelled.' }],
-  [
-    "blocked",
-    false,
-    { code: "RUN_BUSY", message: 'The task "blocked" depends on the task "bad", which has not finished.' },
-  ],
-  ["none", false, { code: "UNKNOWN_RUN", message: `"${RUN}" has no task "none".` }],
-  ["good/none", false, { code: "UNKNOWN_RUN", message: `"${RUN}" has no task "good/none".` }],
-] as const)("resuming only the task %s, with failed tasks retried: %s", async (path, retryFailed, expected) => {
-  expect((await resumed(events, { task: path, retryFailed })).error).toMatchObject(expected);
+  ["good", false, "good"],
+  ["after", false, "after"],
+  ["joined", false, "joined"],
+  ["bad", true, "bad"],
+  ["bad/helper", true, "bad"],
+])("resuming only the task %s, with failed tasks retried: %s", async (path, retryFailed, task) => {
+  expect(await resumed(events, { task: path, retryFailed })).toMatchObject({ resume: { task } });
+});
+
+test.each([
+  ["bad", { code: "RUN_BUSY", message: 'The task "bad" has failed, so it cannot be continued.' }],
+  ["gone", { code: "RUN_BUSY", message: 'The task "gone" was cancelled.' }],
+  ["blocked", { code: "RUN_BUSY", message: 'The task "blocked" depends on the task "bad", which has not finished.' }],
+  ["none", { code: "UNKNOWN_RUN", message: `"${RUN}" has no task "none".` }],
+  ["good/none", { code: "UNKNOWN_RUN", message: `"${RUN}" has no task "good/none".` }],
+])("the task %s cannot be resumed", async (path, error) => {
+  await expect(resumed(events, { task: path })).rejects.toMatchObject(error);
 });
 
 test("a resumed task and the tasks that depend on it are executed in the recorded run, before resuming ends", async () => {
@@ -115,10 +96,10 @@ test("a resumed task and the tasks that depend on it are executed in the recorde
   };
   const engine = localEngine({ perform, journal: store.open });
   const recorded = await readRecordedRun(store, RUN);
-  const prepare: ResumeParts["prepare"] = async (given) => startOf(engine, { plan: given });
+  const rest = resumedPart(recorded, { retryFailed: true, task: "bad/helper" });
   let done: readonly string[] = [];
   const run = new Run(RUN, async (it) => {
-    await resumeRun(it, recorded, { retryFailed: true, task: "bad/helper", prepare });
+    await drive(runFeatures, startOf(engine, rest), it);
     done = performed.toSorted();
   });
   await run;

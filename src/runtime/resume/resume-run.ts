@@ -3,27 +3,25 @@ import type { Plan } from "../../core/plan/plan.ts";
 import { hasEnded, isCancelledForGood } from "../../core/run/history.ts";
 import type { State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import { drive, type ResumedPart, type Start } from "../run/drive.ts";
-import type { Drive } from "../run/run.ts";
 import { hasTask, type RecordedRun, unknownTask } from "./recorded-run.ts";
 
-/** How a recorded run is resumed; `prepare` creates everything that the rest of its plan needs. */
-export type ResumeParts = ResumedPart & Readonly<{ prepare(plan: Plan): Promise<Start> }>;
+/**
+ * The part of a run to resume: everything unfinished, or with `task` only that task and the tasks that depend on it.
+ */
+export type ResumedPart = Readonly<{ retryFailed: boolean; task?: string }>;
 
 /**
- * Continues a run where its journal ends. If the run has already ended, its events are published again and nothing is
- * executed.
+ * The plan of a recorded run and the part of it that is to be resumed; `undefined`: the run has ended. Throws if it
+ * cannot be resumed.
  */
-export async function resumeRun(
-  it: Drive,
+export function resumedPart(
   { id, records: { events }, state }: RecordedRun,
-  { prepare, ...wished }: ResumeParts,
-): Promise<void> {
+  wished: ResumedPart,
+): Readonly<{ plan: Plan; resume: ResumedPart }> | undefined {
   const started = events[0];
   if (started?.type !== "run.started")
     throw new CrewError("RUN_DAMAGED", `The run "${id}" stopped before it began.`, "Start the run again.");
-  const { task } = wished;
-  if (hasEnded(events, wished)) return events.forEach(it.publish);
+  if (hasEnded(events, wished)) return undefined;
   // Refuses a copied journal: resuming it beside the original would do everything twice.
   if (started.run !== id)
     throw new CrewError(
@@ -31,9 +29,11 @@ export async function resumeRun(
       `"${id}" is a copy of the run "${started.run}", or that run under another name.`,
       `Rename the folder of the run to ${started.run} and resume that run; logs, result and replay work under any name.`,
     );
-  const resume = task === undefined ? wished : { ...wished, task: checkedTask(state, task, wished) };
-  const start = await prepare(started.plan);
-  await drive({ ...start, resume }, it);
+  const { task } = wished;
+  return {
+    plan: started.plan,
+    resume: task === undefined ? wished : { ...wished, task: checkedTask(state, task, wished) },
+  };
 }
 
 /**

@@ -1,10 +1,9 @@
 import type { Answer } from "../../core/plan/gate.ts";
 import type { Event } from "../../core/run/event.ts";
-import type { BudgetReply } from "../../core/run/budget-request.ts";
+import type { BudgetReply, BudgetRequest } from "../../core/run/budget-request.ts";
 import type { BelowSpent } from "../../core/run/run-below.ts";
 import type { Result } from "../../core/run/result.ts";
 import { resultOf } from "../../core/run/result.ts";
-import type { Journal } from "../../core/run/run-store.ts";
 import { emptyState, reduce, type State } from "../../core/run/state.ts";
 import { type Change, change as changeSchema } from "../../core/schedule/change.ts";
 import { CrewError } from "../../core/schema/error.ts";
@@ -18,7 +17,7 @@ import { deferred } from "../async/deferred.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { questionKey } from "../execute/ask-person.ts";
 import type { Note } from "../execute/send-message.ts";
-import type { LentBudget } from "./lend-budget.ts";
+import type { RunLog } from "./run-log.ts";
 import { textPieces } from "./text-pieces.ts";
 import { type PartSchemas, withData } from "./typed-data.ts";
 
@@ -28,26 +27,31 @@ export type Driver = (drive: Drive) => Promise<void>;
 /** The part of a run's interface that only the function that executes it uses. */
 export type Drive = {
   readonly run: string;
+  readonly self: Run;
   readonly signal: AbortSignal;
   readonly state: State;
   publish(event: Event): void;
-  /** Connects the run to its journal, questions and plan changes. */
+  /** Connects the run to its log and to what can be asked of it. */
   connect(connection: RunConnection): void;
-  /** Called when everything is recorded and this process still owns the run. */
-  settle?(): Promise<void>;
 };
 
-export type RunConnection = Readonly<{
-  journal: Journal;
-  engine: Engine;
+/** What can be asked of a run while it is executed. */
+export type RunControls = Readonly<{
   change(change: Change): void;
   send(path: string, note: Note): Promise<boolean>;
   stop(path: string, reason: string): boolean;
   retryTask(path: string): Promise<string | undefined>;
   charge(path: string, spent: BelowSpent): boolean;
-  lend: LentBudget["answer"];
+  /**
+   * Answers a request of a nested run for a part of the budget. `undefined`: the amount fits once other model calls are
+   * settled; the nested run asks again.
+   */
+  lend(from: Readonly<{ path: string; below: string }>, request: BudgetRequest): Promise<BudgetReply | undefined>;
   revoke(reservation: string): void;
 }>;
+
+/** `engine`: where the run's questions wait. Without features, a run takes no commands. */
+type RunConnection = Readonly<{ log: RunLog; engine: Engine }> & Partial<RunControls>;
 
 /** Options of the caller for a run. */
 export type RunExtras = Readonly<{
@@ -87,7 +91,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     let begun: Listening<Event> | undefined;
     const events = (): Listening<Event> => {
       const seen = this.#state.seq;
-      begun ??= seen > 0 && this.#connection ? this.#fromRecord(this.#connection.journal, seen) : this.#events.listen();
+      begun ??= seen > 0 && this.#connection ? this.#fromRecord(this.#connection.log, seen) : this.#events.listen();
       return begun;
     };
     return {
@@ -103,11 +107,11 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
   }
 
   /** The recorded events up to a number, from the journal, then each new event. */
-  async *#fromRecord(journal: Journal, seen: number): AsyncGenerator<Event, void> {
+  async *#fromRecord(log: RunLog, seen: number): AsyncGenerator<Event, void> {
     const live = this.#events.listen();
     const first = live.next();
     try {
-      const events = await journal.read();
+      const events = await log.read();
       yield* events.filter((event) => event.seq <= seen);
       for (let next = await first; !next.done; next = await live.next()) yield next.value;
     } finally {
@@ -170,7 +174,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
 
   /** Cancels one task and all its subagents. False: the task has ended, or does not exist. */
   cancelTask(path: string, reason = "cancelled"): boolean {
-    return this.#connection?.stop(path, reason) ?? false;
+    return this.#connection?.stop?.(path, reason) ?? false;
   }
 
   /**
@@ -178,25 +182,25 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
    * the reason if that is not possible.
    */
   async retryTask(path: string): Promise<string | undefined> {
-    return this.#connection ? this.#connection.retryTask(path) : "The run is not running.";
+    return this.#connection?.retryTask?.(path) ?? "The run is not running.";
   }
 
   /** Counts the usage of a nested run, which a program of one of the tasks started. False: this run has ended. */
   charge(path: string, spent: BelowSpent): boolean {
-    return this.#connection?.charge(path, spent) ?? false;
+    return this.#connection?.charge?.(path, spent) ?? false;
   }
 
   /**
    * Answers a nested run that asks for a part of the budget. A program of one of this run's tasks started the nested
    * run. `undefined`: it has to wait until other amounts are settled.
    */
-  async lend(...asked: Parameters<LentBudget["answer"]>): Promise<BudgetReply | undefined> {
-    return this.#connection?.lend(...asked);
+  async lend(...asked: Parameters<RunControls["lend"]>): Promise<BudgetReply | undefined> {
+    return this.#connection?.lend?.(...asked);
   }
 
   /** Takes back a reservation (an amount set aside for a model call) that the parent run granted to this run. */
   revoke(reservation: string): void {
-    this.#connection?.revoke(reservation);
+    this.#connection?.revoke?.(reservation);
   }
 
   /** Answers a gate or a question about a tool call. False: it is not open, or was already answered. */
@@ -210,12 +214,12 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
    * not running. True: the message is recorded.
    */
   async send(path: string, text: string, from = "the user", how: Note["how"] = "steer"): Promise<boolean> {
-    return (await this.#connection?.send(path, { text, from, how })) ?? false;
+    return (await this.#connection?.send?.(path, { text, from, how })) ?? false;
   }
 
   /** Changes the plan: new nodes, new dependencies, cancelled nodes. An invalid change throws and has no effect. */
   change(change: Change): void {
-    if (!this.#connection || this.#state.endedAt !== undefined) {
+    if (!this.#connection?.change || this.#state.endedAt !== undefined) {
       throw new CrewError(
         "BAD_CHANGE",
         "The plan cannot be changed: the run has not started, or has ended.",
@@ -231,6 +235,7 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     try {
       await driver({
         run: this.id,
+        self: this as Run,
         signal: this.#controller.signal,
         state: this.#state,
         publish: (event) => {

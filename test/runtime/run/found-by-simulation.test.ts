@@ -10,7 +10,8 @@ import { localEngine } from "../../../src/engines/local.ts";
 import { never, type ScriptedModel, type ScriptedTurn, scripted } from "../../../src/models/scripted/scripted.ts";
 import { type Disk, machineDisk } from "../../../src/runtime/disk/disk.ts";
 import type { DiskFile } from "../../../src/runtime/disk/open-file.ts";
-import { drive } from "../../../src/runtime/run/drive.ts";
+import { drive } from "../../../src/runtime/features/drive.ts";
+import { runFeatures } from "../../../src/runtime/features/features.ts";
 import { Run } from "../../../src/runtime/run/run.ts";
 import { openJournal } from "../../../src/runtime/store/journal.ts";
 import { readJournal } from "../../../src/runtime/store/read-journal.ts";
@@ -133,9 +134,9 @@ test("a run that ends while it is being resumed only publishes its events again"
     context: "",
     compile: () => started.plan,
   };
-  const again = new Run(run.id, (it) => drive({ ...start, resume: { retryFailed: false } }, it));
+  const again = new Run(run.id, (it) => drive(runFeatures, { ...start, resume: { retryFailed: false } }, it));
   expect(await again).toMatchObject({ status: "ok", output: "finished" });
-  await expect(new Run(run.id, (it) => drive(start, it))).rejects.toMatchObject({ code: "RUN_BUSY" });
+  await expect(new Run(run.id, (it) => drive(runFeatures, start, it))).rejects.toMatchObject({ code: "RUN_BUSY" });
   expect((await readJournal(folder)).events).toEqual(before);
 });
 

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { limitText, type ReachedLimit } from "../../core/outcome/reached-limit.ts";
 import type { Amount, Budget, BudgetRefusal } from "../../core/run/budget.ts";
 import {
@@ -8,9 +9,22 @@ import {
   type SpendingLedger,
 } from "../../core/run/spending-caps.ts";
 import { pause } from "../async/cancel.ts";
+import type { Feature } from "./feature.ts";
+import { openSpendingLedger } from "../store/spending-ledger.ts";
+
+export const spendingCapsFeature: Feature = {
+  name: "spending caps",
+  does: "enforces the caps of the settings for all runs of the day and of the project together",
+  open: ({ settings, home, cwd, clock }) => {
+    const caps = settings?.spending;
+    if (!caps || home === undefined) return {};
+    const ledger = openSpendingLedger(join(home, "spending"), { project: cwd, clock });
+    return { scope: ({ budget }) => ({ budget: capSpending(budget, { caps, ledger, clock }) }) };
+  },
+};
 
 /** The spending caps for all runs together, and the record of what all processes spend. */
-export type CappedSpending = Readonly<{ caps: SpendingCaps; ledger: SpendingLedger; clock(): number }>;
+type CappedSpending = Readonly<{ caps: SpendingCaps; ledger: SpendingLedger; clock(): number }>;
 
 /** The share of a cap that is kept for the last turns of tasks, in which they return their results. */
 const KEPT_BACK = 0.05;
@@ -18,7 +32,7 @@ const KEPT_BACK = 0.05;
 const LOOK_EVERY_MS = 200;
 
 /** A budget that also enforces the spending caps for all runs: a reached cap acts like a limit of the run. */
-export function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpending): Budget {
+function capSpending(budget: Budget, { caps, ledger, clock }: CappedSpending): Budget {
   const refusal = (limit: ReachedLimit): BudgetRefusal => ({
     refused: `the request does not fit in the limit of ${limitText(limit)}`,
     limit,

@@ -1,11 +1,67 @@
 import { noCost, noUsage } from "../../core/outcome/usage.ts";
 import type { Amount, Budget, BudgetRefusal, BudgetSpent, Reservation } from "../../core/run/budget.ts";
 import type { BudgetReply, BudgetRequest } from "../../core/run/budget-request.ts";
+import type { RunStore } from "../../core/run/run-store.ts";
 import type { BelowSpent } from "../../core/run/run-below.ts";
 import { defined } from "../../core/text/defined.ts";
+import { keptRuns } from "../background/stored-runs.ts";
+import type { RunControls } from "../run/run.ts";
+import type { Feature } from "./feature.ts";
+
+export const nestedRunsFeature: Feature = {
+  name: "nested runs",
+  does: "lends parts of the budget to the runs that programs of its tasks start, and counts what they use",
+  open: ({ store, emit, log }) => {
+    const died = (path: string, { run: below, ...spent }: BelowSpent): void =>
+      emit(path, { type: "below.ended", below, ...spent });
+    let lent: LentBudget | undefined;
+    return {
+      scope: ({ budget }) => {
+        lent = lendBudget(budget, store ? runsIn(store) : noRuns, died);
+        return {};
+      },
+      commands: {
+        lend: async (...asked) => lent?.answer(...asked),
+        charge: (path, { run: below, ...spent }) => {
+          if (log.isSealed) return false;
+          emit(path, { type: "below.ended", below, ...spent });
+          lent?.ended(below, inBudget(spent));
+          return true;
+        },
+      },
+      close: () => lent?.close(),
+    };
+  },
+};
+
+/** How long a message to a nested run waits until that run has received it. */
+const TELL_MS = 5_000;
+
+/** The nested runs of a store. */
+const runsIn = (store: RunStore): RunsBelow => ({
+  isOwned: async (run) => (await store.owner(run)) !== undefined,
+  revoke: (run, reservation) => {
+    const options = { waitMs: TELL_MS, signal: AbortSignal.timeout(TELL_MS) };
+    void keptRuns(store)
+      .tell(run, { do: "revoke", reservation }, options)
+      .catch(() => {});
+  },
+});
+
+/** Used where nothing is known about other processes: every nested run counts as alive. */
+const noRuns: RunsBelow = { isOwned: async () => true, revoke: () => {} };
+
+/** The usage of a nested run, in the units of a budget. */
+const inBudget = ({ usage, cost, toolCalls, spawns }: Omit<BelowSpent, "run">): BudgetSpent => ({
+  tokens: usage.input + usage.output + usage.cacheRead + usage.cacheWrite + (usage.estimated ?? 0),
+  usd: cost.usd + (cost.estimated ?? 0),
+  maxTurns: usage.turns,
+  maxToolCalls: toolCalls,
+  maxSpawns: spawns,
+});
 
 /** The nested runs that programs of tasks started, as their parent run sees them. */
-export type RunsBelow = Readonly<{
+type RunsBelow = Readonly<{
   /** True while a process works on the nested run. */
   isOwned(run: string): Promise<boolean>;
   /** Tells a nested run that one of its reservations is taken back. */
@@ -13,12 +69,8 @@ export type RunsBelow = Readonly<{
 }>;
 
 /** A budget of which nested runs in other processes can reserve parts. */
-export type LentBudget = Readonly<{
-  /**
-   * Answers a request of a nested run. `undefined`: the amount fits once other model calls are settled; the nested run
-   * asks again.
-   */
-  answer(from: Readonly<{ path: string; below: string }>, request: BudgetRequest): Promise<BudgetReply | undefined>;
+type LentBudget = Readonly<{
+  answer: RunControls["lend"];
   /** To be called when a nested run has ended, with its total usage: counts the part that was not settled yet. */
   ended(below: string, used: BudgetSpent): void;
   close(): void;

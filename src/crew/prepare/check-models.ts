@@ -1,9 +1,9 @@
-import type { ModelWish } from "../core/model/choose.ts";
-import type { Body, Node } from "../core/plan/plan.ts";
-import type { Task } from "../core/plan/task.ts";
-import type { ModelSource } from "../core/task/runner.ts";
-import { isForeign, type RunnerName } from "../core/vocabulary/runner-name.ts";
-import { noModel } from "../models/registry/no-model.ts";
+import type { ModelWish } from "../../core/model/choose.ts";
+import type { Body, Node } from "../../core/plan/plan.ts";
+import type { Task } from "../../core/plan/task.ts";
+import type { ModelSource } from "../../core/task/runner.ts";
+import { isForeign, type RunnerName } from "../../core/vocabulary/runner-name.ts";
+import { noModel } from "../../models/registry/no-model.ts";
 
 /** A plan without the models that cannot be used here, and a warning for each task that named one. */
 export async function withUsableModels<B extends Pick<Body, "nodes">>(

@@ -1,14 +1,14 @@
-import type { HoldRules } from "../core/model/hold.ts";
-import type { WishSource } from "../core/model/choose.ts";
-import type { Body } from "../core/plan/plan.ts";
-import type { Permissions } from "../core/policy/permissions.ts";
-import type { ParkRules, RunLimits, RecordedSettings } from "../core/run/event.ts";
-import type { RunParameters } from "../core/run/run-parameters.ts";
-import type { ModelSource } from "../core/task/runner.ts";
-import { defined } from "../core/text/defined.ts";
-import { splitModelName } from "../core/vocabulary/model-name.ts";
-import type { ModelRegistry } from "../models/registry/registry.ts";
-import type { CrewOptions } from "./options.ts";
+import type { HoldRules } from "../../core/model/hold.ts";
+import type { WishSource } from "../../core/model/choose.ts";
+import type { Body } from "../../core/plan/plan.ts";
+import type { Permissions } from "../../core/policy/permissions.ts";
+import type { ParkRules, RunLimits, RecordedSettings } from "../../core/run/event.ts";
+import type { RunParameters } from "../../core/run/run-parameters.ts";
+import type { ModelSource } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
+import { splitModelName } from "../../core/vocabulary/model-name.ts";
+import type { ModelRegistry } from "../../models/registry/registry.ts";
+import type { CrewOptions } from "../options.ts";
 
 /**
  * The settings to record at the start of a run: the default model, the addresses of providers, the sandbox, whether the

@@ -1,13 +1,17 @@
 import type { Delta, Fact } from "../../core/run/event.ts";
 import { wrappedDataBefore } from "../../core/secrets/decode.ts";
 import { endsInKey, hasKeyEnd, type InKey, keyBegins, withoutOpenKey } from "../../core/secrets/private-key.ts";
-import { REDACTED, type Redactor } from "../../core/secrets/redact.ts";
+import { createRedactor, REDACTED, type Redactor } from "../../core/secrets/redact.ts";
+import type { Feature, Outlets } from "./feature.ts";
 
-/** The two channels on which a run emits: recorded events and live text. */
-export type Outlets = Readonly<{
-  emit: (path: string, fact: Fact) => void;
-  live: (path: string, delta: Delta) => void;
-}>;
+export const redactionFeature: Feature = {
+  name: "redaction",
+  does: "removes secrets from everything that is recorded or shown",
+  open: ({ redactor = createRedactor([]) }) => ({
+    outlets: (inner) => redacting(redactor, inner),
+    scope: () => ({ redact: (text) => redactor.text(text) }),
+  }),
+};
 
 /**
  * Wraps the outputs of a run and removes every secret. A secret may arrive in pieces: the last word of a piece of live

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { createBudget } from "../../core/run/budget.ts";
 import type { BelowSpent } from "../../core/run/run-below.ts";
-import { borrowBudget } from "./borrow-budget.ts";
-import { lendBudget } from "./lend-budget.ts";
+import { borrowBudget } from "./parent-run.ts";
+import { lendBudget } from "./nested-runs.ts";
 
 const never = new AbortController().signal;
 

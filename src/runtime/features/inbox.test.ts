@@ -4,10 +4,14 @@ import { startOf } from "../../../test/support/start-run.ts";
 import type { RunCommand } from "../../core/run/run-command.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
 import { localEngine } from "../../engines/local.ts";
-import { drive, type Start } from "../run/drive.ts";
+import { keptRuns } from "../background/stored-runs.ts";
+import { Run } from "../run/run.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
-import { servedRun } from "./controlled-run.ts";
-import { keptRuns } from "./stored-runs.ts";
+import { drive } from "./drive.ts";
+import type { Feature } from "./feature.ts";
+import { runFeatures } from "./features.ts";
+import { inboxFeature } from "./inbox.ts";
+import type { Start } from "./start.ts";
 
 /** A run whose only task works until it is cancelled. */
 const startWith = (store: RunStore): Start =>
@@ -19,6 +23,7 @@ const startWith = (store: RunStore): Start =>
         }),
       journal: store.open,
     }),
+    { store },
   );
 
 test.each<RunCommand>([
@@ -31,13 +36,15 @@ test.each<RunCommand>([
   "the command `$do` that arrives while a run is handed to another process is stored for that process",
   async (command) => {
     const memory = createMemoryStore();
-    const run = servedRun("run_cccccccccccc", memory, async (it) => {
-      const settle = async (): Promise<void> => {
-        await told;
-        await it.settle?.();
-      };
-      await drive(startWith(memory), { ...it, settle });
-    });
+    const late: Feature = {
+      ...inboxFeature,
+      open: async (it) => {
+        const row = await inboxFeature.open!(it);
+        return { ...row, close: () => told.then(() => row.close?.()) };
+      },
+    };
+    const features = runFeatures.map((each) => (each === inboxFeature ? late : each));
+    const run = new Run("run_cccccccccccc", (it) => drive(features, startWith(memory), it));
     const { signal } = new AbortController();
     for await (const { type } of run) if (type === "node.started") break;
     run.kill();
@@ -66,7 +73,7 @@ test("a process keeps its run until the receipts of commands are written, so tha
         signal,
       ),
   };
-  const run = servedRun("run_aaaaaaaaaaaa", slow, (it) => drive(startWith(slow), it));
+  const run = new Run("run_aaaaaaaaaaaa", (it) => drive(runFeatures, startWith(slow), it));
   const ended = run.then(({ status }) => status);
   const { signal } = new AbortController();
   const receipt = await keptRuns(slow).tell(run.id, { do: "cancel", reason: "enough" }, { waitMs: 60_000, signal });

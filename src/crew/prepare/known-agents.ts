@@ -1,15 +1,15 @@
-import type { Agent } from "../core/agent/agent.ts";
-import { unknownToolsOf } from "../core/agent/canonical-tools.ts";
-import type { Plan } from "../core/plan/plan.ts";
-import type { Skill } from "../core/agent/skill.ts";
-import { type Catalog, cardOf, whySkipped } from "../core/delegation/catalog.ts";
-import type { Roster } from "../core/delegation/roster.ts";
-import { usesSkills, withSkills } from "../core/plan/preload-skills.ts";
-import { CrewError } from "../core/schema/error.ts";
-import { type Discovery, type FoundAgent, findAgent } from "../runtime/discovery/discover.ts";
-import { type Distrust, distrustText } from "../runtime/discovery/distrust.ts";
-import { skippedAgents } from "../runtime/discovery/listed-agents.ts";
-import type { Finds } from "./finds.ts";
+import type { Agent } from "../../core/agent/agent.ts";
+import { unknownToolsOf } from "../../core/agent/canonical-tools.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import type { Skill } from "../../core/agent/skill.ts";
+import { type Catalog, cardOf, whySkipped } from "../../core/delegation/catalog.ts";
+import type { Roster } from "../../core/delegation/roster.ts";
+import { usesSkills, withSkills } from "../../core/plan/preload-skills.ts";
+import { CrewError } from "../../core/schema/error.ts";
+import { type Discovery, type FoundAgent, findAgent } from "../../runtime/discovery/discover.ts";
+import { type Distrust, distrustText } from "../../runtime/discovery/distrust.ts";
+import { skippedAgents } from "../../runtime/discovery/listed-agents.ts";
+import type { Finds } from "../finds.ts";
 
 /** The agents of a run: agents passed in code, and agents of the last discovery. */
 export type KnownAgents = Readonly<{

@@ -1,16 +1,17 @@
 import { execFile } from "node:child_process";
 import { mkdir } from "node:fs/promises";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import type { Config } from "../core/config/config.ts";
 import { explain } from "../core/outcome/outcome.ts";
 import type { Event } from "../core/run/event.ts";
+import type { State } from "../core/run/state.ts";
 import { messageOf } from "../core/schema/error.ts";
 import { passedEnv } from "../core/secrets/pass-env.ts";
 import { describe } from "../core/view/nodes.ts";
 import { terminalLine } from "../core/view/words.ts";
 import { appendRegularSync } from "../runtime/disk/regular-file.ts";
 import { createGuardedFetch } from "../runtime/network/guarded-fetch.ts";
-import type { Drive } from "../runtime/run/run.ts";
+import type { Feature } from "../runtime/features/feature.ts";
 
 /** A notification: a run needs the person, or has ended. */
 export type Notice = Readonly<{
@@ -26,45 +27,40 @@ export type Notice = Readonly<{
   text: string;
 }>;
 
-export type NotifyOptions = Readonly<{
+export const noticesFeature: Feature = {
+  name: "notices",
+  does: "notifies the person, if the settings ask for it, when the run needs an answer and when it ends",
+  open: ({ settings: { notify, network } = {}, env = {}, home, state }) => {
+    if (!notify) return {};
+    const kinds = notify.on ?? ["needs-you", "done"];
+    const options = { notify, network, env, ...(home !== undefined && { log: join(home, "notify.log") }) };
+    const sent: Promise<void>[] = [];
+    let last: Promise<void> = Promise.resolve();
+    return {
+      publish: (inner) => (event) => {
+        inner(event);
+        const notice = noticeOf(event, state);
+        if (!notice || !kinds.includes(notice.event)) return;
+        last = settledWithin(ORDER_MS, last).then(() => tell(notice, options));
+        sent.push(last);
+      },
+      closed: async () => void (await Promise.all(sent)),
+    };
+  },
+};
+
+type NotifyOptions = Readonly<{
   notify: Config["notify"];
   network: Config["network"];
   env: Readonly<Record<string, string | undefined>>;
   /** The file for errors of notifications; absent: they are discarded. */
   log?: string | undefined;
-  /** True: the run was resumed, and an earlier process already sent notifications about the earlier events. */
-  resumed?: boolean;
 }>;
 
 /** Timeout for sending notifications at the end of a run. */
 const TIMEOUT_MS = 10_000;
 /** How long a notification waits for the previous notification, so that they arrive in the order of their events. */
 const ORDER_MS = 5_000;
-
-/**
- * Executes a run and, if the settings ask for it, notifies the person when the run needs an answer and when it ends.
- */
-export async function notifyRun(options: NotifyOptions, it: Drive, work: (it: Drive) => Promise<void>): Promise<void> {
-  const { notify, resumed = false } = options;
-  const kinds = notify?.on ?? ["needs-you", "done"];
-  if (!notify) return work(it);
-  const sent: Promise<void>[] = [];
-  let last: Promise<void> = Promise.resolve();
-  let begun = !resumed;
-  const publish: Drive["publish"] = (event) => {
-    begun ||= event.type === "run.resumed";
-    it.publish(event);
-    const notice = begun ? noticeOf(event, it.state) : undefined;
-    if (!notice || !kinds.includes(notice.event)) return;
-    last = settledWithin(ORDER_MS, last).then(() => tell(notice, options));
-    sent.push(last);
-  };
-  try {
-    await work({ run: it.run, signal: it.signal, state: it.state, connect: it.connect, publish });
-  } finally {
-    await Promise.all(sent);
-  }
-}
 
 /** Waits for work that does not reject, at most `ms` milliseconds. */
 function settledWithin(ms: number, work: Promise<void>): Promise<void> {
@@ -74,7 +70,7 @@ function settledWithin(ms: number, work: Promise<void>): Promise<void> {
   });
 }
 
-function noticeOf(event: Event, state: Drive["state"]): Notice | undefined {
+function noticeOf(event: Event, state: State): Notice | undefined {
   const about = { run: state.run, title: describe(state) };
   switch (event.type) {
     case "gate.opened":

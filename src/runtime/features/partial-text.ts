@@ -1,10 +1,36 @@
 import type { Delta, Fact } from "../../core/run/event.ts";
+import type { Feature } from "./feature.ts";
 
 /** Minimum interval between records of a streaming answer. */
 const EVERY_MS = 1_000;
 
-/** Records streaming answers periodically, so that their text survives an interruption. */
-export type PartialTurns = Readonly<{
+export const partialTextFeature: Feature = {
+  name: "partial text",
+  does: "records the text of an unfinished answer every second, so that it survives an interruption",
+  open: () => {
+    let partials: PartialTurns | undefined;
+    return {
+      outlets: ({ emit, live }) => {
+        const own = createPartialTurns(emit);
+        partials = own;
+        return {
+          emit: (path, fact) => {
+            own.before(path, fact);
+            emit(path, fact);
+          },
+          live: (path, delta) => {
+            own.shown(path, delta);
+            live(path, delta);
+          },
+        };
+      },
+      close: () => partials?.stop(),
+    };
+  },
+};
+
+/** Records streaming answers periodically. */
+type PartialTurns = Readonly<{
   /** Updates the unfinished answers before this event is recorded. */
   before(path: string, fact: Fact): void;
   /** Adds streamed text to the unfinished answer of a task; it is recorded at most a second later. */
@@ -15,7 +41,7 @@ export type PartialTurns = Readonly<{
 
 type OpenAnswer = { turn: number; text: string; timer: NodeJS.Timeout | undefined };
 
-export function createPartialTurns(emit: (path: string, fact: Fact) => void): PartialTurns {
+function createPartialTurns(emit: (path: string, fact: Fact) => void): PartialTurns {
   const open = new Map<string, OpenAnswer>();
   let over = false;
   const flush = (path: string, answer: OpenAnswer): void => {
@@ -32,6 +58,10 @@ export function createPartialTurns(emit: (path: string, fact: Fact) => void): Pa
     if (keep) flush(path, answer);
     else clearTimeout(answer.timer);
   };
+  const stop = (): void => {
+    over = true;
+    for (const path of [...open.keys()]) end(path, true);
+  };
   return {
     before: (path, fact) => {
       if (fact.type === "turn.started") {
@@ -41,6 +71,8 @@ export function createPartialTurns(emit: (path: string, fact: Fact) => void): Pa
         end(path, false);
       } else if (fact.type === "node.ended" || fact.type === "node.retried") {
         end(path, true);
+      } else if (fact.type === "run.paused") {
+        stop();
       }
     },
     shown: (path, delta) => {
@@ -50,9 +82,6 @@ export function createPartialTurns(emit: (path: string, fact: Fact) => void): Pa
       // Without `unref` a process that has nothing else to do would live for another second.
       answer.timer ??= setTimeout(() => flush(path, answer), EVERY_MS).unref();
     },
-    stop: () => {
-      over = true;
-      for (const path of [...open.keys()]) end(path, true);
-    },
+    stop,
   };
 }

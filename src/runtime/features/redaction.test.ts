@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Delta, Fact } from "../../core/run/event.ts";
 import { createRedactor, REDACTED } from "../../core/secrets/redact.ts";
-import { type Outlets, redacting } from "./redact-events.ts";
+import type { Outlets } from "./feature.ts";
+import { redacting } from "./redaction.ts";
 
 const CANARY = "c4nary-VALUE-0123456789";
 
