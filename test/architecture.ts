@@ -315,7 +315,7 @@ export const storeDoors: Readonly<Record<string, readonly string[] | "all">> = {
 const runFiles = [
   "journal.jsonl",
   "starting.json",
-  "control",
+  "run-commands",
   "outputs",
   "output.md",
   "results.jsonl",

@@ -393,7 +393,7 @@ describe("requests of the page", () => {
         expect(body).not.toContain(home);
       }
     }
-    expect(existsSync(join(home, "state", "runs", "control"))).toBe(false);
+    expect(existsSync(join(home, "state", "run-commands"))).toBe(false);
   });
 });
 

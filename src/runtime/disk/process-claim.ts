@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
+import { isDeepStrictEqual } from "node:util";
 import { defined } from "../../core/text/defined.ts";
 import { isRecord, parseJson } from "../../core/text/json.ts";
 import { type Disk, machineDisk } from "./disk.ts";
@@ -86,6 +87,13 @@ export async function livingClaim(file: string, disk: Disk = machineDisk): Promi
   }
   if (await isLiving(claimed, disk)) return { pid: claimed.pid, ...(claimed.sole && { sole: true }) };
   return isElsewhere(claimed) ? { pid: claimed.pid, ...defined({ host: claimed.host }) } : undefined;
+}
+
+/** True for the claim of another process than this one; false for a file that is no claim. */
+export async function isOfOther(file: string, disk: Disk = machineDisk): Promise<boolean> {
+  const claimed = claimIn((await textOf(file, disk)) ?? "");
+  const { nonce: _, ...own } = await whoWeAre(disk);
+  return claimed !== undefined && !isDeepStrictEqual({ ...claimed, sole: undefined }, { ...own, sole: undefined });
 }
 
 /** True for a claim made on another host, as on a shared disk. */

@@ -10,16 +10,25 @@ import { livingClaim, whoWeAre } from "../disk/process-claim.ts";
 import { readRegularText, WRITE_FLAGS } from "../disk/regular-file.ts";
 import { openHashedTexts } from "../disk/hashed-texts.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
-import { post, serveCommands, serveRest, waiting } from "./command-queue.ts";
+import { CommandFolder } from "./command-folder.ts";
 import { damageText, type JournalContents } from "./journal-records.ts";
 import { cannotRecord, openJournal } from "./journal.ts";
 import { firstEvent, lastEvent } from "./journal-ends.ts";
 import { followJournal, journalPieces, readForResume } from "./read-journal.ts";
-import { agentsFolder, documentFile, leasesFile, localPlace, runFolder, runsFolder, STARTING_FILE } from "./layout.ts";
+import {
+  agentsFolder,
+  commandsFolder,
+  documentFile,
+  leasesFile,
+  localPlace,
+  runFolder,
+  runsFolder,
+  STARTING_FILE,
+} from "./layout.ts";
 import { leaseFile } from "../leases/lease-file.ts";
 import { openResults } from "./recorded-results.ts";
 import { createOutputFiles } from "./output-files.ts";
-import { isElsewhereOwner, ownerOf } from "./run-claim.ts";
+import { isElsewhereOwner, isTakenOver, ownerOf } from "./run-claim.ts";
 import { RUN_ID } from "./run-id.ts";
 import { createWorkspaceLeases } from "../leases/workspace-leases.ts";
 
@@ -47,6 +56,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
   };
   const starting = (run: string): string => join(folderOf(run), STARTING_FILE);
   const agents = openHashedTexts(agentsFolder(home), disk);
+  const commands = new CommandFolder(commandsFolder(home), async (run) => !(await isTakenOver(folderOf(run))));
   const outputs = createOutputFiles(folderOf, (run) => eventsOf(folderOf(run)), disk);
   return {
     list,
@@ -116,10 +126,12 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
       const living = await livingClaim(starting(run));
       return living !== undefined && living.host === undefined; // processes of other machines are not counted
     },
-    post: async (run, command, options) => post(folderOf(run), command, options),
-    waiting: async (run) => waiting(folderOf(run)),
-    serve: async (run, handle, signal) =>
-      signal.aborted ? serveRest(folderOf(run), handle) : serveCommands(folderOf(run), handle, signal),
+    post: async (run, command, options) => {
+      folderOf(run); // refuses an id that cannot be part of a file name
+      return commands.post(run, command, options);
+    },
+    waiting: (run) => commands.waiting(run),
+    serve: (run, handle, signal) => commands.serve(run, handle, signal),
     keep: outputs.keep,
     share: async () => {}, // nothing to do: the files of this machine already are the store
     recorded: outputs.recorded,
@@ -141,11 +153,13 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
       const gone = join(runsFolder(home), `.gone-${run}`);
       await rm(gone, { recursive: true, force: true });
       await rename(folder, gone);
+      await commands.remove(run);
       await rm(gone, { recursive: true, force: true });
     },
     sweep: async () => {
       const begins = await Promise.all((await list()).map(async (run) => (await firstEvent(folderOf(run)))?.at ?? 0));
       await agents.sweep(Math.min(Date.now(), ...begins));
+      await commands.sweep(async (run) => disk.existsSync(folderOf(run)));
     },
   };
 }

@@ -10,9 +10,6 @@ export const JOURNAL_FILE = "journal.jsonl";
  */
 export const STARTING_FILE = "starting.json";
 
-/** The folder of commands to a run and their receipts. */
-export const COMMANDS_FOLDER = "control";
-
 const OUTPUTS_FOLDER = "outputs";
 const RESULT_FILE = "output.md";
 
@@ -21,6 +18,9 @@ export const runFolder = (home: string, run: string): string => join(home, "runs
 
 /** The folder of all runs. */
 export const runsFolder = (home: string): string => join(home, "runs");
+
+/** The folder of the commands to all runs and their receipts. */
+export const commandsFolder = (home: string): string => join(home, "run-commands");
 
 /** The folder of the definitions of agents that runs carry, one file each, named by the hash of its text. */
 export const agentsFolder = (home: string): string => join(home, "run-agents");

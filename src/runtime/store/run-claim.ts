@@ -4,7 +4,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { type Disk, machineDisk } from "../disk/disk.ts";
 import { fault } from "../disk/fault-points.ts";
 import { openLifeSocket } from "../disk/life-socket.ts";
-import { livingClaim, makeWhole, whoWeAre } from "../disk/process-claim.ts";
+import { isOfOther, livingClaim, makeWhole, whoWeAre } from "../disk/process-claim.ts";
 
 /** The ownership of a run (a claim): only the process that holds the claim may write the run's records. */
 export type Owner = Readonly<{
@@ -102,6 +102,14 @@ function ownerWith(folder: string, epoch: number, disk: Disk): Owner {
 export async function ownerOf(folder: string): Promise<RunOwner | undefined> {
   const last = highest(await machineDisk.readdir(folder).catch(() => []), OWNER);
   return last > 0 ? livingClaim(join(folder, `owner.${last}.json`)) : undefined;
+}
+
+/** True if another process claimed the run last, or claimed and released it although this process held it. */
+export async function isTakenOver(folder: string): Promise<boolean> {
+  const names = await machineDisk.readdir(folder).catch(() => []);
+  const last = highest(names, OWNER);
+  if (last === 0) return false;
+  return (await isOfOther(join(folder, `owner.${last}.json`))) === last > highest(names, RELEASED);
 }
 
 /** True while a living process owns the run and has written no record yet: those in the journal end with this epoch. */

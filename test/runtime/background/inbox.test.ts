@@ -92,7 +92,7 @@ test("an answer after the end of the run is refused with this reason, and is not
     done: false,
     text: "The run has ended.",
   });
-  expect(readdirSync(join(where, "runs", run.id, "control"))).toEqual([]);
+  expect(readdirSync(join(where, "run-commands"))).toEqual([]);
 });
 
 test("an answer to a different question than the one shown is ignored", async () => {
@@ -216,7 +216,7 @@ test("no file is left in the command folder of a run that has ended", async () =
   const { path } = await asks(other);
   await other.kept.tell(run.id, { do: "answer", path, answer: { approve: true } }, { waitMs: 60_000, signal: never });
   await run;
-  expect(readdirSync(join(where, "runs", run.id, "control"))).toEqual([]);
+  expect(readdirSync(join(where, "run-commands"))).toEqual([]);
 });
 
 test('the answer "always in this project": the same call needs no approval in the next run, any other call does', async () => {

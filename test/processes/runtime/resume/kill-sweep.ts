@@ -194,7 +194,8 @@ async function tellFrozen(at: Place, command: "stop" | "cancel", { child, ended 
     const told = at.run([command, id!]);
     let left = false;
     void told.then(() => (left = true));
-    while (!left && !names(join(folder, "control")).some((name) => name.endsWith(".json"))) await sleep(20);
+    while (!left && !names(join(at.env["SUBCREW_HOME"]!, "run-commands")).some((name) => name.endsWith(".json")))
+      await sleep(20);
     process.kill(frozen, "SIGCONT");
     await told;
   } else process.kill(frozen, "SIGCONT");
