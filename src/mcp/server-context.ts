@@ -12,7 +12,6 @@ import type { Crew } from "../crew.ts";
 import { clientPlanRefusal } from "../runtime/access/client-plan.ts";
 import { folderProblem } from "../runtime/access/folder-problem.ts";
 import { cancelRun } from "../runtime/background/cancel-run.ts";
-import type { KeptRun } from "../runtime/background/stored-runs.ts";
 import type { DelegatedCall } from "./delegated.ts";
 import { doingOf } from "../sinks/status-text.ts";
 import { createServedRuns, type McpRun, type ServedRuns, type WaitedRun } from "./runs.ts";
@@ -181,7 +180,7 @@ export class ServerContext {
   }
 
   /** The runs that other processes started, if the owner shares them. */
-  async #others(): Promise<readonly KeptRun[]> {
+  async #others(): ReturnType<Crew["kept"]["list"]> {
     const own = new Set(this.runs.all().map(({ id }) => id));
     const all = this.#allRuns ? await this.crew.kept.list({ all: true }) : [];
     return all.filter(({ id }) => !own.has(id));

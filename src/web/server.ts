@@ -8,7 +8,8 @@ import { peerUser } from "../runtime/network/peer-user.ts";
 import { createCostReader } from "./cost.ts";
 import { Hub } from "./hub.ts";
 import { sendError, sendJson, sendNotice, sendText } from "./responses.ts";
-import { bodyOf, changes, looks, type WebContext } from "./routes.ts";
+import { bodyOf, changes } from "./changes.ts";
+import { looks, type WebContext } from "./routes.ts";
 import { createSessions, type Sessions, type WebRole, type WebSecrets } from "./sessions.ts";
 
 export type WebOptions = Readonly<{

@@ -8,7 +8,8 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createCrew, type Crew } from "../../src/crew.ts";
 import type { RunningServer } from "../../src/runtime/network/loopback-server.ts";
-import { changes, looks } from "../../src/web/routes.ts";
+import { changes } from "../../src/web/changes.ts";
+import { looks } from "../../src/web/routes.ts";
 import { openWeb } from "../../src/web/server.ts";
 import { linkToken, newSecrets } from "../../src/web/sessions.ts";
 

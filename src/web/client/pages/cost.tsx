@@ -82,22 +82,8 @@ function Plot({ report, by, measure }: Readonly<{ report: CostReport; by: Kind; 
     measure === "cost"
       ? `$${amount < 10 ? amount.toFixed(amount < 0.1 ? 4 : 2) : Math.round(amount)}`
       : formatTokens(Math.round(amount));
-  const sums = new Map<
-    string,
-    Readonly<{ amount: number; usd: number; tokens: number; turns: number; unpriced: number }>
-  >();
-  for (const row of report.rows) {
-    const sum = sums.get(row[by]) ?? { amount: 0, usd: 0, tokens: 0, turns: 0, unpriced: 0 };
-    sums.set(row[by], {
-      amount: sum.amount + of(row),
-      usd: sum.usd + row.usd,
-      tokens: sum.tokens + row.tokens,
-      turns: sum.turns + row.turns,
-      unpriced: sum.unpriced + row.unpriced,
-    });
-  }
-  const ranked = [...sums].toSorted(([, x], [, y]) => y.amount - x.amount);
-  const color = new Map(ranked.map(([name], at) => [name, Math.min(at, MOST)]));
+  const ranked = rankedSums(report, by, of);
+  const color = colorsOf(ranked);
   const byDay = new Map(report.days.map((day) => [day, new Map<string, number>()]));
   for (const row of report.rows) {
     const day = byDay.get(row.day);
@@ -146,7 +132,7 @@ function Plot({ report, by, measure }: Readonly<{ report: CostReport; by: Kind; 
                 return (
                   <rect
                     key={name}
-                    class={`series-${color.get(name)}`}
+                    class={`series-${color(name)}`}
                     x={x}
                     width={Math.max(1.5, step * 0.72)}
                     y={y(base)}
@@ -165,36 +151,73 @@ function Plot({ report, by, measure }: Readonly<{ report: CostReport; by: Kind; 
           );
         })}
       </svg>
-      <div class="scroll" tabIndex={0} role="region" aria-label={`Spent by ${by}`}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">{by}</th>
-              <th scope="col">Cost</th>
-              <th scope="col">Tokens</th>
-              <th scope="col">Turns</th>
-              <th scope="col">Share</th>
-            </tr>
-          </thead>
-          <tbody>
-            {ranked.map(([name, { amount, usd, tokens, turns, unpriced }]) => (
-              <tr key={name}>
-                <th scope="row" title={name}>
-                  <i class={`swatch series-${color.get(name)}`} aria-hidden="true" /> {shown(name)}
-                </th>
-                <td class="number">
-                  ${usd.toFixed(4)}
-                  {unpriced > 0 ? <span class="dim"> + {unpriced} turns of unknown price</span> : null}
-                </td>
-                <td class="number">{formatTokens(tokens)}</td>
-                <td class="number">{turns}</td>
-                <td class="number">{total === 0 ? "" : `${Math.round((100 * amount) / total)} %`}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <SpentTable by={by} ranked={ranked} total={total} shown={shown} />
     </>
+  );
+}
+
+type Sum = Readonly<{ amount: number; usd: number; tokens: number; turns: number; unpriced: number }>;
+type Ranked = readonly (readonly [name: string, sum: Sum])[];
+
+/** The sums by model, agent or project, the largest amount first. */
+function rankedSums({ rows }: CostReport, by: Kind, amountOf: (row: SpentRow) => number): Ranked {
+  const sums = new Map<string, Sum>();
+  for (const row of rows) {
+    const sum = sums.get(row[by]) ?? { amount: 0, usd: 0, tokens: 0, turns: 0, unpriced: 0 };
+    sums.set(row[by], {
+      amount: sum.amount + amountOf(row),
+      usd: sum.usd + row.usd,
+      tokens: sum.tokens + row.tokens,
+      turns: sum.turns + row.turns,
+      unpriced: sum.unpriced + row.unpriced,
+    });
+  }
+  return [...sums].toSorted(([, x], [, y]) => y.amount - x.amount);
+}
+
+/** The number of the colour of each name; the small sums share the last colour. */
+function colorsOf(ranked: Ranked): (name: string) => number | undefined {
+  const colors = new Map(ranked.map(([name], at) => [name, Math.min(at, MOST)]));
+  return (name) => colors.get(name);
+}
+
+function SpentTable({
+  by,
+  ranked,
+  total,
+  shown,
+}: Readonly<{ by: Kind; ranked: Ranked; total: number; shown(name: string): string }>): JSX.Element {
+  const color = colorsOf(ranked);
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={`Spent by ${by}`}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">{by}</th>
+            <th scope="col">Cost</th>
+            <th scope="col">Tokens</th>
+            <th scope="col">Turns</th>
+            <th scope="col">Share</th>
+          </tr>
+        </thead>
+        <tbody>
+          {ranked.map(([name, { amount, usd, tokens, turns, unpriced }]) => (
+            <tr key={name}>
+              <th scope="row" title={name}>
+                <i class={`swatch series-${color(name)}`} aria-hidden="true" /> {shown(name)}
+              </th>
+              <td class="number">
+                ${usd.toFixed(4)}
+                {unpriced > 0 ? <span class="dim"> + {unpriced} turns of unknown price</span> : null}
+              </td>
+              <td class="number">{formatTokens(tokens)}</td>
+              <td class="number">{turns}</td>
+              <td class="number">{total === 0 ? "" : `${Math.round((100 * amount) / total)} %`}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   );
 }
 

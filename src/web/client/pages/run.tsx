@@ -12,7 +12,7 @@ import { TimelineView } from "../parts/timeline.tsx";
 import { TranscriptView } from "../parts/transcript.tsx";
 import { TreeView } from "../parts/tree.tsx";
 import { Elapsed, Empty, ErrorBox, LifeChip, projectName, Sign } from "../parts/words.tsx";
-import type { RunHead } from "../wire.ts";
+import type { RunHead, TaskRow } from "../wire.ts";
 
 const views = ["tree", "graph", "timeline", "events"] as const;
 const tabs = ["transcript", "changes", "prompt", "definition", "cost", "warnings"] as const;
@@ -54,22 +54,42 @@ export function RunPage(): JSX.Element {
   return <Shown run={run} top={top} />;
 }
 
-function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Element {
+/** The part of the run that the address names, and ways to other parts. */
+type RunPlace = Readonly<{
+  view: (typeof views)[number];
+  tab: Tab;
+  turn: string;
+  text: string;
+  selected: string;
+  set(path: string, more?: Readonly<Record<string, string>>): void;
+  select(path: string): void;
+}>;
+
+function placeIn(run: OpenRun): RunPlace {
   const { query } = route.value;
-  const view = views.find((each) => each === query.get("view")) ?? "tree";
-  const tab = tabs.find((each) => each === query.get("tab")) ?? "transcript";
-  const turn = query.get("turn") ?? "";
-  const selected = selectedIn(route.value);
-  const text = query.get("text") ?? "";
-  const whole = selected === "" && query.get("details") === "run";
-  const closed = useSignal<ReadonlySet<string>>(new Set());
-  const detail = useRef<HTMLDivElement>(null);
   // The address can be newer than the drawn page, because a second key can follow before the page was redrawn.
-  const set = (path: string, more: Readonly<Record<string, string>> = {}): void => {
+  const set: RunPlace["set"] = (path, more = {}) => {
     const now = (name: string): string => route.value.query.get(name) ?? "";
     go(runLink(run.id, path, { view: now("view"), tab: now("tab"), text: now("text"), ...more }), true);
   };
-  const select = (path: string): void => set(path, { turn: "" });
+  return {
+    view: views.find((each) => each === query.get("view")) ?? "tree",
+    tab: tabs.find((each) => each === query.get("tab")) ?? "transcript",
+    turn: query.get("turn") ?? "",
+    text: query.get("text") ?? "",
+    selected: selectedIn(route.value),
+    set,
+    select: (path) => set(path, { turn: "" }),
+  };
+}
+
+type Parts = Readonly<{ run: OpenRun; top: RunHead; place: RunPlace }>;
+
+function Shown({ run, top }: Omit<Parts, "place">): JSX.Element {
+  const place = placeIn(run);
+  const { selected, set, select } = place;
+  const whole = selected === "" && route.value.query.get("details") === "run";
+  const detail = useRef<HTMLDivElement>(null);
   const selectRun = (): void => {
     set("", { details: "run" });
     detail.current?.focus({ preventScroll: true });
@@ -78,17 +98,6 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
     select(path);
     detail.current?.focus();
   };
-  const toggle = (path: string): void => {
-    const next = new Set(closed.value);
-    if (!next.delete(path)) next.add(path);
-    closed.value = next;
-  };
-  const wanted = text.toLowerCase();
-  const paths = useMemo(
-    () => shownPaths(run, closed.value, wanted),
-    [run.order, closed.value, wanted, wanted === "" ? 0 : changeCount.value],
-  );
-
   useEffect(() => {
     const press = (event: KeyboardEvent): void => {
       if (
@@ -108,17 +117,22 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
     addEventListener("keydown", press);
     return () => removeEventListener("keydown", press);
   });
-
-  // The tabs scroll sideways on a phone, so the selected one is scrolled into view.
-  useEffect(
-    () => document.getElementById(`tab-${tab}`)?.scrollIntoView({ block: "nearest", inline: "nearest" }),
-    [tab, selected],
-  );
-
-  const row = run.tasks.get(selected);
-  const ended = top.life === "ok" || top.life === "failed" || top.life === "cancelled";
   return (
     <section class={`run-page ${selected === "" && !whole ? "" : "has-selection"}`} aria-labelledby="title">
+      <RunHeader top={top} />
+      <div class="panes">
+        <TasksPane run={run} top={top} place={place} selectRun={selectRun} open={open} />
+        <div class="right" ref={detail} tabIndex={-1} aria-label="Details">
+          <DetailsPane run={run} top={top} place={place} />
+        </div>
+      </div>
+    </section>
+  );
+}
+
+function RunHeader({ top }: Pick<Parts, "top">): JSX.Element {
+  return (
+    <>
       <header class="run-head">
         <div class="run-title">
           <h1 id="title" title={top.name}>
@@ -155,146 +169,173 @@ function Shown({ run, top }: Readonly<{ run: OpenRun; top: RunHead }>): JSX.Elem
           No key of a provider was found, so the agents of this run used the offline model, which does not reason.
         </p>
       ) : null}
-      <div class="panes">
-        <div class="left">
-          <div class="toolbar">
-            <div class="segments" role="group" aria-label="View">
-              {views.map((each, at) => (
-                <button
-                  type="button"
-                  key={each}
-                  aria-pressed={view === each}
-                  title={`${each} (${at + 1})`}
-                  onClick={() => set(selected, { view: each === "tree" ? "" : each })}
-                >
-                  {each}
-                </button>
-              ))}
-            </div>
-            <input
-              type="search"
-              placeholder={view === "events" ? "Search events" : "Search tasks"}
-              aria-label={view === "events" ? "Search events" : "Search tasks"}
-              value={text}
-              onInput={(event) => set(selected, { text: event.currentTarget.value })}
-            />
-            <button type="button" class="quiet" aria-pressed={selected === ""} onClick={selectRun}>
-              whole run
-            </button>
-          </div>
-          <div class="view">
-            {view === "events" ? (
-              <EventLog run={run} selected={selected} wanted={wanted} />
-            ) : paths.length === 0 ? (
-              <Empty title={wanted === "" ? "Nothing has begun yet" : "No task matches"}>
-                <p>
-                  {wanted === ""
-                    ? "The tasks appear here as soon as the run has its plan."
-                    : "Search for words of the task, its agent or its state."}
-                </p>
-              </Empty>
-            ) : view === "graph" ? (
-              <RunGraph run={run} paths={paths} selected={selected} select={select} />
-            ) : view === "timeline" ? (
-              <TimelineView run={run} paths={paths} selected={selected} select={select} />
-            ) : (
-              <TreeView
-                run={run}
-                paths={paths}
-                selected={selected}
-                select={select}
-                closed={closed.value}
-                toggle={toggle}
-                open={open}
-              />
-            )}
-          </div>
-        </div>
-        <div class="right" ref={detail} tabIndex={-1} aria-label="Details">
-          <div class="detail-head">
-            <button type="button" class="quiet back" onClick={() => select("")}>
-              ← tasks
-            </button>
-            <h2>
-              {row ? <Sign group={row.group} status={row.status} /> : null}
-              {row ? row.name : "The whole run"}
-            </h2>
-            {row ? (
-              <p class="dim facts">
-                {row.agent === "" ? null : <span>{row.agent}</span>}
-                {row.model === "" ? null : <span>{row.model}</span>}
-                {row.turns === "" ? null : <span>{row.turns} turns</span>}
-                {row.context === "" ? null : <span>{row.context} of its context</span>}
-                <span>
-                  {row.status === "planned"
-                    ? `planned: ${row.doing}`
-                    : row.group === "waiting"
-                      ? row.doing
-                      : row.status}
-                </span>
-              </p>
-            ) : null}
-            <ActionBar
-              run={run.id}
-              path={row ? selected : ""}
-              row={row}
-              ended={ended || (row !== undefined && row.status !== "running" && row.status !== "planned")}
-              state={`${top.life} ${row?.group ?? ""} ${row?.status ?? ""} ${row?.question ?? ""}`}
-            />
-            <div class="tabs" role="tablist" aria-label="Details">
-              {tabs.map((each) => (
-                <button
-                  type="button"
-                  role="tab"
-                  key={each}
-                  id={`tab-${each}`}
-                  aria-selected={tab === each}
-                  aria-controls="detail-body"
-                  tabIndex={tab === each ? 0 : -1}
-                  onClick={() => set(selected, { tab: each === "transcript" ? "" : each })}
-                  onKeyDown={(event) =>
-                    moveTab(event, each, (next) => set(selected, { tab: next === "transcript" ? "" : next }))
-                  }
-                >
-                  {each}
-                  {each === "warnings" && top.warnings.length > 0 ? (
-                    <span class="badge">{top.warnings.length}</span>
-                  ) : null}
-                </button>
-              ))}
-            </div>
-          </div>
-          <div class="detail-body" id="detail-body" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
-            {tab !== "transcript" ? (
-              (() => {
-                const Part = parts[tab];
-                return (
-                  <Part
-                    run={run.id}
-                    path={row ? selected : ""}
-                    seq={row?.status === "running" || !ended ? Math.floor(top.seq / 20) : top.seq}
-                  />
-                );
-              })()
-            ) : row ? (
-              <TranscriptView
-                run={run.id}
-                path={selected}
-                row={row}
-                seq={row.seq}
-                turn={turn}
-                linkToTurn={(each) =>
-                  runLink(run.id, selected, { view: view === "tree" ? "" : view, turn: String(each) })
-                }
-              />
-            ) : (
-              <WholeRun run={run} top={top} />
-            )}
-          </div>
-        </div>
-      </div>
-    </section>
+    </>
   );
+}
+
+/** The tasks in the chosen view, with the buttons that choose the view and the search. */
+function TasksPane({
+  run,
+  place,
+  selectRun,
+  open,
+}: Parts & Readonly<{ selectRun(): void; open(path: string): void }>): JSX.Element {
+  const { view, text, selected, set } = place;
+  const search = view === "events" ? "Search events" : "Search tasks";
+  return (
+    <div class="left">
+      <div class="toolbar">
+        <div class="segments" role="group" aria-label="View">
+          {views.map((each, at) => (
+            <button
+              type="button"
+              key={each}
+              aria-pressed={view === each}
+              title={`${each} (${at + 1})`}
+              onClick={() => set(selected, { view: each === "tree" ? "" : each })}
+            >
+              {each}
+            </button>
+          ))}
+        </div>
+        <input
+          type="search"
+          placeholder={search}
+          aria-label={search}
+          value={text}
+          onInput={(event) => set(selected, { text: event.currentTarget.value })}
+        />
+        <button type="button" class="quiet" aria-pressed={selected === ""} onClick={selectRun}>
+          whole run
+        </button>
+      </div>
+      <div class="view">
+        <TasksView run={run} place={place} open={open} />
+      </div>
+    </div>
+  );
+}
+
+function TasksView({
+  run,
+  place: { view, text, selected, select },
+  open,
+}: Omit<Parts, "top"> & Readonly<{ open(path: string): void }>): JSX.Element {
+  const closed = useSignal<ReadonlySet<string>>(new Set());
+  const wanted = text.toLowerCase();
+  const paths = useMemo(
+    () => shownPaths(run, closed.value, wanted),
+    [run.order, closed.value, wanted, wanted === "" ? 0 : changeCount.value],
+  );
+  const toggle = (path: string): void => {
+    const next = new Set(closed.value);
+    if (!next.delete(path)) next.add(path);
+    closed.value = next;
+  };
+  if (view === "events") return <EventLog run={run} selected={selected} wanted={wanted} />;
+  if (paths.length === 0)
+    return (
+      <Empty title={wanted === "" ? "Nothing has begun yet" : "No task matches"}>
+        <p>
+          {wanted === ""
+            ? "The tasks appear here as soon as the run has its plan."
+            : "Search for words of the task, its agent or its state."}
+        </p>
+      </Empty>
+    );
+  const shown = { run, paths, selected, select };
+  if (view === "graph") return <RunGraph {...shown} />;
+  if (view === "timeline") return <TimelineView {...shown} />;
+  return <TreeView {...shown} closed={closed.value} toggle={toggle} open={open} />;
+}
+
+/** The details of the selected task, or of the whole run. */
+function DetailsPane({ run, top, place }: Parts): JSX.Element {
+  const { tab, selected, select } = place;
+  const row = run.tasks.get(selected);
+  const ended = top.life === "ok" || top.life === "failed" || top.life === "cancelled";
+  return (
+    <>
+      <div class="detail-head">
+        <button type="button" class="quiet back" onClick={() => select("")}>
+          ← tasks
+        </button>
+        <h2>
+          {row ? <Sign group={row.group} status={row.status} /> : null}
+          {row ? row.name : "The whole run"}
+        </h2>
+        {row ? (
+          <p class="dim facts">
+            {row.agent === "" ? null : <span>{row.agent}</span>}
+            {row.model === "" ? null : <span>{row.model}</span>}
+            {row.turns === "" ? null : <span>{row.turns} turns</span>}
+            {row.context === "" ? null : <span>{row.context} of its context</span>}
+            <span>
+              {row.status === "planned" ? `planned: ${row.doing}` : row.group === "waiting" ? row.doing : row.status}
+            </span>
+          </p>
+        ) : null}
+        <ActionBar
+          run={run.id}
+          path={row ? selected : ""}
+          row={row}
+          ended={ended || (row !== undefined && row.status !== "running" && row.status !== "planned")}
+          state={`${top.life} ${row?.group ?? ""} ${row?.status ?? ""} ${row?.question ?? ""}`}
+        />
+        <Tabs top={top} place={place} />
+      </div>
+      <div class="detail-body" id="detail-body" role="tabpanel" aria-labelledby={`tab-${tab}`} tabIndex={0}>
+        <Detail run={run} top={top} place={place} row={row} ended={ended} />
+      </div>
+    </>
+  );
+}
+
+function Tabs({ top, place: { tab, selected, set } }: Omit<Parts, "run">): JSX.Element {
+  const choose = (next: Tab): void => set(selected, { tab: next === "transcript" ? "" : next });
+  // The tabs scroll sideways on a phone, so the selected one is scrolled into view.
+  useEffect(
+    () => document.getElementById(`tab-${tab}`)?.scrollIntoView({ block: "nearest", inline: "nearest" }),
+    [tab, selected],
+  );
+  return (
+    <div class="tabs" role="tablist" aria-label="Details">
+      {tabs.map((each) => (
+        <button
+          type="button"
+          role="tab"
+          key={each}
+          id={`tab-${each}`}
+          aria-selected={tab === each}
+          aria-controls="detail-body"
+          tabIndex={tab === each ? 0 : -1}
+          onClick={() => choose(each)}
+          onKeyDown={(event) => moveTab(event, each, choose)}
+        >
+          {each}
+          {each === "warnings" && top.warnings.length > 0 ? <span class="badge">{top.warnings.length}</span> : null}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Detail({
+  run,
+  top,
+  place: { tab, turn, view, selected },
+  row,
+  ended,
+}: Parts & Readonly<{ row: TaskRow | undefined; ended: boolean }>): JSX.Element {
+  if (tab !== "transcript") {
+    const Part = parts[tab];
+    const seq = row?.status === "running" || !ended ? Math.floor(top.seq / 20) : top.seq;
+    return <Part run={run.id} path={row ? selected : ""} seq={seq} />;
+  }
+  if (!row) return <WholeRun run={run} top={top} />;
+  const linkToTurn = (each: number): string =>
+    runLink(run.id, selected, { view: view === "tree" ? "" : view, turn: String(each) });
+  return <TranscriptView run={run.id} path={selected} row={row} seq={row.seq} turn={turn} linkToTurn={linkToTurn} />;
 }
 
 function moveTab(event: TargetedKeyboardEvent<HTMLElement>, from: Tab, to: (tab: Tab) => void): void {

@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals";
+import { type Signal, useSignal } from "@preact/signals";
 import type { JSX, TargetedKeyboardEvent } from "preact";
 import { useMemo } from "preact/hooks";
 import { get, problemOf } from "../parts/api.ts";
@@ -27,7 +27,6 @@ export function RunsPage(): JSX.Element {
   const text = query.get("text") ?? "";
   const project = query.get("project") ?? "";
   const state = states.find((each) => each === query.get("state")) ?? "all";
-  const selected = useSignal(-1);
   const earlier = useSignal<readonly RunRow[]>([]);
   const chosen = useSignal<readonly string[]>([]);
   const busy = useSignal(false);
@@ -61,28 +60,6 @@ export function RunsPage(): JSX.Element {
     }
     busy.value = false;
   };
-  const press = (event: TargetedKeyboardEvent<HTMLElement>): void => {
-    const last = shown.length - 1;
-    const moves: Readonly<Record<string, number>> = {
-      ArrowDown: selected.value + 1,
-      j: selected.value + 1,
-      ArrowUp: selected.value - 1,
-      k: selected.value - 1,
-      Home: 0,
-      End: last,
-    };
-    const next = moves[event.key];
-    if (next !== undefined) {
-      event.preventDefault();
-      selected.value = Math.max(0, Math.min(last, next));
-    } else if (event.key === "Enter" && shown[selected.value]) go(runLink(shown[selected.value]!.id));
-    else if (event.key === "x" && shown[selected.value]) choose(shown[selected.value]!.id);
-  };
-  const choose = (id: string): void => {
-    chosen.value = chosen.value.includes(id)
-      ? chosen.value.filter((each) => each !== id)
-      : [...chosen.value, id].slice(-2);
-  };
   const unread = older.value - earlier.value.length;
 
   return (
@@ -93,42 +70,7 @@ export function RunsPage(): JSX.Element {
           New run
         </a>
       </div>
-      <div class="filters">
-        <input
-          type="search"
-          placeholder="Search runs, agents, models, folders"
-          aria-label="Search runs"
-          value={text}
-          onInput={(event) => set({ text: event.currentTarget.value })}
-        />
-        <div class="segments" role="group" aria-label="State">
-          {states.map((each) => (
-            <button
-              type="button"
-              key={each}
-              aria-pressed={state === each}
-              onClick={() => set({ state: each === "all" ? "" : each })}
-            >
-              {each}
-            </button>
-          ))}
-        </div>
-        <select aria-label="Project" value={project} onChange={(event) => set({ project: event.currentTarget.value })}>
-          <option value="">all projects</option>
-          {projects.map((each) => (
-            <option key={each} value={each} title={each}>
-              {projectName(each)}
-            </option>
-          ))}
-        </select>
-        {chosen.value.length === 2 ? (
-          <a class="button" href={linkTo("compare", [], { a: chosen.value[0]!, b: chosen.value[1]! })}>
-            Compare 2
-          </a>
-        ) : (
-          <span class="dim compare-hint">{chosen.value.length === 1 ? "choose one more to compare" : ""}</span>
-        )}
-      </div>
+      <Filters filter={{ text, project, state }} set={set} projects={projects} chosen={chosen.value} />
       {!loaded.value ? (
         <p class="dim wait">Reading the runs …</p>
       ) : all.length === 0 ? (
@@ -155,36 +97,7 @@ export function RunsPage(): JSX.Element {
           </p>
         </Empty>
       ) : (
-        <WindowedList
-          count={shown.length}
-          rowHeight={ROW}
-          keep={selected.value}
-          class="runs"
-          attributes={{
-            role: "grid",
-            tabIndex: 0,
-            "aria-label": "Runs",
-            "aria-rowcount": shown.length,
-            "aria-activedescendant": shown[selected.value] ? `run-${shown[selected.value]!.id}` : undefined,
-            onKeyDown: press,
-            onFocus: () => {
-              if (selected.value < 0) selected.value = 0;
-            },
-          }}
-          row={(at) => {
-            const row = shown[at]!;
-            return (
-              <Row
-                key={row.id}
-                row={row}
-                at={at}
-                selected={at === selected.value}
-                chosen={chosen.value.includes(row.id)}
-                choose={() => choose(row.id)}
-              />
-            );
-          }}
-        />
+        <RunList shown={shown} chosen={chosen} />
       )}
       {loaded.value && unread > 0 && shown.length > 0 ? (
         <p class="more">
@@ -202,6 +115,121 @@ const rank = ({ group }: RunRow): number => ranks[group];
 
 const searchText = ({ id, name, project, agents, models, life, doing }: RunRow): string =>
   [id, name, project, ...agents, ...models, life, doing].join(" ").toLowerCase();
+
+type Filter = Readonly<{ text: string; project: string; state: Wanted }>;
+
+function Filters({
+  filter: { text, project, state },
+  set,
+  projects,
+  chosen,
+}: Readonly<{
+  filter: Filter;
+  set(more: Readonly<Record<string, string>>): void;
+  projects: readonly string[];
+  chosen: readonly string[];
+}>): JSX.Element {
+  return (
+    <div class="filters">
+      <input
+        type="search"
+        placeholder="Search runs, agents, models, folders"
+        aria-label="Search runs"
+        value={text}
+        onInput={(event) => set({ text: event.currentTarget.value })}
+      />
+      <div class="segments" role="group" aria-label="State">
+        {states.map((each) => (
+          <button
+            type="button"
+            key={each}
+            aria-pressed={state === each}
+            onClick={() => set({ state: each === "all" ? "" : each })}
+          >
+            {each}
+          </button>
+        ))}
+      </div>
+      <select aria-label="Project" value={project} onChange={(event) => set({ project: event.currentTarget.value })}>
+        <option value="">all projects</option>
+        {projects.map((each) => (
+          <option key={each} value={each} title={each}>
+            {projectName(each)}
+          </option>
+        ))}
+      </select>
+      {chosen.length === 2 ? (
+        <a class="button" href={linkTo("compare", [], { a: chosen[0]!, b: chosen[1]! })}>
+          Compare 2
+        </a>
+      ) : (
+        <span class="dim compare-hint">{chosen.length === 1 ? "choose one more to compare" : ""}</span>
+      )}
+    </div>
+  );
+}
+
+/** The runs that match the filter; the keyboard selects one, and chooses two for a comparison. */
+function RunList({
+  shown,
+  chosen,
+}: Readonly<{ shown: readonly RunRow[]; chosen: Signal<readonly string[]> }>): JSX.Element {
+  const selected = useSignal(-1);
+  const press = (event: TargetedKeyboardEvent<HTMLElement>): void => {
+    const last = shown.length - 1;
+    const moves: Readonly<Record<string, number>> = {
+      ArrowDown: selected.value + 1,
+      j: selected.value + 1,
+      ArrowUp: selected.value - 1,
+      k: selected.value - 1,
+      Home: 0,
+      End: last,
+    };
+    const next = moves[event.key];
+    if (next !== undefined) {
+      event.preventDefault();
+      selected.value = Math.max(0, Math.min(last, next));
+    } else if (event.key === "Enter" && shown[selected.value]) go(runLink(shown[selected.value]!.id));
+    else if (event.key === "x" && shown[selected.value]) choose(shown[selected.value]!.id);
+  };
+  const choose = (id: string): void => {
+    chosen.value = chosen.value.includes(id)
+      ? chosen.value.filter((each) => each !== id)
+      : [...chosen.value, id].slice(-2);
+  };
+  return (
+    <WindowedList
+      count={shown.length}
+      rowHeight={ROW}
+      keep={selected.value}
+      class="runs"
+      attributes={{
+        role: "grid",
+        tabIndex: 0,
+        "aria-label": "Runs",
+        "aria-rowcount": shown.length,
+        "aria-activedescendant": shown[selected.value] ? `run-${shown[selected.value]!.id}` : undefined,
+        onKeyDown: press,
+        onFocus: () => {
+          if (selected.value < 0) selected.value = 0;
+        },
+      }}
+      row={(at) => {
+        const row = shown[at]!;
+        return (
+          <Row
+            key={row.id}
+            row={row}
+            at={at}
+            selected={at === selected.value}
+            chosen={chosen.value.includes(row.id)}
+            choose={() => choose(row.id)}
+          />
+        );
+      }}
+    />
+  );
+}
 
 type RowProps = Readonly<{ row: RunRow; at: number; selected: boolean; chosen: boolean; choose(): void }>;
 

@@ -58,37 +58,12 @@ function StartForm({ options }: Readonly<{ options: StartOptions }>): JSX.Elemen
   const inputs = useSignal<Readonly<Record<string, FormValue>>>({});
   const more = useSignal<FormValue>({});
   const cwd = useSignal(options.cwd);
-  const preview = useSignal<Readonly<{ plan: PlanPreview | undefined; problem: WebProblem | undefined }>>({
-    plan: undefined,
-    problem: undefined,
-  });
   const busy = useSignal(false);
   const input = (inputs.value[mode] ?? beginnings[mode]?.(agent) ?? {}) as Record<string, unknown>;
   const body = { cwd: cwd.value, input: { ...input, mode }, options: more.value };
-  const key = JSON.stringify(body);
   const touched = inputs.value[mode] !== undefined;
 
-  useEffect(() => {
-    preview.value = { plan: undefined, problem: undefined };
-  }, [mode]);
-  useEffect(() => {
-    if (!touched) return; // an empty form is not a mistake
-    let over = false;
-    const timer = setTimeout(() => {
-      sendPost<PlanPreview>("plan", body).then(
-        (plan) => {
-          if (!over) preview.value = { plan, problem: undefined };
-        },
-        (error: unknown) => {
-          if (!over) preview.value = { plan: preview.value.plan, problem: problemOf(error) };
-        },
-      );
-    }, PREVIEW_AFTER_MS);
-    return () => {
-      over = true;
-      clearTimeout(timer);
-    };
-  }, [key]);
+  const { plan, problem } = usePreview(mode, touched ? body : undefined);
 
   const start = async (): Promise<void> => {
     busy.value = true;
@@ -96,7 +71,6 @@ function StartForm({ options }: Readonly<{ options: StartOptions }>): JSX.Elemen
     busy.value = false;
     if (done?.run !== undefined) go(runLink(done.run));
   };
-  const { plan, problem } = preview.value;
   const lists = { agent: "known-agents", agents: "known-agents", model: "known-models", models: "known-models" };
   return (
     <section class="page start-page" aria-labelledby="title">
@@ -168,38 +142,73 @@ function StartForm({ options }: Readonly<{ options: StartOptions }>): JSX.Elemen
             {plan ? <CopyCommand command={plan.command} /> : null}
           </div>
         </form>
-        <div class="pane plan-pane" aria-live="polite">
-          <h2>The plan</h2>
-          {problem ? <ErrorBox problem={problem} /> : null}
-          {plan?.notes.map((text) => (
-            <p class="entry note warn" key={text}>
-              {text}
-            </p>
-          ))}
-          {plan ? (
-            <>
-              <GraphView
-                label="The plan as a graph"
-                shape={JSON.stringify(plan.nodes.map(({ id, needs }) => [id, needs]))}
-                nodes={plan.nodes.map(({ id, kind, agent: who, text, needs }) => ({
-                  id,
-                  needs,
-                  title: id,
-                  detail: who === "" ? text : `${who}: ${text}`,
-                  group: kind === "gate" ? "needs you" : "waiting",
-                  status: kind,
-                }))}
-              />
-              <p class="dim">
-                {plan.nodes.filter(({ kind }) => kind === "task").length} tasks. The run works in the background and
-                continues when this page is closed.
-              </p>
-            </>
-          ) : (
-            <p class="dim">Write a task: the plan appears here as a graph before anything runs.</p>
-          )}
-        </div>
+        <PlanPane plan={plan} problem={problem} />
       </div>
     </section>
+  );
+}
+
+type Preview = Readonly<{ plan: PlanPreview | undefined; problem: WebProblem | undefined }>;
+
+/** The plan of an input, shortly after it was changed. An empty form (no `body`) is not a mistake and has no plan. */
+function usePreview(mode: string, body: object | undefined): Preview {
+  const preview = useSignal<Preview>({ plan: undefined, problem: undefined });
+  useEffect(() => {
+    preview.value = { plan: undefined, problem: undefined };
+  }, [mode]);
+  useEffect(() => {
+    if (!body) return;
+    let over = false;
+    const timer = setTimeout(() => {
+      sendPost<PlanPreview>("plan", body).then(
+        (plan) => {
+          if (!over) preview.value = { plan, problem: undefined };
+        },
+        (error: unknown) => {
+          if (!over) preview.value = { plan: preview.value.plan, problem: problemOf(error) };
+        },
+      );
+    }, PREVIEW_AFTER_MS);
+    return () => {
+      over = true;
+      clearTimeout(timer);
+    };
+  }, [JSON.stringify(body)]);
+  return preview.value;
+}
+
+function PlanPane({ plan, problem }: Preview): JSX.Element {
+  return (
+    <div class="pane plan-pane" aria-live="polite">
+      <h2>The plan</h2>
+      {problem ? <ErrorBox problem={problem} /> : null}
+      {plan?.notes.map((text) => (
+        <p class="entry note warn" key={text}>
+          {text}
+        </p>
+      ))}
+      {plan ? (
+        <>
+          <GraphView
+            label="The plan as a graph"
+            shape={JSON.stringify(plan.nodes.map(({ id, needs }) => [id, needs]))}
+            nodes={plan.nodes.map(({ id, kind, agent: who, text, needs }) => ({
+              id,
+              needs,
+              title: id,
+              detail: who === "" ? text : `${who}: ${text}`,
+              group: kind === "gate" ? "needs you" : "waiting",
+              status: kind,
+            }))}
+          />
+          <p class="dim">
+            {plan.nodes.filter(({ kind }) => kind === "task").length} tasks. The run works in the background and
+            continues when this page is closed.
+          </p>
+        </>
+      ) : (
+        <p class="dim">Write a task: the plan appears here as a graph before anything runs.</p>
+      )}
+    </div>
   );
 }

@@ -80,6 +80,8 @@ export function GraphView({ nodes, label, selected = "", select, shape }: Props)
     zoom.value = next;
     requestAnimationFrame(look);
   };
+  const fit = (): number =>
+    Math.max(0.08, Math.min(1.2, box.current!.clientWidth / width, box.current!.clientHeight / height));
   useEffect(() => {
     const spot = spots.get(selected);
     const element = box.current;
@@ -149,22 +151,27 @@ export function GraphView({ nodes, label, selected = "", select, shape }: Props)
             : null}
         </div>
       </div>
-      <div class="zoom" role="group" aria-label="Zoom">
-        <button type="button" aria-label="Zoom out" onClick={() => zoomTo(Math.max(0.1, scale / 1.3))}>
-          −
-        </button>
-        <button type="button" aria-label="Zoom in" onClick={() => zoomTo(Math.min(2, scale * 1.3))}>
-          +
-        </button>
-        <button
-          type="button"
-          onClick={() =>
-            zoomTo(Math.max(0.08, Math.min(1.2, box.current!.clientWidth / width, box.current!.clientHeight / height)))
-          }
-        >
-          All
-        </button>
-      </div>
+      <ZoomButtons scale={scale} zoomTo={zoomTo} fit={fit} />
+    </div>
+  );
+}
+
+function ZoomButtons({
+  scale,
+  zoomTo,
+  fit,
+}: Readonly<{ scale: number; zoomTo(next: number): void; fit(): number }>): JSX.Element {
+  return (
+    <div class="zoom" role="group" aria-label="Zoom">
+      <button type="button" aria-label="Zoom out" onClick={() => zoomTo(Math.max(0.1, scale / 1.3))}>
+        −
+      </button>
+      <button type="button" aria-label="Zoom in" onClick={() => zoomTo(Math.min(2, scale * 1.3))}>
+        +
+      </button>
+      <button type="button" onClick={() => zoomTo(fit())}>
+        All
+      </button>
     </div>
   );
 }
