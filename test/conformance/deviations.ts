@@ -5,8 +5,32 @@ import type { CaseFile } from "./harness.ts";
  */
 export type Deviation = Readonly<{ file: CaseFile; area: string; name: string; why: string; ours?: unknown }>;
 
+const NO_PHRASES =
+  "A verdict is a field, or APPROVED or REVISION_NEEDED on a line of its own. A reviewer without one is asked for it once.";
+
 /** All cases in which subcrew deviates from the recorded behaviour. */
 export const deviations: readonly Deviation[] = [
+  {
+    file: "003-pi-parallel",
+    area: "review-decision",
+    name: "lowercase marker falls to fuzzy approve",
+    why: NO_PHRASES,
+    ours: { approved: false, feedback: "Everything fine. approved" },
+  },
+  {
+    file: "003-pi-parallel",
+    area: "review-decision",
+    name: "word approved inside last 200 chars",
+    why: NO_PHRASES,
+    ours: { approved: false, feedback: "I have approved this change." },
+  },
+  {
+    file: "003-pi-parallel",
+    area: "review-decision",
+    name: "approved exactly at the edge of 200 characters",
+    why: NO_PHRASES,
+    ours: { approved: false, feedback: `approved${" x".repeat(96)}` },
+  },
   {
     file: "004-gemini",
     area: "a2a-session",

@@ -190,7 +190,7 @@ function matching(pattern: string, text: string, schema: Schema, { finding, repo
     "#0",
     "A-1",
     "ABC-123",
-    "APPROVED",
+    "REVISION_NEEDED",
     "README.md:1",
     "1970-01-01",
     "#000000",

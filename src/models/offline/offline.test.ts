@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { drive } from "../../../test/support/drive-model.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { ModelEvent, ToolSpec } from "../../core/model/model.ts";
-import { parseReview } from "../../core/plan/review.ts";
+import { statedVerdict } from "../../core/plan/review.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { prompts } from "../../embedded.ts";
 import { builtinTools } from "../../tools/table.ts";
@@ -230,13 +230,13 @@ test("the offline model quotes text that came with the task", async () => {
   );
 });
 
-test("as a reviewer the offline model approves work and says that it cannot judge", async () => {
+test("as a reviewer the offline model approves nothing and says that it cannot judge", async () => {
   const prompt = `${prompts.reviewWork}\n\n${prompts.reviewMarker}`
     .replace("{task}", "Find the login.")
     .replace("{output}", "It is in src/auth/login.ts:5");
   const { text, calls } = await drive(offline, { prompt, cwd: shop(), with: tools });
-  expect(parseReview(text).approved).toBe(true);
-  expect(text).toContain("The offline model cannot review work.");
+  expect(statedVerdict(text)?.approved).toBe(false);
+  expect(text).toContain("The offline model cannot review work");
   expect(calls).toEqual([]);
 });
 

@@ -76,7 +76,7 @@ const either = (handed: readonly PlannedCall[], own: () => readonly PlannedCall[
 const SEARCH_TOOLS: readonly string[] = ["grep_files", "glob", "list_files", "read_file"];
 const MOST_REJECTED = 2;
 
-const UNREVIEWED = "The offline model cannot review. The work was accepted without a review.";
+const UNREVIEWED = "The offline model cannot review. It approves no work.";
 
 /** When the request demands one certain tool, calls that tool, with made-up arguments if necessary. */
 function only(forced: string, calls: readonly PlannedCall[], { tools }: ModelRequest): readonly PlannedCall[] {

@@ -42,9 +42,13 @@ export function isDemand(text: string): boolean {
   return DEMANDS.some((demand) => text.startsWith(demand));
 }
 
-const DEMANDS = [prompts.grace, prompts.remindEmpty, prompts.remindFinish, prompts.remindJson].map((text) =>
-  text.slice(0, 30),
-);
+const DEMANDS = [
+  prompts.grace,
+  prompts.remindEmpty,
+  prompts.remindFinish,
+  prompts.remindJson,
+  prompts.remindVerdict,
+].map((text) => text.slice(0, 30));
 
 /** Matches a path that has a folder or ends with a common file extension. */
 const PATH =

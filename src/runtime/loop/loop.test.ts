@@ -171,10 +171,10 @@ describe("a result that is missing or not valid", () => {
 
   test("is not requested from a reviewer that states its verdict", async () => {
     const answers = (text: string, more: Watched = {}) => play([text, finish({ n: 1 })], { output }, more);
-    const stated = await answers("All is well.\nVerdict: approved", { review: true });
-    expect(stated.outcome).toMatchObject({ status: "ok", output: "All is well.\nVerdict: approved" });
+    const stated = await answers("All is well.\nAPPROVED", { review: true });
+    expect(stated.outcome).toMatchObject({ status: "ok", output: "All is well.\nAPPROVED" });
     expect((await answers("I looked at it.", { review: true })).outcome).toMatchObject({ data: { n: 1 } });
-    expect((await answers("All is well.\nVerdict: approved")).outcome).toMatchObject({ data: { n: 1 } });
+    expect((await answers("All is well.\nAPPROVED")).outcome).toMatchObject({ data: { n: 1 } });
   });
 
   test("is final when the agent reports that it gave up", async () => {

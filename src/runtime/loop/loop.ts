@@ -62,8 +62,10 @@ async function converse(
   let narrow = false;
   let taken = talk.unfinished;
   let last = taken?.turn.text ?? "";
+  let unjudged: ReviewResult | undefined;
   const watch = createWatch(assignment, context);
-  const partly = (outcome: Ended): Outcome => withPartial(outcome, last);
+  const partly = (outcome: Ended): Outcome =>
+    unjudged && outcome.status === "failed" ? { status: "ok", ...unjudged } : withPartial(outcome, last);
   /**
    * Handles a turn that the budget refuses. Returns the outcome that ends the task, or `undefined` if the task waited
    * until the budget allowed turns again.
@@ -129,16 +131,36 @@ async function converse(
     // Messages that arrived meanwhile, and results of the agent's subagents, still get a model turn.
     if (await talk.readMail(clock.signal)) continue;
     const { finish } = reply;
-    if ("output" in finish)
-      return { status: "ok", ...finish, ...(turn.calls.length === 0 && allTexts(assignment, talk)) };
+    if ("output" in finish) {
+      const result = { ...finish, ...(turn.calls.length === 0 && allTexts(assignment, talk)) };
+      if (unjudged === undefined && needsVerdict(result, assignment, talk)) {
+        unjudged = result;
+        talk.tell(prompts.remindVerdict);
+        continue;
+      }
+      return { status: "ok", ...withVerdict(unjudged, result) };
+    }
     if ("gaveUp" in finish) return partly(failed("AGENT_REPORTED", finish.gaveUp));
-    if (assignment.call.review && statedVerdict(turn.text)) return { status: "ok", output: turn.text };
+    if (assignment.call.review && (unjudged !== undefined || statedVerdict(turn.text)))
+      return { status: "ok", ...withVerdict(unjudged, { output: turn.text }) };
     if (!mayCorrect(finish, isMissing(turn, finish, assignment))) return unusable(finish, last);
     if (turn.calls.length > 0) continue;
     narrow = assignment.completion === "tool";
     talk.tell(reminder(assignment, finish));
   }
 }
+
+type ReviewResult = Readonly<{ output: string; data?: unknown }>;
+
+/** Whether a result is a review without a verdict, and there is a turn left in which the agent can give it. */
+function needsVerdict({ output, data }: ReviewResult, { call, limits }: Assignment, talk: Conversation): boolean {
+  if (!call.review || limits.reminders === 0 || (limits.enforce && talk.turns() >= limits.maxTurns)) return false;
+  return statedVerdict(output, data) === undefined;
+}
+
+/** The result of a reviewer who gave the verdict in a second answer: the first answer has the findings. */
+const withVerdict = (first: ReviewResult | undefined, second: ReviewResult): ReviewResult =>
+  first === undefined ? second : { ...first, ...second, output: `${first.output}\n\n${second.output}`.trim() };
 
 /** True if the agent returned no result at all: it wrote only text although it has a finish tool. */
 function isMissing(

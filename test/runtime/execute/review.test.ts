@@ -12,6 +12,8 @@ const verdict = (word: string, explanation = "because"): Script => ({
   calls: [{ name: "complete_task", input: { result: { verdict: word, explanation } } }],
 });
 
+const broken: Script = { error: { code: "MODEL_BAD_ANSWER", message: "garbage", retryable: true } };
+
 type Reviewed = Readonly<{
   result: Result;
   reviewer: ScriptedModel;
@@ -106,6 +108,27 @@ test("a reviewer sees the objective, its last review and one answer format", asy
   expect(JSON.stringify(structured.reviewer.requests[0]!.messages)).not.toContain("REVISION_NEEDED");
 });
 
+test("a review without a verdict is asked for it once, and its findings reach the worker", async () => {
+  const says = ["Verdict: not yet, no tests", "REVISION_NEEDED", "Looks good to me.", "**APPROVED**"];
+  const { result, worker, reviewer } = await review(says, { structured: false });
+  expect(result.nodes["build"]).toMatchObject({ approved: true, reviews: [{ approved: false }, { approved: true }] });
+  expect(JSON.stringify(reviewer.requests[1]!.messages)).toContain("Your review has no verdict.");
+  expect(JSON.stringify(worker.requests[1]!.messages)).toContain("Verdict: not yet, no tests");
+});
+
+test("a review that has no verdict when it is asked again does not approve, and is not asked a third time", async () => {
+  const { result, reviewer } = await review(["I approve.", "I really approve.", "LGTM", "ok", "ok", "ok"], {
+    structured: false,
+  });
+  expect(result.nodes["build"]).toMatchObject({ status: "ok", approved: false });
+  expect(reviewer.requests).toHaveLength(6);
+  const failed = await review(["I approve.", broken], {
+    structured: false,
+    task: { review: { reviewer: "rev", maxIterations: 1 } },
+  });
+  expect(failed.result.nodes["build"]).toMatchObject({ approved: false, reviews: [{ feedback: "I approve." }] });
+});
+
 test("work that no round approved is accepted, and this is reported", async () => {
   const no = "again\nREVISION_NEEDED";
   const { result, warnings } = await review([no, no, no], { structured: false });
@@ -121,8 +144,6 @@ test("with reviewExhausted: fail, work that no round approved fails and is kept"
   expect(result).toMatchObject({ status: "failed", approved: false });
   expect(result.nodes["build"]).toMatchObject({ status: "failed", fault: { code: "NOT_APPROVED" }, output: "draft 3" });
 });
-
-const broken: Script = { error: { code: "MODEL_BAD_ANSWER", message: "garbage", retryable: true } };
 
 test("a failed review is retried once", async () => {
   const { result, warnings } = await review([broken, "APPROVED"], { structured: false });

@@ -25,7 +25,7 @@ function members(): (request: ProviderRequest) => ProviderTurn {
       const id = /Make (t\d+)/.exec(asked)![1]!;
       seen.set(id, (seen.get(id) ?? 0) + 1);
       if (id === "t3") return { text: "never good enough\nREVISION_NEEDED" };
-      return { text: seen.get(id) === 1 ? `{"verdict": "incorrect", "explanation": "${id}"}` : "Verdict: correct" };
+      return { text: seen.get(id) === 1 ? `${id} again\nREVISION_NEEDED` : "APPROVED" };
     }
     const id = /Make (t\d+)/.exec(messages.map(({ content }) => content).join("\n"))![1]!;
     if (!tools.some((tool) => tool.function.name === "write_file")) return { text: `The plan of ${id}.` };
