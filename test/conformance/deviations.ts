@@ -6,7 +6,7 @@ import type { CaseFile } from "./harness.ts";
 export type Deviation = Readonly<{ file: CaseFile; area: string; name: string; why: string; ours?: unknown }>;
 
 const NO_PHRASES =
-  "A verdict is a field, or APPROVED or REVISION_NEEDED on a line of its own. A reviewer without one is asked for it once.";
+  "SPEC, team mode: APPROVED and REVISION_NEEDED are markers, on lines of their own. A review without one is asked for it once.";
 
 /** All cases in which subcrew deviates from the recorded behaviour. */
 export const deviations: readonly Deviation[] = [
