@@ -1,28 +1,21 @@
-import { LONGEST_TIMER_MS } from "../../runtime/async/long-timer.ts";
-import { randomBytes } from "node:crypto";
 import { basename } from "node:path";
-import { type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
+import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import type { Runner } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
-import { following, reasonOf, stopped } from "../../runtime/async/cancel.ts";
-import { deadlineOf } from "../../runtime/async/deadline.ts";
+import { reasonOf } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
 import { type Child, startChild } from "../../runtime/commands/child.ts";
-import { createMeter } from "../../runtime/commands/process-meter.ts";
-import { keepLimits } from "../process/keep-limits.ts";
 import { acpHost } from "./acp-host.ts";
 import { type AcpSession, openAcp, type SessionUpdate } from "./acp-sdk.ts";
 import { findProgram } from "./find-program.ts";
 import { type ForeignParts, type ForeignHandover, handOver, outcomeOf, writtenBy } from "./hand-over.ts";
-import { createTally } from "./tally.ts";
+import { exited, outOfTime, ProgramWatch, taskMarker, timeOf } from "./program-watch.ts";
 import { field, listIn, numberIn, type ToolListener, textIn, together } from "./tool.ts";
 import { ownEntry } from "../../core/text/json.ts";
 
-const MARKER = "SUBCREW_TASK";
 const GRACE_MS = 1_500;
-const SAID_CHARS = 2_000;
 
 export type AcpParts = ForeignParts &
   Readonly<{
@@ -45,8 +38,8 @@ export function acpRunner(command: string, parts: AcpParts): Runner {
       return failed("UNSUPPORTED", `"${program}" was not found, so the ACP agent cannot start.`, {
         hint: "Name a program in PATH or its absolute path, outside of the working folder.",
       });
-    const [name, value] = [MARKER, randomBytes(12).toString("hex")];
-    const marker = `${name}=${value}`;
+    const marker = taskMarker();
+    const [name = "", value = ""] = marker.split("=");
     const child = startChild({
       file,
       args,
@@ -63,58 +56,21 @@ export function acpRunner(command: string, parts: AcpParts): Runner {
 
 async function talkWith(
   { child, called, marker }: Readonly<{ child: Child; called: string; marker: string }>,
-  { assignment, context, asked }: ForeignHandover,
+  task: ForeignHandover,
 ): Promise<Outcome> {
-  const { limits, model } = assignment;
-  const { controller, release } = following(context.signal);
-  let passed: FailedOutcome | undefined;
-  const stop = (fault: FailedOutcome): void => {
-    passed ??= fault;
-    controller.abort(stopped(fault.fault.message));
-  };
-  const tally = createTally({
-    context,
-    called,
-    model: model.name,
-    why: model.why,
-    maxTurns: limits.enforce ? limits.maxTurns : Number.POSITIVE_INFINITY,
-    redact: assignment.redact ?? ((text) => text),
-    stop,
-  });
-  const timer = setTimeout(
-    () =>
-      stop(
-        failed("TIMEOUT", `${called} took longer than ${limits.maxTimeMs} ms.`, {
-          hint: "Raise the limit with --max-time.",
-          retryable: true,
-        }),
-      ),
-    limits.enforce ? Math.min(limits.maxTimeMs, LONGEST_TIMER_MS) : LONGEST_TIMER_MS,
-  );
-  const clock = limits.enforce ? undefined : deadlineOf(limits, context);
-  const watch = keepLimits(limits, {
-    used: createMeter({ marker }),
-    ping: () => Promise.resolve(),
-    emit: context.emit,
-    passed: stop,
-  });
+  const { limits } = task.assignment;
+  const watch = new ProgramWatch(called, task, marker);
+  const { tally } = watch;
+  const timer = setTimeout(() => watch.stop(outOfTime(called, limits)), timeOf(limits));
   const reader = readerOf(tally);
   let talk: AcpSession | undefined;
   const converse = async (): Promise<Outcome | undefined> => {
     if (!child.pipes) return undefined;
-    talk = await openAcp(child.pipes, asked.cwd, { ...acpHost({ assignment, context }), heard: reader.take });
-    const { stopReason } = await talk.prompt(together(asked));
+    talk = await openAcp(child.pipes, task.asked.cwd, { ...acpHost(task), heard: reader.take });
+    const { stopReason } = await talk.prompt(together(task.asked));
     return ownEntry(STOPS, stopReason)?.(called);
   };
-  const gone = child.ended.then(({ code, signal, problem }): Outcome => {
-    const how =
-      problem ??
-      (signal === undefined ? `the program exited with code ${code}` : `the program was killed by ${signal}`);
-    const said = child.output.text().trim();
-    return failed("CRASHED", `${called} did not finish: ${how}${said === "" ? "" : `: ${said.slice(-SAID_CHARS)}`}`, {
-      retryable: true,
-    });
-  });
+  const gone = child.ended.then((exit) => exited(called, exit, child.output.text()));
   const talked = converse().catch((error: unknown): Promise<Outcome> | Outcome =>
     // A broken connection usually means that the program has exited.
     Promise.race([
@@ -122,16 +78,14 @@ async function talkWith(
       failedAfter(500, () => failed("CRASHED", `${called} failed: ${messageOf(error)}`, { retryable: true })),
     ]),
   );
-  const end = await Promise.race([talked, gone, abortOf(controller.signal)]);
+  const end = await Promise.race([talked, gone, abortOf(watch.signal)]);
   clearTimeout(timer);
-  clock?.stop();
-  watch.stop();
-  release();
-  if (controller.signal.aborted) talk?.cancel();
+  watch.close();
+  if (watch.signal.aborted) talk?.cancel();
   talk?.close();
   reader.end();
   tally.close();
-  return outcomeOf({ assignment, context }, tally, passed ?? end ?? tally.fault());
+  return outcomeOf(task, tally, watch.fault ?? end ?? tally.fault());
 }
 
 const failedAfter = (ms: number, outcome: () => Outcome): Promise<Outcome> =>
