@@ -341,7 +341,12 @@ const sharedWords: Readonly<Record<string, readonly string[]>> = {
     "src/runtime/background/stored-runs.ts",
   ],
   // in the store of the engine, `outputs` is a database table
-  outputs: ["src/outfit.ts", "src/runtime/access/access.ts", "src/engines/postgres/store.ts"],
+  outputs: [
+    "src/outfit.ts",
+    "src/runtime/access/access.ts",
+    "src/runtime/access/crew-access.ts",
+    "src/engines/postgres/store.ts",
+  ],
 };
 
 function layoutRule(file: string, { strings, imports }: Source, say: Say): void {

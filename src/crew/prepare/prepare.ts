@@ -6,7 +6,7 @@ import { version } from "../../core/text/version.ts";
 import type { JobWorkspace } from "../../core/task/job.ts";
 import { compile } from "../../modes/compile.ts";
 import { blockedBy, homeOf } from "../../outfit.ts";
-import { contextAccess } from "../../runtime/access/access.ts";
+import { contextAccess } from "../../runtime/access/closed-in-folder.ts";
 import { findParentRun } from "../../runtime/features/parent-run.ts";
 import type { Start } from "../../runtime/features/start.ts";
 import { workspaceOf } from "../../runtime/files/workspace-of.ts";

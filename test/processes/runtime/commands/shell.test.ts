@@ -370,7 +370,7 @@ describe("race with an acceptance command", () => {
 });
 
 test("SBX-02: where a sandbox is required and not available, nothing starts", async () => {
-  const { accessParts, demandSandbox } = await import("../../../../src/runtime/access/access.ts");
+  const { accessParts, demandSandbox } = await import("../../../../src/runtime/access/crew-access.ts");
   const { probeSandbox } = await import("../../../../src/runtime/commands/probe-sandbox.ts");
   const parts = accessParts({ sandbox: "required" }, { cwd: "/", home: undefined, env: {}, state: "/nowhere" }, []);
   const nowhere = tempFolder();
