@@ -338,7 +338,7 @@ const sharedWords: Readonly<Record<string, readonly string[]>> = {
     "src/crew/prepare/run-work.ts",
     "src/runtime/features/worktrees.ts",
     "src/crew/engine/perform-job.ts",
-    "src/runtime/background/stored-runs.ts",
+    "src/runtime/background/delete-runs.ts",
   ],
   // in the store of the engine, `outputs` is a database table
   outputs: [

@@ -3,7 +3,7 @@ import { reduce } from "../core/run/state.ts";
 import type { Crew } from "../crew.ts";
 import { atMostEvery } from "../runtime/async/at-most-every.ts";
 import { pause } from "../runtime/async/cancel.ts";
-import type { KeptRun } from "../runtime/background/stored-runs.ts";
+import type { KeptRun } from "../runtime/background/kept-run.ts";
 import type { DiffSize, ShownRun } from "../core/view/run-rows.ts";
 
 /** The runs that a screen shows, updated live. */

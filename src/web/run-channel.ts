@@ -4,7 +4,7 @@ import { cutOffAll, emptyState, reduce, type State } from "../core/run/state.ts"
 import { CrewError } from "../core/schema/error.ts";
 import type { ShownRun } from "../core/view/run-rows.ts";
 import type { Crew } from "../crew.ts";
-import type { KeptRun } from "../runtime/background/stored-runs.ts";
+import type { KeptRun } from "../runtime/background/kept-run.ts";
 import { pause } from "../runtime/async/cancel.ts";
 import { atMostEvery } from "../runtime/async/at-most-every.ts";
 import { changeSizes, COMPARE_EVERY_MS } from "../crew/follow-runs.ts";

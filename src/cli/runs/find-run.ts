@@ -1,6 +1,6 @@
 import { CrewError } from "../../core/schema/error.ts";
 import type { Crew } from "../../crew.ts";
-import type { KeptRun } from "../../runtime/background/stored-runs.ts";
+import type { KeptRun } from "../../runtime/background/kept-run.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import { hasTask, unknownTask } from "../../runtime/resume/recorded-run.ts";
 import { asPath } from "../../modes/names.ts";

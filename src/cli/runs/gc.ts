@@ -3,7 +3,7 @@ import { isEnded } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { formatSize } from "../../core/schema/size.ts";
-import type { CollectedRun } from "../../runtime/background/stored-runs.ts";
+import type { CollectedRun } from "../../runtime/background/delete-runs.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption, sizeFlag, spanOf } from "../base/flags.ts";
 

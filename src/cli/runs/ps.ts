@@ -5,7 +5,7 @@ import { isEnded } from "../../core/run/run-status.ts";
 import type { State } from "../../core/run/state.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import type { KeptRun } from "../../runtime/background/stored-runs.ts";
+import type { KeptRun } from "../../runtime/background/kept-run.ts";
 import { describe, type Progress, progressOf, settledWords } from "../../core/view/nodes.ts";
 import type { Look } from "../../core/view/look.ts";
 import { took } from "../../core/view/words.ts";

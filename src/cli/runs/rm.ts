@@ -21,7 +21,7 @@ export const rm: CliCommand = {
       );
     const [{ crewFor }, { runIsBusy }] = await Promise.all([
       import("../launch/start.ts"),
-      import("../../runtime/background/stored-runs.ts"),
+      import("../../runtime/background/delete-runs.ts"),
     ]);
     const crew = await crewFor({});
     const ids = await Promise.all(words.map((word) => crew.findRun(word)));

@@ -13,7 +13,7 @@ import { doingOf } from "../../sinks/status-text.ts";
 import { progressOf, progressWords } from "../../core/view/nodes.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import { following } from "../../runtime/async/cancel.ts";
-import type { KeptRun } from "../../runtime/background/stored-runs.ts";
+import type { KeptRun } from "../../runtime/background/kept-run.ts";
 import type { CliCommand } from "../base/command.ts";
 import { type Flags, jsonOption, spanOf } from "../base/flags.ts";
 

@@ -3,7 +3,8 @@ import { isEnded } from "../../core/run/run-status.ts";
 import { isCrewError } from "../../core/schema/error.ts";
 import { pause } from "../async/cancel.ts";
 import type { Run } from "../run/run.ts";
-import type { KeptRun, KeptRuns } from "./stored-runs.ts";
+import type { KeptRun } from "./kept-run.ts";
+import type { KeptRuns } from "./stored-runs.ts";
 
 type Cancellation = Readonly<{ id: string; reason: string; signal: AbortSignal }>;
 

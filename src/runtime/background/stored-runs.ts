@@ -1,37 +1,14 @@
 import { isLast, type KeptEvent, type Origin } from "../../core/run/event.ts";
 import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
 import type { KeptRecords, RunOwner, RunStore } from "../../core/run/run-store.ts";
-import { isEnded, type RunStatus, runStatusOf, openQuestions, type Question } from "../../core/run/run-status.ts";
-import { cutOffAll, emptyState, type State } from "../../core/run/state.ts";
-import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
+import { type RunStatus, openQuestions, type Question } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
 import { pause } from "../async/cancel.ts";
-import { removeWorktrees } from "../git/worktree.ts";
 import { Run } from "../run/run.ts";
-import { type FoldedJournal, foldJournal } from "../store/fold-journal.ts";
 import { cancelIdleTask } from "./cancel-idle-task.ts";
+import { type CollectedRun, type CollectLimits, collectRuns, deleteExpired, removeRun } from "./delete-runs.ts";
+import { answeredTasks, type KeptRun, lookAt } from "./kept-run.ts";
 import { tooLate } from "./handle-command.ts";
-import { isRequested } from "./run-request.ts";
-
-/** A stored run, whichever process owns it. */
-export type KeptRun = Readonly<{
-  id: string;
-  /** Where the run is stored, in words for a person. */
-  place: string;
-  state: State;
-  /** The process that works on the run. */
-  owner: RunOwner | undefined;
-  life: RunStatus | "damaged";
-  /** The damaged parts of the journal, each with its offset; the state is computed from the rest. */
-  problems: readonly string[];
-  /** True: the process that works on the run has no terminal. */
-  background: boolean;
-  /**
-   * The tasks whose questions were answered while no process worked on the run; the answers are kept until it is
-   * resumed.
-   */
-  answered: readonly string[];
-}>;
 
 /** The stored runs: every process of the user can inspect them and send them commands. */
 export type KeptRuns = Readonly<{
@@ -82,65 +59,18 @@ export type KeptRuns = Readonly<{
   origins(): Promise<ReadonlyMap<string, Origin>>;
   /** Deletes a run that no process owns. */
   remove(id: string): Promise<void>;
-  /**
-   * Deletes old runs, and the oldest runs above the size limit; never running or resumable runs. `undefined`: `agree`
-   * refused, and nothing was deleted.
-   */
+  /** Deletes old runs, and the oldest runs above the size limit, as `collectRuns` does. */
   collect(limits: CollectLimits): Promise<readonly CollectedRun[] | undefined>;
-  /**
-   * Deletes runs that ended before this time, the oldest first. Each call deletes only some of them, and reads only
-   * their last records.
-   */
+  /** Deletes runs that ended before this time, as `deleteExpired` does. */
   expire(before: number): Promise<readonly string[]>;
 }>;
-
-export type CollectLimits = Readonly<{
-  olderThanMs: number;
-  maxBytes?: number;
-  dryRun?: boolean;
-  /** True: also deletes runs that were interrupted, paused or parked. */
-  unfinished?: boolean;
-  now: number;
-  /** Is called with the runs before they are deleted. */
-  agree?: (runs: readonly CollectedRun[]) => Promise<boolean>;
-}>;
-/** `at`: when the run ended, or when it last changed. */
-export type CollectedRun = Readonly<{ id: string; bytes: number; why: string; life: KeptRun["life"]; at: number }>;
-
-/** How many runs one command deletes because they are old, so that the command does not take long. */
-const MOST_EXPIRED = 100;
 
 /** How often a run's state is checked while something waits for it. */
 const LOOK_EVERY_MS = 200;
 
 /** Creates the access to the runs in a store. */
 export function keptRuns(store: RunStore): KeptRuns {
-  const answered = async (id: string): Promise<readonly string[]> =>
-    (await store.waiting(id)).flatMap((command) => (command.do === "answer" ? [command.path] : []));
-  const look = async (id: string): Promise<KeptRun> => {
-    const [owner, background, starting] = await Promise.all([
-      store.owner(id),
-      isRequested(store, id),
-      store.isAnnounced(id),
-    ]);
-    const { state, damage, tornBytes } = await folded(store, id);
-    const owned = owner !== undefined || (starting && state.status === "starting");
-    if (!owned) cutOffAll(state);
-    // If no process is writing, an incomplete last record stays incomplete.
-    const torn = tornBytes > 0 && !owned ? [`The last record is incomplete after a crash (${tornBytes} bytes).`] : [];
-    const life = runStatusOf(state, owned);
-    const asks = !owned && openQuestions(state).length > 0;
-    return {
-      id,
-      place: store.place(id),
-      state,
-      owner,
-      background,
-      answered: asks ? await answered(id) : [],
-      problems: [...damage, ...torn],
-      life: damage.length > 0 && !isEnded(life) ? "damaged" : life,
-    };
-  };
+  const look = (id: string): Promise<KeptRun> => lookAt(store, id);
   const events: KeptRuns["events"] = (id, signal, after = 0) =>
     store.follow(id, {
       after,
@@ -155,17 +85,10 @@ export function keptRuns(store: RunStore): KeptRuns {
     const open = ids.filter((id, at) => !isOver(id, at));
     return Promise.all([...open, ...ids.filter(isOver).slice(0, ended)].map(look));
   };
-  const remove = async (id: string): Promise<void> => {
-    if ((await store.owner(id)) !== undefined || (await store.isAnnounced(id))) throw runIsBusy(id);
-    const worktrees = store.local(id, "worktrees");
-    if (worktrees !== undefined) await removeWorktrees(worktrees, { all: true }); // git would otherwise still list the worktrees in their repositories
-    await store.remove(id);
-  };
   return {
     look,
     list,
-    remove,
-    answered,
+    answered: (id) => answeredTasks(store, id),
     questions: async () => {
       const open = (await list()).filter(({ life }) => life !== "damaged");
       const asked = open.flatMap(({ state, life, answered: said }) =>
@@ -225,69 +148,10 @@ export function keptRuns(store: RunStore): KeptRuns {
       );
       return look(id);
     },
-    expire: async (before) => {
-      const gone: string[] = [];
-      for (const id of [...(await store.list())].reverse()) {
-        if (gone.length >= MOST_EXPIRED) break;
-        const last = await store.last(id);
-        if (last?.type !== "run.ended" || last.at >= before) continue;
-        // A run that was resumed meanwhile is kept.
-        await remove(id).then(
-          () => gone.push(id),
-          () => undefined,
-        );
-      }
-      if (gone.length > 0) await store.sweep();
-      return gone;
-    },
-    collect: async ({ olderThanMs, maxBytes, dryRun = false, unfinished = false, now, agree }) => {
-      const all = await Promise.all(
-        (await store.list()).map(async (id) => {
-          const run = await look(id);
-          const { bytes, changedAt } = await store.measure(id).catch(() => ({ bytes: 0, changedAt: now }));
-          return { ...run, bytes, at: run.state.endedAt ?? Math.max(run.state.startedAt, changedAt) };
-        }),
-      );
-      let total = all.reduce((sum, { bytes }) => sum + bytes, 0);
-      const chosen: CollectedRun[] = [];
-      for (const { id, life, bytes, at, owner } of all.toSorted((a, b) => a.at - b.at)) {
-        // Interrupted, paused and parked runs can be resumed, so they are deleted only if the caller asks for that.
-        if (owner !== undefined || (!isEnded(life) && !unfinished)) continue;
-        const old = now - at > olderThanMs;
-        const much = maxBytes !== undefined && total > maxBytes && isEnded(life);
-        if (!old && !much) continue;
-        total -= bytes;
-        chosen.push({ id, bytes, why: old ? "too old" : "too much space used", life, at });
-      }
-      if (dryRun) return chosen;
-      if (agree && chosen.length > 0 && !(await agree(chosen))) return undefined;
-      const gone: CollectedRun[] = [];
-      for (const run of chosen) {
-        const isDeleted = await remove(run.id).then(
-          () => true,
-          (error: unknown) => (isCrewError(error) ? false : Promise.reject(error as Error)),
-        );
-        if (isDeleted) gone.push(run); // otherwise it was just resumed
-      }
-      await store.sweep();
-      return gone;
-    },
+    remove: (id) => removeRun(store, id),
+    collect: (limits) => collectRuns(store, limits),
+    expire: (before) => deleteExpired(store, before),
   };
-}
-
-/** The state computed from a journal; the initial state when there is no readable journal. */
-async function folded(store: RunStore, id: string): Promise<FoldedJournal> {
-  try {
-    const journal = await foldJournal(id, store.read(id));
-    const empty = journal.state.seq === 0 && journal.tornBytes > 0 && journal.damage.length === 0;
-    return empty ? { ...journal, damage: ["The journal contains no complete record."] } : journal;
-  } catch (error) {
-    const nothing = { state: emptyState(id), damage: [], tornBytes: 0 };
-    const missing = isCrewError(error) && error.code === "UNKNOWN_RUN";
-    if (missing && ((await isRequested(store, id)) || (await store.isAnnounced(id)))) return nothing;
-    // An unreadable journal (a pipe or a folder in its place) must not fail the list of all runs.
-    return { ...nothing, damage: [`The journal cannot be read: ${messageOf(error).replace(/\.$/, "")}.`] };
-  }
 }
 
 /** Number of runs that continue a task, directly or indirectly. */
@@ -311,9 +175,4 @@ export async function continuationsOf(store: RunStore, id: string): Promise<numb
   };
   const root = rootOf(id);
   return [...from.keys()].filter((run) => rootOf(run) === root).length;
-}
-
-/** The refusal to delete a run that a process is working on. */
-export function runIsBusy(id: string): CrewError {
-  return new CrewError("RUN_BUSY", `The run "${id}" is still running.`, `Stop the run first: \`subcrew stop ${id}\`.`);
 }
