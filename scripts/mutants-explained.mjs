@@ -64,12 +64,6 @@ export const explained = [
     why: "It only frees memory: the journal holds the same conversation for a second attempt.",
   },
   {
-    file: "src/runtime/execute/execute.ts",
-    code: "running.delete(id);",
-    change: "running.delete(id); -> nothing",
-    why: "It only frees memory: the schedule never cancels a node that has ended, and a node that starts again replaces the entry.",
-  },
-  {
     file: "src/runtime/store/journal-records.ts",
     code: "const MOST_HEAD = 64;",
     change: "64 -> 65",

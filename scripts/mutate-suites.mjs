@@ -40,6 +40,11 @@ export const suites = {
     execution.slice(0, 4),
     [...execution.slice(4), ...resuming, "test/runtime/run/found-by-simulation.test.ts"],
   ],
+  "src/runtime/execute/replay-outcomes.ts": [
+    ["src/runtime/execute/execute.test.ts"],
+    execution.slice(0, 4),
+    [...execution.slice(4), ...resuming, "test/runtime/run/found-by-simulation.test.ts"],
+  ],
   "src/core/schedule/decide.ts": [["src/core/schedule/decide.test.ts"], execution],
   "src/runtime/task/perform.ts": [
     ["src/runtime/task/perform.test.ts", "test/runtime/loop/loop.test.ts"],

@@ -83,7 +83,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   },
   "core/delegation": {
     holds:
-      "whom an agent may start: catalog, roster, spawn policy (every delegation asks it in runtime/execute/delegate.ts), addresses of tasks",
+      "whom an agent may start: catalog, roster, spawn policy (every delegation asks it in runtime/execute/admit-plan.ts), addresses of tasks",
     sees: ["core/text", "core/vocabulary", "core/agent", "core/policy", "core/plan"],
   },
   "core/task": {

@@ -1,15 +1,15 @@
 import type { Outcome } from "../core/outcome/outcome.ts";
 import type { PerformContext } from "../core/task/engine.ts";
-import { taskContext } from "../core/task/task-context.ts";
+import { type ContextParts, taskContext } from "../core/task/task-context.ts";
 import type { Job } from "../core/task/job.ts";
 import type { Announcement } from "../core/task/placement.ts";
 import { serveParent } from "../runtime/channel/child-side.ts";
 import { pause, stopped } from "../runtime/async/cancel.ts";
 import { Slots } from "../runtime/async/slots.ts";
+import { YieldingSlot } from "../runtime/async/yielding-slot.ts";
 import { type CallEpoch, type CallTable, callTable } from "./calls/call-table.ts";
 import { createInbox, type Inbox } from "./calls/inbox.ts";
 import { workerChannel } from "./calls/task-channel.ts";
-import { createTaskSlot, type TaskSlot } from "./calls/task-slot.ts";
 import type { Connection } from "./connect.ts";
 import { workerClassOf } from "./worker-class.ts";
 
@@ -99,15 +99,18 @@ export class WorkerTasks {
     const key = keyOf(at);
     if (this.#held.has(key)) return false; // the same task was both offered directly and queued
     this.#held.add(key);
-    const slot = createTaskSlot(this.#slots, (isWaiting) => this.#waits(at, isWaiting));
+    const over = new AbortController();
+    const slot = new YieldingSlot(this.#slots, over.signal, { onWait: (isWaiting) => this.#waits(at, isWaiting) });
     try {
       const patience = AbortSignal.any([this.draining, AbortSignal.timeout(FULL_MS)]);
-      if (await slot.begin(patience)) return await this.#workOn(at, slot);
+      if (await slot.open(patience)) return await this.#workOn(at, { slot, over: over.signal });
       // A task that waited for its subagents has taken its slot again meanwhile.
       if (!isSpare) await this.#table.giveBack(at);
       return false;
     } finally {
-      slot.end();
+      if (slot.isWaiting) this.#waits(at, false);
+      over.abort();
+      slot.release();
       this.#held.delete(key);
     }
   }
@@ -122,7 +125,7 @@ export class WorkerTasks {
     await new Promise(() => {}); // this worker gave the task back, so the task must not continue in this process
   }
 
-  async #workOn(at: CallEpoch, slot: TaskSlot): Promise<boolean> {
+  async #workOn(at: CallEpoch, yielding: ContextParts["yielding"]): Promise<boolean> {
     const { connection, announcement, perform } = this.#parts;
     const { database, presence } = connection;
     if (this.draining.aborted) {
@@ -145,7 +148,7 @@ export class WorkerTasks {
     channel.deliver({ type: "job", job: taken.job });
     await serveParent(
       channel,
-      (job, context) => perform(job, taskContext(context, { slot, beforeTurn: () => this.#leave(handBack) })),
+      (job, context) => perform(job, taskContext(context, { yielding, beforeTurn: () => this.#leave(handBack) })),
       stop.signal,
     );
     this.#handBack.delete(keyOf(at));

@@ -29,8 +29,8 @@ export const defects: readonly Defect[] = [
   {
     name: "lost cancel",
     file: "runtime/execute/execute.ts",
-    good: "deaf = onAbort(scope.signal, cancel);",
-    bad: "",
+    good: "onAbort(signal, () => this.#cancel())",
+    bad: "undefined",
   },
   {
     name: "retry of what cannot be retried",
@@ -77,8 +77,8 @@ export const defects: readonly Defect[] = [
   {
     name: "a pause stops nothing",
     file: "runtime/execute/execute.ts",
-    good: "advance(cancelAll(all, stop.stop), stop);",
-    bad: "if (!stop.pause) advance(cancelAll(all, stop.stop), stop);",
+    good: "this.#advance(cancelAll(this.#all, stop.stop), stop);",
+    bad: "if (!stop.pause) this.#advance(cancelAll(this.#all, stop.stop), stop);",
   },
   {
     name: "a pause that is not recorded",
@@ -89,7 +89,7 @@ export const defects: readonly Defect[] = [
   {
     name: "a task that was not resumed goes on",
     file: "runtime/execute/execute.ts",
-    good: "!wanted || dependsOn(all, id, wanted) || hasWon(id)",
+    good: "!this.#wanted || dependsOn(this.#all, id, this.#wanted) || this.#hasWon(id)",
     bad: "true",
   },
   {

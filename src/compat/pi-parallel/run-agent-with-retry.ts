@@ -5,7 +5,7 @@ import {
   type TaskResult,
 } from "../../facades/parallel/task-result.ts";
 import { pause } from "../../runtime/async/cancel.ts";
-import { withRetry } from "../../runtime/execute/retry.ts";
+import { withRetry } from "../../runtime/async/retry.ts";
 
 /** Runs an agent, and retries it according to `options.retry`. An abort also ends the wait between two attempts. */
 export function runAgentWithRetry(options: ExecutorOptions, runAgentFn: RunAgent): Promise<TaskResult> {

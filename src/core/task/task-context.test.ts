@@ -23,7 +23,7 @@ test("a delegation inherits the conversation, stops the clock, then gives the sl
   const { delegate } = taskContext(context, {
     conversation: () => ({ task: "run/a" }) as ForkPoint,
     standing: around("clock"),
-    slot: { whileHelped: around("slot"), over: context.signal },
+    yielding: { slot: { whileFree: around("slot") }, over: context.signal },
   });
   await delegate({ mode: "single", task: "x" }, parent);
   expect(order).toEqual(["clock", "slot", "run: run/a"]);

@@ -13,7 +13,7 @@ export type ContextParts = Readonly<{
   /** Stops the clock of the task during waits: added by the loop, and by the parent of its process. */
   standing?: AroundWait;
   /** Gives the slot of the task to other tasks while its subagents work, until `over`: added by a worker. */
-  slot?: Readonly<{ whileHelped: AroundWait; over: AbortSignal }>;
+  yielding?: Readonly<{ slot: Readonly<{ whileFree: AroundWait }>; over: AbortSignal }> | undefined;
   /** Resolves when the next model turn may begin: added by a worker, which may be draining. */
   beforeTurn?(): Promise<void>;
   /** True once the task has ended, after which its events are dropped: added where the task is performed. */
@@ -31,9 +31,9 @@ export type ContextParts = Readonly<{
  * process), and what this process adds to them.
  */
 export function taskContext(run: PerformContext, parts: ContextParts): PerformContext {
-  const { conversation, standing = directly, slot, beforeTurn, isOver = () => false, seen, past, remember } = parts;
+  const { conversation, standing = directly, yielding, beforeTurn, isOver = () => false, seen, past, remember } = parts;
   const { background, budget, parks } = run;
-  const whileHelped = slot?.whileHelped ?? directly;
+  const whileHelped: AroundWait = (wait) => yielding?.slot.whileFree(wait) ?? wait();
   const inherited = (parent: Parent): Parent => (conversation ? { ...parent, conversation: conversation() } : parent);
   return {
     ...run,
@@ -55,8 +55,8 @@ export function taskContext(run: PerformContext, parts: ContextParts): PerformCo
         ...background,
         start: async (what, parent, tells) => {
           const started = await background.start(what, inherited(parent), tells);
-          if (slot && "key" in started && started.run === undefined)
-            whileHelped(() => background.ended(started.key, slot.over)).catch(() => {}); // the task itself gets the error
+          if (yielding && "key" in started && started.run === undefined)
+            whileHelped(() => background.ended(started.key, yielding.over)).catch(() => {}); // the task itself gets the error
           return started;
         },
       },

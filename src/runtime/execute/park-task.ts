@@ -1,13 +1,13 @@
 import type { Task } from "../../core/plan/task.ts";
 import type { Parks } from "../../core/task/engine.ts";
 import { pause } from "../async/cancel.ts";
-import type { DelegationSlot } from "./delegate.ts";
+import type { YieldingSlot } from "../async/yielding-slot.ts";
 import type { NodeContext } from "./scope.ts";
 
 type TaskPlace = Pick<NodeContext, "path" | "scope" | "signal">;
 
 /** Lets tasks park where the options of the run say so; see `parkTask`. */
-export function createParks(place: TaskPlace, slot: Pick<DelegationSlot, "freeSlot">): Parks | undefined {
+export function createParks(place: TaskPlace, slot: YieldingSlot): Parks | undefined {
   const { parks } = place.scope.run;
   if (parks === undefined || (parks.onLimit === "end" && parks.onProviderFault === "fail")) return undefined;
   return { ...parks, park: parkTask(place, slot) };
@@ -15,11 +15,11 @@ export function createParks(place: TaskPlace, slot: Pick<DelegationSlot, "freeSl
 
 /** Parks a task: records why it waits, frees its slot meanwhile, and records what ended the wait. */
 const parkTask =
-  ({ path, scope: { run }, signal }: TaskPlace, { freeSlot }: Pick<DelegationSlot, "freeSlot">): Parks["park"] =>
+  ({ path, scope: { run }, signal }: TaskPlace, slot: YieldingSlot): Parks["park"] =>
   async (parking, wait) => {
     if (signal.aborted) return false;
     run.emit(path, { type: "node.parked", ...parking });
-    const why = await freeSlot(() => wait(signal));
+    const why = await slot.whileFree(() => wait(signal));
     if (signal.aborted) return false;
     run.emit(path, { type: "node.unparked", why });
     return true;
@@ -29,11 +29,7 @@ const parkTask =
 const SEARCH_MS = 2_000;
 
 /** Parks a task of a resumed run while its agent is missing, whatever the options say. False: the task was stopped. */
-export async function untilAgentFound(
-  task: Task,
-  place: TaskPlace,
-  slot: Pick<DelegationSlot, "freeSlot">,
-): Promise<boolean> {
+export async function untilAgentFound(task: Task, place: TaskPlace, slot: YieldingSlot): Promise<boolean> {
   const { run } = place.scope;
   const missing = run.missingAgent?.(task);
   if (!missing) return true;

@@ -10,9 +10,9 @@ import { defined } from "../../core/text/defined.ts";
 import { DEFAULT_MAX_DEPTH } from "../../core/vocabulary/limits.ts";
 import { reasonOf } from "../async/cancel.ts";
 import { createAskPerson } from "./ask-person.ts";
-import { createDelegation, type DelegationSlot } from "./delegate.ts";
+import { Delegation } from "./delegate.ts";
 import { createParks, untilAgentFound } from "./park-task.ts";
-import { withRetry } from "./retry.ts";
+import { withRetry } from "../async/retry.ts";
 import type { NodeContext, PlanScope } from "./scope.ts";
 import { postMessage, sendTo } from "./send-message.ts";
 import { judges, promptFor, revises, withChangedFiles } from "./task-prompt.ts";
@@ -34,7 +34,7 @@ export async function runTask(node: TaskNode, context: NodeContext): Promise<Out
   const planned = callFor(node, context);
   const rereads = planned.review === true || revises(node, path, scope);
   const call = { ...(rereads ? await withChangedFiles(planned, scope) : planned), ...defined({ worktree: base }) };
-  const delegation = createDelegation(context);
+  const delegation = new Delegation(context);
   return withRetry<Outcome>({
     retry: node.task.retry ?? (call.review ? REVIEW_RETRY : undefined),
     used,
@@ -51,7 +51,7 @@ export async function runTask(node: TaskNode, context: NodeContext): Promise<Out
       const asked = outcome.status === "failed" ? (outcome.fault.retryAfterMs ?? 0) : 0;
       const delayMs = Math.round(Math.max(asked, backoffMs) * (1 + run.random() * JITTER));
       run.emit(path, { type: "node.retried", attempt: numberOf(n), outcome, delayMs });
-      delegation.releaseSlot();
+      delegation.slot.release();
       await run.engine.sleep(`${run.id}/${path}#${numberOf(n)}`, delayMs, signal);
       return signal.aborted ? stoppedAfter(outcome, signal) : undefined;
     },
@@ -69,7 +69,7 @@ async function baseOf({ task }: TaskNode, { run, worktree, gather, depth }: Plan
 type BaseTree = Worktree | Outcome | undefined;
 
 /** Context of one attempt; `isResumed`: an earlier process recorded the beginning of this attempt. */
-type Attempt = Readonly<{ context: NodeContext; delegation: DelegationSlot; isResumed: boolean }>;
+type Attempt = Readonly<{ context: NodeContext; delegation: Delegation; isResumed: boolean }>;
 
 /** Passes one attempt to the engine as soon as the task has a slot. */
 async function attemptTask(call: Call, { context, delegation, isResumed }: Attempt): Promise<Outcome> {
@@ -86,17 +86,17 @@ async function attemptTask(call: Call, { context, delegation, isResumed }: Attem
     ...beginningOf(call),
   });
   run.mailbox.open(path);
-  const parks = createParks(context, delegation);
+  const parks = createParks(context, delegation.slot);
   let tellsLost = isResumed;
   try {
-    if (!(await untilAgentFound(call.task, context, delegation)))
+    if (!(await untilAgentFound(call.task, context, delegation.slot)))
       return { status: "cancelled", reason: reasonOf(signal) };
     return await run.engine.perform(call, {
       signal,
       emit: (fact) => run.emit(path, fact),
       live: (delta) => run.live(path, delta),
       durable: () => run.durable(),
-      delegate: delegation.delegate,
+      delegate: (...asked) => delegation.delegate(...asked),
       background: delegation.background,
       ...defined({ agents: run.agents }),
       send: async (to, text) =>
