@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { childEntry } from "./crew/child-entry.ts";
+import { childEntry } from "./crew/outfit/child-entry.ts";
 import { fileURLToPath } from "node:url";
 import type { ReadAgent } from "./core/agent/dialect.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";

@@ -52,7 +52,7 @@ const rows: ReadonlyArray<{ readonly places: readonly string[]; readonly togethe
   { places: ["runtime"] },
   { places: ["formats", "facades", "tools", "models", "runners", "engines", "sinks"] },
   {
-    places: ["crew.ts", "crew", "outfit.ts", "task-child.ts", "quarantine-child.ts", "defaults.ts", "testing"],
+    places: ["crew.ts", "crew", "task-child.ts", "quarantine-child.ts", "defaults.ts", "testing"],
     together: true,
   },
   { places: ["tui", "web", "mcp", "a2a", "acp"] },
@@ -307,7 +307,7 @@ export const storeDoors: Readonly<Record<string, readonly string[] | "all">> = {
   "record-format.ts": "all",
   "run-id.ts": "all",
   "spending-ledger.ts": "all",
-  "folder-store.ts": ["src/outfit.ts"], // creates the store of a crew
+  "folder-store.ts": ["src/crew/outfit/open-runs.ts"], // creates the store of a crew
   "journal-records.ts": ["src/cli/runs/show.ts"], // shows a journal that is given as a file
 };
 
@@ -342,7 +342,8 @@ const sharedWords: Readonly<Record<string, readonly string[]>> = {
   ],
   // in the store of the engine, `outputs` is a database table
   outputs: [
-    "src/outfit.ts",
+    "src/crew/outfit/open-access.ts",
+    "src/crew/outfit/run-world.ts",
     "src/runtime/access/access.ts",
     "src/runtime/access/crew-access.ts",
     "src/engines/postgres/store.ts",

@@ -417,18 +417,22 @@ export const rooms: Readonly<Record<string, Room>> = {
   mcp: { holds: "the MCP server: its tools, progress, forms and tasks", sees: ["mcp/start", "mcp/result"] },
   acp: { holds: "the ACP agent for editors: sessions, updates, permission requests", sees: [] },
   a2a: { holds: "the A2A server: cards, tasks, push notifications", sees: [] },
-  crew: {
-    holds: "parts of createCrew: its options, its settings, what it finds, a conversation as a chain of runs",
+  "crew/outfit": {
+    holds: "the parts that all runs of a crew share: store or engine, tools, access rules, the world of a run",
     sees: [],
   },
-  "crew/explain": { holds: "explaining an agent: what it is, may do and can reach", sees: [] },
+  "crew/explain": { holds: "explaining an agent: what it is, may do and can reach", sees: ["crew/outfit"] },
   "crew/engine": {
     holds: "runs on an engine: the jobs of their calls, and a worker that performs jobs with what its machine has",
-    sees: ["crew"],
+    sees: ["crew/outfit"],
   },
   "crew/prepare": {
     holds: "preparing a run: its parameters, agents and models, and what carries out its tasks",
-    sees: ["crew", "crew/engine"],
+    sees: ["crew/outfit", "crew/engine"],
+  },
+  crew: {
+    holds: "parts of createCrew: its options, its settings, what it finds, a conversation as a chain of runs",
+    sees: ["crew/outfit", "crew/explain", "crew/prepare"],
   },
   testing: { holds: "a provider for tests that speaks the wire formats of real ones", sees: [] },
 };

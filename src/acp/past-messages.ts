@@ -1,5 +1,5 @@
 import type { State } from "../core/run/state.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 
 /** One message of an earlier conversation, and the answer to it. */
 export type PastMessage = Readonly<{ run: string; prompt: string; answer: string }>;

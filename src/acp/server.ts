@@ -5,7 +5,7 @@ import { CrewError, isCrewError, messageOf } from "../core/schema/error.ts";
 import { version } from "../core/text/version.ts";
 import type { McpServers } from "../core/vocabulary/mcp-server.ts";
 import type { ChatConversation } from "../crew/conversation.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import { folderProblem } from "../runtime/access/folder-problem.ts";
 import { onAbort } from "../runtime/async/on-abort.ts";
 import { messageLines, MOST_MESSAGE_BYTES } from "../runtime/channel/message-lines.ts";

@@ -2,11 +2,12 @@ import type { Config } from "../core/config/config.ts";
 import type { Plan } from "../core/plan/plan.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { backgroundCommand } from "../defaults.ts";
-import { type CrewSetup, homeOf, type Outfit } from "../outfit.ts";
+import { type CrewSetup, homeOf } from "./outfit/setup.ts";
+import type { Outfit } from "./outfit/outfit.ts";
 import { DEFAULT_BACKGROUND_RUNS } from "../runtime/background/background-slots.ts";
 import { launchRun } from "../runtime/background/launch-run.ts";
-import type { CrewOptions } from "./options.ts";
-import type { ResumeOptions } from "./run-options.ts";
+import type { CrewOptions } from "./outfit/options.ts";
+import type { ResumeOptions } from "./prepare/run-options.ts";
 
 /** A run in a separate process. */
 export type BackgroundRun = Readonly<{

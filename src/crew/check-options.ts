@@ -5,8 +5,8 @@ import { permissions } from "../core/policy/permissions.ts";
 import { runParameters } from "../core/run/run-parameters.ts";
 import { parseAs } from "../core/schema/parse.ts";
 import { isRecord } from "../core/text/json.ts";
-import type { CrewOptions } from "./options.ts";
-import type { ResumeOptions } from "./run-options.ts";
+import type { CrewOptions } from "./outfit/options.ts";
+import type { ResumeOptions } from "./prepare/run-options.ts";
 
 const anything = z.unknown().optional();
 const text = z.string().optional();

@@ -1,6 +1,6 @@
 import { isActive, isEnded, openQuestions, runStatusOf } from "../core/run/run-status.ts";
 import { reduce } from "../core/run/state.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "./crew-type.ts";
 import { atMostEvery } from "../runtime/async/at-most-every.ts";
 import { pause } from "../runtime/async/cancel.ts";
 import type { KeptRun } from "../runtime/background/kept-run.ts";

@@ -2,9 +2,9 @@ import { settleConfig } from "../core/config/layers.ts";
 import { crewSettings } from "../core/config/use.ts";
 import { withPermissions } from "../core/policy/permissions.ts";
 import { readSettings } from "../defaults.ts";
-import type { CrewSetup } from "../outfit.ts";
+import type { CrewSetup } from "./outfit/setup.ts";
 import { type LoadConfigOptions, type LoadedConfig, noConfig } from "../runtime/settings/load-config.ts";
-import type { CrewOptions } from "./options.ts";
+import type { CrewOptions } from "./outfit/options.ts";
 
 /** The settings of a crew: from files, passed in code, or none. */
 export function settingsFor(given: CrewOptions["config"], where: Omit<LoadConfigOptions, "read">): LoadedConfig {

@@ -1,6 +1,6 @@
 import { CrewError } from "../core/schema/error.ts";
 import { isDeeplyNested, isRecord, TOO_DEEP_JSON } from "../core/text/json.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import { MAX_REQUEST_BYTES, openServer } from "../runtime/network/loopback-server.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { createHttpSessions } from "./http-sessions.ts";

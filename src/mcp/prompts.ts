@@ -1,7 +1,7 @@
 import { agentFor, type Skill, type WorkflowCommand } from "../core/agent/skill.ts";
 import { expandCommand, expandSkill, type SkillArguments } from "../core/agent/skill-arguments.ts";
 import { CrewError, isCrewError } from "../core/schema/error.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import type { ProtocolServer, Sdk } from "./sdk.ts";
 
 /** Handles the requests of MCP clients about prompts. */

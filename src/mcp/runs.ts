@@ -5,7 +5,7 @@ import { isActive, type RunStatus, runStatusOf, openQuestions, type Question } f
 import { isParkedLong } from "../core/run/parked-run.ts";
 import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { keyOf } from "./ask.ts";
 

@@ -8,7 +8,7 @@ import type { Receipt } from "../core/run/run-command.ts";
 import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import { clientPlanRefusal } from "../runtime/access/client-plan.ts";
 import { folderProblem } from "../runtime/access/folder-problem.ts";
 import { cancelRun } from "../runtime/background/cancel-run.ts";

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import type { DelegationTools } from "./delegated.ts";
 import { messageLines, MOST_MESSAGE_BYTES } from "../runtime/channel/message-lines.ts";
 import { offersWith } from "./offers.ts";

@@ -5,7 +5,7 @@ import { unstyledToolName } from "../core/vocabulary/tool-name-styles.ts";
 import { builtinTools } from "./table.ts";
 
 const parsed = (name: string, given: object) =>
-  parseArguments(builtinTools[unstyledToolName(name) ?? toolsNamed(name)[0]!]!(), given);
+  parseArguments(builtinTools().get(unstyledToolName(name) ?? toolsNamed(name)[0]!)!, given);
 
 /** Calls as models of other programs send them: the tool, what is sent, what is understood. */
 const understood: readonly (readonly [string, string, object, object])[] = [

@@ -39,46 +39,50 @@ import { httpRequest } from "./web/http-request.ts";
 import { webSearch } from "./web/web-search.ts";
 
 /**
- * The built-in tools by name. A new tool is one file and one row. Every run needs all of them, so the table is loaded
- * as a whole, when it is first needed: in the bundle that is one file instead of fifty. A tool loads its own large
- * dependencies lazily.
+ * A row for each built-in tool: the tool, or the function that makes it. A new tool is one file and one row. Every run
+ * needs all of them, so the table is loaded as a whole, when it is first needed: in the bundle that is one file instead
+ * of fifty. A tool loads its own large dependencies lazily.
  */
-export const builtinTools: Readonly<Record<string, (parts?: ToolParts) => Tool>> = {
-  ask: () => ask,
-  base64_decode: () => base64Decode,
-  base64_encode: () => base64Encode,
-  bash: () => bash,
-  bash_output: () => bashOutput,
-  current_time: () => currentTime,
-  delete_file: () => deleteFile,
-  edit_file: () => editFile,
-  get_env: () => getEnv,
-  get_file_info: () => getFileInfo,
-  glob: () => glob,
-  grep_files: () => grepFiles,
-  http_get: (parts) => httpGet(parts),
-  http_post: (parts) => httpPost(parts),
-  http_request: (parts) => httpRequest(parts),
-  json_parse: () => jsonParse,
-  json_stringify: () => jsonStringify,
-  kill_shell: () => killShell,
-  list_files: () => listFiles,
-  memory_append: (parts) => memoryAppend(parts),
-  memory_list: (parts) => memoryList(parts),
-  memory_patch: (parts) => memoryPatch(parts),
-  memory_read: (parts) => memoryRead(parts),
-  memory_write: (parts) => memoryWrite(parts),
-  move_file: () => moveFile,
-  notify: () => notify,
-  read_file: () => readFile,
-  report_finding: () => reportFinding,
-  send_message: () => sendMessage,
-  set_env: () => setEnv,
-  skill: (parts) => skill(parts),
-  sleep: () => sleep,
-  task_list: (parts) => taskList(parts),
-  task_replay: (parts) => taskReplay(parts),
-  todo: () => todo,
-  web_search: (parts) => webSearch(parts),
-  write_file: () => writeFile,
+const rows: Readonly<Record<string, Tool | ((parts?: ToolParts) => Tool)>> = {
+  ask,
+  base64_decode: base64Decode,
+  base64_encode: base64Encode,
+  bash,
+  bash_output: bashOutput,
+  current_time: currentTime,
+  delete_file: deleteFile,
+  edit_file: editFile,
+  get_env: getEnv,
+  get_file_info: getFileInfo,
+  glob,
+  grep_files: grepFiles,
+  http_get: httpGet,
+  http_post: httpPost,
+  http_request: httpRequest,
+  json_parse: jsonParse,
+  json_stringify: jsonStringify,
+  kill_shell: killShell,
+  list_files: listFiles,
+  memory_append: memoryAppend,
+  memory_list: memoryList,
+  memory_patch: memoryPatch,
+  memory_read: memoryRead,
+  memory_write: memoryWrite,
+  move_file: moveFile,
+  notify,
+  read_file: readFile,
+  report_finding: reportFinding,
+  send_message: sendMessage,
+  set_env: setEnv,
+  skill,
+  sleep,
+  task_list: taskList,
+  task_replay: taskReplay,
+  todo,
+  web_search: webSearch,
+  write_file: writeFile,
 };
+
+/** The built-in tools by name. */
+export const builtinTools = (parts?: ToolParts): ReadonlyMap<string, Tool> =>
+  new Map(Object.entries(rows).map(([name, row]) => [name, typeof row === "function" ? row(parts) : row]));

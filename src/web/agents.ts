@@ -1,7 +1,7 @@
 import { jsonText } from "../core/text/json-text.ts";
 import { describeOrigin, type FieldOrigin } from "../core/vocabulary/provenance.ts";
 import { reachOf } from "../crew/explain/explain-reach.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import { dialects } from "../formats/table.ts";
 import { convert } from "../formats/write/convert.ts";
 import { writers } from "../formats/write/table.ts";

@@ -4,7 +4,7 @@ import { createLook } from "../core/view/look.ts";
 import { cellOf } from "../core/view/row-cells.ts";
 import { runRow, treeRows } from "../core/view/run-rows.ts";
 import { toolsUsed } from "../core/view/words.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import type { ComparedSide } from "./client/wire.ts";
 import { badInput } from "./responses.ts";
 import { diffReport } from "./run-details.ts";

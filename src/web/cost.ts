@@ -1,4 +1,4 @@
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import type { CostReport, SpentRow } from "./client/wire.ts";
 
 const DAY_MS = 86_400_000;

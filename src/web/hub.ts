@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { KeptEvent } from "../core/run/event.ts";
 import { isCrewError, messageOf } from "../core/schema/error.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import type { RunMessage, WebProblem } from "./client/wire.ts";
 import { type EventStream, openEventStream } from "./event-stream.ts";
 import { messageChanges, messagePieces } from "./message-pieces.ts";

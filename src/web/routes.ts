@@ -4,7 +4,7 @@ import { decimalIn } from "../core/schema/decimal.ts";
 import { version } from "../core/text/version.ts";
 import { commandFor, rowActions } from "../core/view/row-actions.ts";
 import { runRow, type TopRow, treeRows } from "../core/view/run-rows.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import { agentPage, agentRows, conversion, lintReport } from "./agents.ts";
 import type { Hello, RowDetails } from "./client/wire.ts";
 import { comparedSide } from "./compare.ts";

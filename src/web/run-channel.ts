@@ -3,7 +3,7 @@ import { isEnded, openQuestions, runStatusOf } from "../core/run/run-status.ts";
 import { cutOffAll, emptyState, reduce, type State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
 import type { ShownRun } from "../core/view/run-rows.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import type { KeptRun } from "../runtime/background/kept-run.ts";
 import { pause } from "../runtime/async/cancel.ts";
 import { atMostEvery } from "../runtime/async/at-most-every.ts";

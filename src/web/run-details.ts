@@ -9,7 +9,7 @@ import { isRecord } from "../core/text/json.ts";
 import { jsonText } from "../core/text/json-text.ts";
 import { type Transcript, transcriptsOf } from "../core/view/transcript.ts";
 import { describeOrigin } from "../core/vocabulary/provenance.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import { findAgent } from "../runtime/discovery/discover.ts";
 import type { CallDetails, DiffReport, LogLine, TaskDetails, TranscriptPart } from "./client/wire.ts";
 import { logLineOf } from "./rows.ts";

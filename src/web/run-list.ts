@@ -1,6 +1,6 @@
 import { badInput } from "./responses.ts";
 import type { ShownRun } from "../core/view/run-rows.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import { followRuns } from "../crew/follow-runs.ts";
 import type { NeedRow, RunRow, RunsMessage } from "./client/wire.ts";
 import { needRowsIn, runRowOf } from "./rows.ts";

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { isCrewError } from "../core/schema/error.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import { readRegularFile } from "../runtime/disk/regular-file.ts";
 import { openServer, type RunningServer } from "../runtime/network/loopback-server.ts";
 import { peerUser } from "../runtime/network/peer-user.ts";

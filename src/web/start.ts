@@ -8,7 +8,7 @@ import { parseAs } from "../core/schema/parse.ts";
 import { isRecord, ownEntry } from "../core/text/json.ts";
 import { jsonText } from "../core/text/json-text.ts";
 import { shellWord } from "../core/text/shell-word.ts";
-import type { Crew } from "../crew.ts";
+import type { Crew } from "../crew/crew-type.ts";
 import { inputOf, type Mode, modeNames, modeOf, unchecked } from "../modes/compile.ts";
 import type { FormSchema, PlannedNode, PlanPreview, StartOptions } from "./client/wire.ts";
 import { badInput } from "./responses.ts";

@@ -81,7 +81,7 @@ test.each(cases<{ type: string; tool: string }, Tried>("001-pegasus", "tool-perm
 
 /** The decision about a call whose arguments match no rule. */
 async function decide(mode: PolicyMode, name: string): Promise<"permit" | "reject" | "prompt"> {
-  const tool = builtinTools[toolsNamed(name)[0]!]!();
+  const tool = builtinTools().get(toolsNamed(name)[0]!)!;
   const subjects = tool.name === "bash" ? [{ kind: "command", command: "npm test" } as const] : [];
   const shell = { sandboxed: true, waived: false, roots: ["/ws"] };
   const { decision } = judge(createPolicy(mode), {
@@ -167,7 +167,7 @@ test("a type that reads without approval still asks before it fetches a page", a
 });
 
 test("TOOL-01: an agent that may only read files can do nothing else, also when it calls a tool that it is not shown", async () => {
-  const others = Object.keys(builtinTools).filter((name) => name !== "read_file");
+  const others = [...builtinTools().keys()].filter((name) => name !== "read_file");
   const { denied, ended, outcome } = await play([{ calls: others.map((name) => ({ name, input: {} })) }], {
     agent: { tools: ["read_file"] },
     permissions: { mode: "bypass" },
@@ -246,8 +246,7 @@ test("TOOL-11: any result of a tool becomes text of a limited size", async () =>
 });
 
 test("SBX-09: no tool has an argument with which a model could leave the sandbox", async () => {
-  for (const make of Object.values(builtinTools)) {
-    const tool = make();
+  for (const tool of builtinTools().values()) {
     const properties = Object.keys(
       (z.toJSONSchema(tool.input as z.ZodType) as { properties?: object }).properties ?? {},
     );

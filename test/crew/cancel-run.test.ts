@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { tempFolder } from "../support/temp-folder.ts";
-import { type Crew, createCrew } from "../../src/crew.ts";
+import { createCrew } from "../../src/crew.ts";
+import type { Crew } from "../../src/crew/crew-type.ts";
 import { never } from "../../src/models/scripted/scripted.ts";
 import { cancelRun, cancelTask } from "../../src/runtime/background/cancel-run.ts";
 

@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { describeOrigin } from "../../src/core/vocabulary/provenance.ts";
-import { type Crew, createCrew } from "../../src/crew.ts";
+import { createCrew } from "../../src/crew.ts";
+import type { Crew } from "../../src/crew/crew-type.ts";
 import type { FoundAgent } from "../../src/runtime/discovery/discover.ts";
 import { tempFolder } from "../support/temp-folder.ts";
 

@@ -144,7 +144,7 @@ const line = fc.oneof(
 export function repairsOnlyNarrow(tries: Tries): void {
   // A name that is not a tool gives nothing.
   const named = new Set([...READ_ONLY_TOOLS, "read_file", "grep_files", "write_file"]);
-  const others = [ALL_TOOLS, ...Object.keys(builtinTools)].filter((tool) => !named.has(tool));
+  const others = [ALL_TOOLS, ...builtinTools().keys()].filter((tool) => !named.has(tool));
   fc.assert(
     fc.property(line, fc.nat(3), fc.constantFrom("own", "omp", "pi", "claude", "qwen", "factory"), (odd, at, id) => {
       const lines = ["name: careful", "description: is careful", "tools: read_file, grep_files, write_file"];

@@ -8,7 +8,7 @@ import { READ_ONLY_TOOLS, toolNames } from "../../src/core/vocabulary/tool-names
 import { readBundledAgents } from "../../src/formats/bundled.ts";
 import { builtinTools } from "../../src/tools/table.ts";
 
-const tools = new Map(Object.entries(builtinTools).map(([name, make]): [string, Tool] => [name, make()]));
+const tools = builtinTools();
 const bundled = readBundledAgents().map(({ agent }) => agent);
 
 /** Everything that an agent of ours could access if all approvals were given. */

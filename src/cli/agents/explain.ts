@@ -8,7 +8,7 @@ import { describeOrigin } from "../../core/vocabulary/provenance.ts";
 import { isOfServer } from "../../core/vocabulary/server-patterns.ts";
 import type { ExplainedCall, ExplainedTool } from "../../crew/explain/explain-agent.ts";
 import { type ReachedAgent, reachOf } from "../../crew/explain/explain-reach.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { FoundAgent } from "../../runtime/discovery/discover.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import type { Flags } from "../base/flags.ts";

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import { unifiedDiff } from "../../core/text/diff.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { fixedText } from "../../formats/fix-file.ts";
 import type { LintFile } from "../../runtime/discovery/lint.ts";
 import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";

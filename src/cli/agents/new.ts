@@ -6,7 +6,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { nameFault } from "../../core/vocabulary/agent-name.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { convert } from "../../formats/write/convert.ts";
 import { ownWriter } from "../../formats/write/own.ts";
 import { projectRoot } from "../../runtime/discovery/places.ts";

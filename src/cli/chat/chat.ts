@@ -71,7 +71,7 @@ export const chatCommand: CliCommand = {
       import("../launch/with-flags.ts"),
       import("../launch/settings.ts"),
       import("../../crew/conversation.ts"),
-      import("../../outfit.ts"),
+      import("../../crew/outfit/setup.ts"),
       import("./surface.ts"),
       import("./slash.ts"),
       import("../terminal/signals.ts"),

@@ -5,7 +5,7 @@ import { conversationsOf, type KeptConversation, searchConversations } from "../
 import type { Look } from "../../core/view/look.ts";
 import { transcriptsOf } from "../../core/view/transcript.ts";
 import { counted, terminalLine, took } from "../../core/view/words.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { markdownLines } from "../../tui/markdown/markdown.ts";
 
 const MOST_LISTED = 15;

@@ -4,7 +4,7 @@ import { changedFiles } from "../../core/run/changed-files.ts";
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import { counted } from "../../core/view/words.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { CliCommand } from "../base/command.ts";
 import type { Flags } from "../base/flags.ts";
 import { checkOutputLinks } from "../base/project-links.ts";

@@ -7,7 +7,7 @@ import { fence } from "../../core/text/fence.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { mentionOf } from "../../core/text/mention.ts";
 import { transcriptsOf } from "../../core/view/transcript.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import type { Run } from "../../runtime/run/run.ts";

@@ -8,7 +8,7 @@ import { demandSchema } from "../../engines/postgres/migrate.ts";
 import { PROTOCOL } from "../../engines/postgres/presence.ts";
 import { announcementsArrive, POLLING } from "../../engines/postgres/probe-announcements.ts";
 import { startWorker } from "../../engines/worker.ts";
-import { connectWorker } from "../../outfit.ts";
+import { connectWorker } from "../../crew/outfit/open-runs.ts";
 import { startTimer } from "../../runtime/async/long-timer.ts";
 import type { Flags } from "../base/flags.ts";
 import { permissionsIn } from "../base/permission-flags.ts";

@@ -1,5 +1,5 @@
 import type { Plan } from "../../core/plan/plan.ts";
-import type { ResumeOptions } from "../../crew/run-options.ts";
+import type { ResumeOptions } from "../../crew/prepare/run-options.ts";
 import { readRequest } from "../../runtime/background/run-request.ts";
 import { outputOfRun } from "../../sinks/output.ts";
 import type { CliCommand } from "../base/command.ts";

@@ -5,8 +5,8 @@ import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { unchecked } from "../../modes/compile.ts";
 import type { BackgroundRun } from "../../crew/background.ts";
-import type { ResumeOptions, RunOptions } from "../../crew/run-options.ts";
-import type { Crew } from "../../crew.ts";
+import type { ResumeOptions, RunOptions } from "../../crew/prepare/run-options.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { Flags } from "../base/flags.ts";
 
 /** Starts a run in the background and prints the commands to follow it. */

@@ -7,7 +7,7 @@ import type { NodeView, State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { asPath } from "../../modes/names.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import type { CliCommand } from "../base/command.ts";

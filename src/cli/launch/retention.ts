@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { readRegularText } from "../../runtime/disk/regular-file.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
 import { parseJson } from "../../core/text/json.ts";

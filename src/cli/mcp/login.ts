@@ -4,7 +4,7 @@ import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { reveal } from "../../core/text/sanitize.ts";
 import { describeServer, type McpServer, serverProblem } from "../../core/vocabulary/mcp-server.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { stopped } from "../../runtime/async/cancel.ts";
 import { createGuardedOpen } from "../../runtime/network/guarded-request.ts";
 import { openBrowser } from "../../runtime/network/open-browser.ts";

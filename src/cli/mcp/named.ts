@@ -1,7 +1,7 @@
 import { suggestion } from "../../core/plan/check.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 
 /** The server in the settings with this name. */
 export function serverNamed(name: string, { settings }: Crew): McpServer {

@@ -2,7 +2,7 @@ import { showHidden } from "../../core/agent/hidden-characters.ts";
 import { suggestion } from "../../core/plan/check.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { McpSession } from "../../tools/mcp/client.ts";
 import { readResult } from "../../tools/mcp/result-text.ts";
 import { serverNamed } from "./named.ts";

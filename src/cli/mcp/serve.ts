@@ -1,6 +1,6 @@
 import { CrewError, messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { openDelegation } from "../../doors/delegation.ts";
 import type { DelegationTools } from "../../mcp/delegated.ts";
 import type { GreetedStreams } from "../../mcp/start/greet.ts";

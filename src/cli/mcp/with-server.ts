@@ -2,7 +2,7 @@ import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { McpServer } from "../../core/vocabulary/mcp-server.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { createGuardedOpen } from "../../runtime/network/guarded-request.ts";
 import type { McpSession } from "../../tools/mcp/client.ts";
 import { openLogins } from "../../tools/mcp/logins.ts";

@@ -1,5 +1,5 @@
 import { CrewError } from "../../core/schema/error.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { KeptRun } from "../../runtime/background/kept-run.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import { hasTask, unknownTask } from "../../runtime/resume/recorded-run.ts";

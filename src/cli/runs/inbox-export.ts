@@ -11,7 +11,7 @@ import { crewFor } from "../launch/start.ts";
 export async function exportDecisions(words: readonly string[], flags: Flags): Promise<number> {
   const crew = await crewFor({});
   const ids = words.length === 0 ? await crew.runs() : await Promise.all(words.map((word) => crew.findRun(word)));
-  const tools = new Map(Object.values(builtinTools).map((make) => [make().name, make()]));
+  const tools = builtinTools();
   const journals = await Promise.all(
     ids.map(async (id) => (await crew.kept.records(id).catch(() => ({ events: [] }))).events),
   );

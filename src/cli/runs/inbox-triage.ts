@@ -6,7 +6,7 @@ import { fit } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { shortQuestion } from "../../core/view/row-cells.ts";
 import { terminalLine, took } from "../../core/view/words.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { parseAnswer } from "../terminal/gates.ts";
 import { askedCall } from "../terminal/asked-call.ts";
 import { questionLines } from "../terminal/questions.ts";

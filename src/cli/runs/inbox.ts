@@ -10,7 +10,7 @@ import { jsonText } from "../../core/text/json-text.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { CliCommand } from "../base/command.ts";
 import { colorOption, type Flags, jsonOption } from "../base/flags.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { NamedRun } from "./find-run.ts";
 import type { InboxQuestion } from "./inbox-triage.ts";
 

@@ -2,7 +2,7 @@ import type { RunOwner } from "../../core/run/run-store.ts";
 import { isEnded } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import { signalAll, signalGroup } from "../../runtime/commands/process-tree.ts";
 import type { CliCommand } from "../base/command.ts";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { defined } from "../../core/text/defined.ts";
 import { terminalLine } from "../../core/view/words.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { Act } from "../../tui/top/view.ts";
 
 /** How long to wait until the run confirms an answer or a message. */

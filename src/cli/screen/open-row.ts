@@ -3,7 +3,7 @@ import { sanitize } from "../../core/text/sanitize.ts";
 import type { Look } from "../../core/view/look.ts";
 import { transcriptsOf } from "../../core/view/transcript.ts";
 import { counted, terminalLine } from "../../core/view/words.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { ChangeReport } from "../../crew/run-changes.ts";
 import { type TranscriptItem, transcriptItems } from "../../tui/chat/transcript-items.ts";
 import { codeLines } from "../../tui/markdown/markdown.ts";

@@ -10,7 +10,7 @@ import { messageOf } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { createLook, type Look } from "../../core/view/look.ts";
 import { counted } from "../../core/view/words.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { askedCall } from "../terminal/asked-call.ts";
 import { questionLines } from "../terminal/questions.ts";
 import { createRawInput } from "../terminal/raw-input.ts";

@@ -2,7 +2,7 @@ import type { Option } from "commander";
 import { configVariables } from "../../core/config/variables.ts";
 import { foreignTools, ownRunners } from "../../core/vocabulary/runner-name.ts";
 import { shortcuts, tierNames } from "../../core/vocabulary/tiers.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { CliCommand } from "../base/command.ts";
 import { crewFor } from "../launch/start.ts";
 

@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { messageOf } from "../../core/schema/error.ts";
 import { describeServer, serverProblem } from "../../core/vocabulary/mcp-server.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { ProviderView } from "../../models/registry/overview.ts";
 import { findProgram } from "../../runners/foreign/find-program.ts";
 import { InFlight } from "../../runtime/commands/in-flight.ts";

@@ -1,7 +1,7 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { jsonText } from "../../core/text/json-text.ts";
 import { terminalLine } from "../../core/view/words.ts";
-import { homeOf } from "../../outfit.ts";
+import { homeOf } from "../../crew/outfit/setup.ts";
 import { openKeptRules } from "../../runtime/access/approved-rules.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";

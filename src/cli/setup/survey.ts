@@ -1,4 +1,4 @@
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { ModelOverview } from "../../models/registry/overview.ts";
 import { homes } from "../base/home.ts";
 import { type Host, hostsHere } from "./hosts.ts";

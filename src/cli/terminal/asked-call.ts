@@ -1,6 +1,6 @@
 import type { ToolCall } from "../../core/model/model.ts";
 import type { Question } from "../../core/run/run-status.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 
 /** The tool call that a question is about, as the model made it. */
 export async function askedCall(

@@ -1,6 +1,6 @@
 import { Option } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { CliCommand } from "../base/command.ts";
 import { colorOption, type Flags } from "../base/flags.ts";
 

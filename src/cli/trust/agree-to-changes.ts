@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import { hashOfFile } from "../../runtime/discovery/files.ts";
 import type { TrustStore } from "../../runtime/settings/trust.ts";
 import {

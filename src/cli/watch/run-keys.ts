@@ -4,7 +4,7 @@ import type { KeptEvent } from "../../core/run/event.ts";
 import { isKept } from "../../core/run/kept-event.ts";
 import type { Look } from "../../core/view/look.ts";
 import { transcriptsOf } from "../../core/view/transcript.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import { transcriptItems } from "../../tui/chat/transcript-items.ts";
 import type { Key } from "../../tui/input/keys.ts";

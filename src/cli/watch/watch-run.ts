@@ -1,6 +1,6 @@
 import { exitCodeOfRun } from "../../core/run/result.ts";
 import type { State } from "../../core/run/state.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { Run } from "../../runtime/run/run.ts";
 import { writeJsonLines } from "../../sinks/jsonl.ts";
 import { createTextSink, type TextOptions, type TextSink } from "../../sinks/text.ts";

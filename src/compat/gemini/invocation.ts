@@ -1,7 +1,7 @@
 import { cardOf } from "../../core/delegation/catalog.ts";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { ToolResult } from "../../core/task/tool.ts";
-import type { Crew } from "../../crew.ts";
+import type { Crew } from "../../crew/crew-type.ts";
 import type { Event } from "../../core/run/event.ts";
 import { excerptOf } from "../../core/outcome/excerpt.ts";
 import { declaredInputs, promptFromInputs } from "../../facades/agent-inputs.ts";

@@ -1,7 +1,8 @@
 import type { Announcement } from "../../core/task/placement.ts";
 import { overviewOf } from "../../models/registry/overview.ts";
 import { modelsOfTiers } from "../../models/registry/tier-models.ts";
-import { type CrewSetup, createOutfit } from "../../outfit.ts";
+import type { CrewSetup } from "../outfit/setup.ts";
+import { createOutfit } from "../outfit/outfit.ts";
 import { offeredRunners } from "../../runners/offered-runners.ts";
 import { workspaceOf } from "../../runtime/files/workspace-of.ts";
 import { repositoryNames } from "../../runtime/git/shared-workspace.ts";

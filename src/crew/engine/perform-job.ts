@@ -7,11 +7,12 @@ import type { PerformContext } from "../../core/task/engine.ts";
 import { taskContext } from "../../core/task/task-context.ts";
 import type { Job } from "../../core/task/job.ts";
 import { remoteAgents } from "../../defaults.ts";
-import { type CrewSetup, homeOf, type Outfit } from "../../outfit.ts";
+import { type CrewSetup, homeOf } from "../outfit/setup.ts";
+import type { Outfit } from "../outfit/outfit.ts";
 import { createPendingCleanup } from "../../runtime/async/pending-cleanup.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
 import { openPreviousRuns } from "../../runtime/resume/previous-runs.ts";
-import { openTaskWork } from "../task-work.ts";
+import { openTaskWork } from "../outfit/task-work.ts";
 import { deckOfJob } from "./deck-of-job.ts";
 
 /** Where a worker executes a job: its settings for the folder, and the folders that it serves. */

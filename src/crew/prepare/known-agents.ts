@@ -9,7 +9,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { type Discovery, type FoundAgent, findAgent } from "../../runtime/discovery/discover.ts";
 import { type Distrust, distrustText } from "../../runtime/discovery/distrust.ts";
 import { skippedAgents } from "../../runtime/discovery/listed-agents.ts";
-import type { Finds } from "../finds.ts";
+import type { Finds } from "./finds.ts";
 
 /** The agents of a run: agents passed in code, and agents of the last discovery. */
 export type KnownAgents = Readonly<{

@@ -5,7 +5,7 @@ import { defined } from "../../core/text/defined.ts";
 import { version } from "../../core/text/version.ts";
 import type { JobWorkspace } from "../../core/task/job.ts";
 import { compile } from "../../modes/compile.ts";
-import { blockedBy, homeOf } from "../../outfit.ts";
+import { blockedBy, homeOf } from "../outfit/setup.ts";
 import { contextAccess } from "../../runtime/access/closed-in-folder.ts";
 import { findParentRun } from "../../runtime/features/parent-run.ts";
 import type { Start } from "../../runtime/features/start.ts";

@@ -8,7 +8,7 @@ import type { ModelSource } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { splitModelName } from "../../core/vocabulary/model-name.ts";
 import type { ModelRegistry } from "../../models/registry/registry.ts";
-import type { CrewOptions } from "../options.ts";
+import type { CrewOptions } from "../outfit/options.ts";
 
 /**
  * The settings to record at the start of a run: the default model, the addresses of providers, the sandbox, whether the

@@ -8,7 +8,7 @@ import type { RunParameters } from "../../core/run/run-parameters.ts";
 import { capsMoney } from "../../core/run/spending-caps.ts";
 import type { ModelSource } from "../../core/task/runner.ts";
 import { isForeign, type RunnerName } from "../../core/vocabulary/runner-name.ts";
-import type { Outfit } from "../../outfit.ts";
+import type { Outfit } from "../outfit/outfit.ts";
 import { withNotes } from "../../runtime/discovery/shadow-notes.ts";
 import { checkModels, withUsableModels } from "./check-models.ts";
 import type { AskedRun, PrepareParts } from "./asked-run.ts";

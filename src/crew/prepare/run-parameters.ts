@@ -3,7 +3,7 @@ import { withRunSettings } from "../../core/config/use.ts";
 import type { RunParameters } from "../../core/run/run-parameters.ts";
 import { defined } from "../../core/text/defined.ts";
 import type { ParentRun } from "../../runtime/features/start.ts";
-import type { RunOptions } from "../run-options.ts";
+import type { RunOptions } from "./run-options.ts";
 import type { AskedRun, PrepareParts } from "./asked-run.ts";
 import { withRecordedLimits } from "./recorded-settings.ts";
 

@@ -22,7 +22,7 @@ import { jobsForWorkers } from "../engine/jobs-for-workers.ts";
 import type { AskedRun, PrepareParts } from "./asked-run.ts";
 import type { AgentsOfRun } from "./run-agents.ts";
 import type { RunModels } from "./run-models.ts";
-import { openTaskWork, type TaskWork } from "../task-work.ts";
+import { openTaskWork, type TaskWork } from "../outfit/task-work.ts";
 
 /** A run whose agents and models are known. */
 export type PreparedRun = Readonly<{

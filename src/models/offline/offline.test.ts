@@ -11,7 +11,7 @@ import { offline } from "./offline.ts";
 
 let tools: readonly Tool[];
 beforeAll(() => {
-  tools = Object.values(builtinTools).map((make) => make());
+  tools = [...builtinTools().values()];
 });
 
 async function events(turn: AsyncIterable<ModelEvent>): Promise<ModelEvent[]> {

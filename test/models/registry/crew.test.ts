@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { defineAgent } from "../../../src/core/agent/agent.ts";
 import type { Event } from "../../../src/core/run/event.ts";
-import type { CrewOptions } from "../../../src/crew/options.ts";
+import type { CrewOptions } from "../../../src/crew/outfit/options.ts";
 import { createCrew } from "../../../src/crew.ts";
 import { scripted } from "../../../src/models/scripted/scripted.ts";
 import type { ProviderTurn } from "../../../src/testing/provider-turn.ts";

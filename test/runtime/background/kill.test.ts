@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { createCrew, type Crew } from "../../../src/crew.ts";
+import { createCrew } from "../../../src/crew.ts";
+import type { Crew } from "../../../src/crew/crew-type.ts";
 import { type Script, scripted } from "../../../src/models/scripted/scripted.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 import { until } from "../../support/until.ts";

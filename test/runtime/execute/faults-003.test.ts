@@ -6,8 +6,9 @@ import type { Model, ModelRequest } from "../../../src/core/model/model.ts";
 import type { Event } from "../../../src/core/run/event.ts";
 import { defineTool } from "../../../src/core/task/tool.ts";
 import { cutTail } from "../../../src/core/text/cut.ts";
-import type { CrewOptions } from "../../../src/crew/options.ts";
-import { type Crew, createCrew } from "../../../src/crew.ts";
+import type { CrewOptions } from "../../../src/crew/outfit/options.ts";
+import { createCrew } from "../../../src/crew.ts";
+import type { Crew } from "../../../src/crew/crew-type.ts";
 import {
   buildDag,
   cleanupWorkspace,

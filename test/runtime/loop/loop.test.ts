@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { RunOptions } from "../../../src/crew/run-options.ts";
+import type { RunOptions } from "../../../src/crew/prepare/run-options.ts";
 import { createCrew, defineAgent, defineTool, type Event, type Model } from "../../../src/index.ts";
 import { prompts } from "../../../src/embedded.ts";
 import { never, type Script, scripted } from "../../../src/models/scripted/scripted.ts";

@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import type { Agent } from "../../../src/core/agent/agent.ts";
-import { type Crew, createCrew } from "../../../src/crew.ts";
+import { createCrew } from "../../../src/crew.ts";
+import type { Crew } from "../../../src/crew/crew-type.ts";
 import { type Script, type ScriptedModel, scripted } from "../../../src/models/scripted/scripted.ts";
 import { collect } from "../../support/collect.ts";
 

@@ -6,8 +6,9 @@ import { z } from "zod";
 import type { Agent } from "../../../src/core/agent/agent.ts";
 import type { Event } from "../../../src/core/run/event.ts";
 import { defineTool } from "../../../src/core/task/tool.ts";
-import type { CrewOptions } from "../../../src/crew/options.ts";
-import { type Crew, createCrew } from "../../../src/crew.ts";
+import type { CrewOptions } from "../../../src/crew/outfit/options.ts";
+import { createCrew } from "../../../src/crew.ts";
+import type { Crew } from "../../../src/crew/crew-type.ts";
 import { type ScriptedTurn, scripted } from "../../../src/models/scripted/scripted.ts";
 import { collect } from "../../support/collect.ts";
 

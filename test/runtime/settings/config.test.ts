@@ -1,7 +1,8 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Crew, createCrew } from "../../../src/crew.ts";
+import { createCrew } from "../../../src/crew.ts";
+import type { Crew } from "../../../src/crew/crew-type.ts";
 import { scripted } from "../../../src/models/scripted/scripted.ts";
 import { hashTexts } from "../../../src/runtime/discovery/files.ts";
 import { openTrust } from "../../../src/runtime/settings/trust.ts";

@@ -1,15 +1,16 @@
-import type { Roster } from "../core/delegation/roster.ts";
-import type { Perform } from "../core/task/engine.ts";
-import type { JobSettings } from "../core/task/job.ts";
-import type { ModelSource } from "../core/task/runner.ts";
-import { defined } from "../core/text/defined.ts";
-import { builtinRunner, type Remotes } from "../defaults.ts";
-import type { CrewSetup, Outfit } from "../outfit.ts";
-import { runFeatures } from "../runtime/features/features.ts";
-import type { WorkOfRun } from "../runtime/features/feature.ts";
-import type { PreviousRuns } from "../runtime/resume/previous-runs.ts";
-import { createPerformer } from "../runtime/task/perform.ts";
-import type { World } from "../runtime/task/world.ts";
+import type { Roster } from "../../core/delegation/roster.ts";
+import type { Perform } from "../../core/task/engine.ts";
+import type { JobSettings } from "../../core/task/job.ts";
+import type { ModelSource } from "../../core/task/runner.ts";
+import { defined } from "../../core/text/defined.ts";
+import { builtinRunner, type Remotes } from "../../defaults.ts";
+import type { CrewSetup } from "./setup.ts";
+import type { Outfit } from "./outfit.ts";
+import { runFeatures } from "../../runtime/features/features.ts";
+import type { WorkOfRun } from "../../runtime/features/feature.ts";
+import type { PreviousRuns } from "../../runtime/resume/previous-runs.ts";
+import { createPerformer } from "../../runtime/task/perform.ts";
+import type { World } from "../../runtime/task/world.ts";
 
 /** What carries out the tasks of a run on one machine. */
 export type TaskWork = Readonly<{ world: World; perform: Perform }>;

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { projectCrew } from "../../test/support/stage.ts";
-import { tempFolder } from "../../test/support/temp-folder.ts";
+import { projectCrew } from "../../../test/support/stage.ts";
+import { tempFolder } from "../../../test/support/temp-folder.ts";
 
 const agentFile = (name: string): string => `---\nname: ${name}\ndescription: d\n---\nWork.`;
 

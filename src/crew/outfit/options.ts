@@ -1,7 +1,7 @@
-import type { Agent } from "../core/agent/agent.ts";
-import type { Config } from "../core/config/config.ts";
-import type { RunParameters } from "../core/run/run-parameters.ts";
-import type { CrewCode, CrewSetup } from "../outfit.ts";
+import type { Agent } from "../../core/agent/agent.ts";
+import type { Config } from "../../core/config/config.ts";
+import type { RunParameters } from "../../core/run/run-parameters.ts";
+import type { CrewCode, CrewSetup } from "./setup.ts";
 
 /**
  * Options of a crew; all have defaults. The default workspace is the current folder; the default environment is the

@@ -1,10 +1,10 @@
-import type { Plan } from "../core/plan/plan.ts";
-import type { RunParameters } from "../core/run/run-parameters.ts";
-import type { UnawaitedHelpers } from "../core/task/engine.ts";
-import { defined } from "../core/text/defined.ts";
-import { compile } from "../modes/compile.ts";
-import { createDetachedHelpers, type DetachedHelperParts } from "../runtime/run/detached-helpers.ts";
-import type { Run } from "../runtime/run/run.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import type { RunParameters } from "../../core/run/run-parameters.ts";
+import type { UnawaitedHelpers } from "../../core/task/engine.ts";
+import { defined } from "../../core/text/defined.ts";
+import { compile } from "../../modes/compile.ts";
+import { createDetachedHelpers, type DetachedHelperParts } from "../../runtime/run/detached-helpers.ts";
+import type { Run } from "../../runtime/run/run.ts";
 import type { RunOptions } from "./run-options.ts";
 
 /** Creates the subagents of a run that continue after its end. */

@@ -1,8 +1,8 @@
-import type { RunParameters } from "../core/run/run-parameters.ts";
-import type { Parent } from "../core/task/engine.ts";
-import type { DeckMaker } from "../runtime/cassette/deck.ts";
-import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
-import type { Run } from "../runtime/run/run.ts";
+import type { RunParameters } from "../../core/run/run-parameters.ts";
+import type { Parent } from "../../core/task/engine.ts";
+import type { DeckMaker } from "../../runtime/cassette/deck.ts";
+import type { RecordedRun } from "../../runtime/resume/recorded-run.ts";
+import type { Run } from "../../runtime/run/run.ts";
 
 /** The options of one run. Options that can be JSON are declared in `runParameters`, all other options in this type. */
 export type RunOptions = RunParameters &

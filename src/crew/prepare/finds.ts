@@ -1,12 +1,12 @@
 import { dirname, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import type { Agent } from "../core/agent/agent.ts";
-import type { ReadAgent } from "../core/agent/dialect.ts";
-import type { Skill, WorkflowCommand } from "../core/agent/skill.ts";
-import { agentWords, placeWords } from "../core/config/use.ts";
-import { findAgents, findCommands, findSkills, type Workflows } from "../defaults.ts";
-import { createDiscoveryCache, type Discovery, type Trust } from "../runtime/discovery/discover.ts";
-import type { LoadedConfig } from "../runtime/settings/load-config.ts";
+import type { Agent } from "../../core/agent/agent.ts";
+import type { ReadAgent } from "../../core/agent/dialect.ts";
+import type { Skill, WorkflowCommand } from "../../core/agent/skill.ts";
+import { agentWords, placeWords } from "../../core/config/use.ts";
+import { findAgents, findCommands, findSkills, type Workflows } from "../../defaults.ts";
+import { createDiscoveryCache, type Discovery, type Trust } from "../../runtime/discovery/discover.ts";
+import type { LoadedConfig } from "../../runtime/settings/load-config.ts";
 
 /** All agents, skills and commands that a crew finds now. */
 export type Finds = Readonly<{
@@ -67,7 +67,7 @@ export function createFinds({ cwd, home, anywhere, settings, trust, learn }: Fin
 /** The agents of the modules that the user named; relative paths start from the file that names them. */
 async function agentModules({ config, placeOf }: LoadedConfig, home: string): Promise<readonly ReadAgent[]> {
   if (config.modules === undefined) return [];
-  const { loadAgentModule } = await import("../formats/module.ts");
+  const { loadAgentModule } = await import("../../formats/module.ts");
   const folder = dirname(placeOf("modules")?.file ?? resolve("settings"));
   const files = config.modules.map((file) => resolve(folder, file.replace(/^~(?=\/)/, home)));
   return (await Promise.all(files.map(loadAgentModule))).flat();
