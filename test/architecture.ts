@@ -241,7 +241,7 @@ export const openers: Readonly<Record<string, string>> = {
   "src/runtime/files/write-contained.ts": "new files and folders only",
   "src/runtime/files/protected-scan.ts": "O_PATH",
   "src/runtime/files/quarantine.ts": "O_PATH",
-  "src/runtime/store/memory.ts": "O_NONBLOCK and O_NOFOLLOW",
+  "src/runtime/ledgers/memory.ts": "O_NONBLOCK and O_NOFOLLOW",
   "src/tools/workspace/walk.ts": "O_NONBLOCK and O_NOFOLLOW",
   "src/runtime/commands/child-output.ts": "O_NONBLOCK and O_NOFOLLOW",
   "src/runtime/commands/finish-quarantine.ts": "/proc",
@@ -301,12 +301,9 @@ const STORE = "src/runtime/store/";
  */
 export const storeDoors: Readonly<Record<string, readonly string[] | "all">> = {
   "fold-journal.ts": "all",
-  "memory.ts": "all",
   "memory-store.ts": "all",
-  "provider-holds.ts": "all",
   "record-format.ts": "all",
   "run-id.ts": "all",
-  "spending-ledger.ts": "all",
   "folder-store.ts": ["src/crew/outfit/open-runs.ts"], // creates the store of a crew
   "journal-records.ts": ["src/cli/runs/show.ts"], // shows a journal that is given as a file
 };

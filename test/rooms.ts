@@ -113,9 +113,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     sees: ["runtime/async", "runtime/disk"],
   },
   "runtime/store": {
-    holds:
-      "the stores of runs: in a folder (journal, claims, commands, outputs) and in memory; memory of agents, spending and provider limits",
+    holds: "the stores of runs: in a folder (journal, claims, commands, outputs) and in memory",
     sees: ["runtime/async", "runtime/disk", "runtime/leases"],
+  },
+  "runtime/ledgers": {
+    holds: "what outlives runs: the memory of agents, spending, and limits of providers",
+    sees: ["runtime/async", "runtime/disk"],
   },
   "runtime/files": {
     holds:
@@ -194,7 +197,7 @@ export const rooms: Readonly<Record<string, Room>> = {
       "runtime/changes",
       "runtime/execute",
       "runtime/git",
-      "runtime/store",
+      "runtime/ledgers",
       "runtime/run",
       "runtime/background",
       "runtime/resume",

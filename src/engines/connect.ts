@@ -1,7 +1,7 @@
 import type { RunStore } from "../core/run/run-store.ts";
 import type { Announcement } from "../core/task/placement.ts";
 import type { RequestQuota } from "../core/model/request-quota.ts";
-import type { ProviderHolds } from "../runtime/store/provider-holds.ts";
+import type { ProviderHolds } from "../runtime/ledgers/provider-holds.ts";
 import { INSTALL_ENGINE } from "./dbos/sdk.ts";
 import { type Database, openDatabase } from "./postgres/database.ts";
 import { engineHolds } from "./postgres/holds.ts";

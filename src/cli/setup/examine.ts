@@ -8,7 +8,7 @@ import type { ProviderView } from "../../models/registry/overview.ts";
 import { findProgram } from "../../runners/foreign/find-program.ts";
 import { InFlight } from "../../runtime/commands/in-flight.ts";
 import { probeSandbox } from "../../runtime/commands/probe-sandbox.ts";
-import { listHolds } from "../../runtime/store/provider-holds.ts";
+import { listHolds } from "../../runtime/ledgers/provider-holds.ts";
 import { asideText } from "../../runtime/files/quarantine.ts";
 import { homes } from "../base/home.ts";
 import { crewFor } from "../launch/start.ts";

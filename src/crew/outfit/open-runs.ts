@@ -6,7 +6,7 @@ import { lazyStore } from "../../engines/lazy-store.ts";
 import { shownUrl } from "../../engines/postgres/engine-url.ts";
 import { createFolderStore } from "../../runtime/store/folder-store.ts";
 import { createMemoryStore } from "../../runtime/store/memory-store.ts";
-import { openProviderHolds, type ProviderHolds } from "../../runtime/store/provider-holds.ts";
+import { openProviderHolds, type ProviderHolds } from "../../runtime/ledgers/provider-holds.ts";
 import { type CrewSetup, homeOf } from "./setup.ts";
 
 /** The process's existing connection to the engine; absent: a connection is opened on first use. */

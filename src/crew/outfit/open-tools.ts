@@ -9,7 +9,7 @@ import { createGuardedFetch } from "../../runtime/network/guarded-fetch.ts";
 import { createGuardedOpen } from "../../runtime/network/guarded-request.ts";
 import { openProjectRuns } from "../../runtime/resume/project-runs.ts";
 import { projectTrust } from "../../runtime/settings/project-trust.ts";
-import { openMemory } from "../../runtime/store/memory.ts";
+import { openMemory } from "../../runtime/ledgers/memory.ts";
 import type { World } from "../../runtime/task/world.ts";
 import { openLogins } from "../../tools/mcp/logins.ts";
 import { openPins } from "../../tools/mcp/pins.ts";

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Hold, parseHold } from "../../core/model/hold.ts";
 import { defined } from "../../core/text/defined.ts";
 import { pause } from "../../runtime/async/cancel.ts";
-import type { ProviderHolds } from "../../runtime/store/provider-holds.ts";
+import type { ProviderHolds } from "../../runtime/ledgers/provider-holds.ts";
 import type { Database } from "./database.ts";
 import { LIVING, type Presence } from "./presence.ts";
 

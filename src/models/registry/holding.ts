@@ -16,7 +16,7 @@ import { formatDuration } from "../../core/text/duration.ts";
 import { withFullStop } from "../../core/text/sentence.ts";
 import { following, pause } from "../../runtime/async/cancel.ts";
 import { onAbort } from "../../runtime/async/on-abort.ts";
-import type { ProbeClaim, ProviderHolds } from "../../runtime/store/provider-holds.ts";
+import type { ProbeClaim, ProviderHolds } from "../../runtime/ledgers/provider-holds.ts";
 import { abortedFault } from "../wires/fault.ts";
 import { type AnswerOpening, type BegunAnswer, beginAnswer, isContent, openAnswer, readAnswer } from "./open-answer.ts";
 

@@ -4,7 +4,7 @@ import type { Model } from "../../core/model/model.ts";
 import type { RequestQuota } from "../../core/model/request-quota.ts";
 import type { Reopening } from "../../core/task/runner.ts";
 import { ownEntry } from "../../core/text/json.ts";
-import { holdKey, openProviderHolds, type ProviderHolds } from "../../runtime/store/provider-holds.ts";
+import { holdKey, openProviderHolds, type ProviderHolds } from "../../runtime/ledgers/provider-holds.ts";
 import { isLanguageModel, type LanguageModel } from "../ai-sdk/is-language-model.ts";
 import type { WireParts } from "../wires/wire.ts";
 import type { ConfiguredProviders } from "./configured-providers.ts";

@@ -1,5 +1,5 @@
 import type { RecordedProvider } from "../../core/run/event.ts";
-import { holdKey } from "../../runtime/store/provider-holds.ts";
+import { holdKey } from "../../runtime/ledgers/provider-holds.ts";
 import { withoutLogin } from "../wires/endpoint.ts";
 import type { Provider } from "./provider.ts";
 

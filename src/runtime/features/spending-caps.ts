@@ -10,7 +10,7 @@ import {
 } from "../../core/run/spending-caps.ts";
 import { pause } from "../async/cancel.ts";
 import type { Feature } from "./feature.ts";
-import { openSpendingLedger } from "../store/spending-ledger.ts";
+import { openSpendingLedger } from "../ledgers/spending-ledger.ts";
 
 export const spendingCapsFeature: Feature = {
   name: "spending caps",

@@ -1,7 +1,6 @@
 import { dirname } from "node:path";
 import { outputInEvents } from "../../core/run/output-in-events.ts";
-import type { KeptEvent } from "../../core/run/event.ts";
-import type { RunOutputs } from "../../core/run/run-store.ts";
+import type { RunOutputs, RunRecords } from "../../core/run/run-store.ts";
 import { artifactOf, checkedText } from "../disk/artifact-of.ts";
 import type { Disk } from "../disk/disk.ts";
 import { readRegularFile, readRegularText } from "../disk/regular-file.ts";
@@ -22,7 +21,7 @@ export type OutputFiles = Omit<RunOutputs, "local" | "share"> &
  */
 export function createOutputFiles(
   folderOf: (run: string) => string,
-  records: (run: string) => AsyncIterable<readonly KeptEvent[]>,
+  records: RunRecords["read"],
   disk: Disk,
 ): OutputFiles {
   /** Outputs that may not be in the journal yet, for runs of this process, by run and path. */
@@ -34,7 +33,7 @@ export function createOutputFiles(
     if (text !== undefined) return whole(text);
     let found: string | undefined;
     try {
-      for await (const events of records(run)) found = outputInEvents(events, path) ?? found;
+      for await (const { events } of records(run)) found = outputInEvents(events, path) ?? found;
     } catch {
       return found; // the run has no records, or they cannot be read
     }

@@ -7,7 +7,7 @@ import {
   type MemoryEntry,
   type MemoryInfo,
   type MemoryOrigin,
-} from "../../runtime/store/memory.ts";
+} from "../../runtime/ledgers/memory.ts";
 import type { ToolParts } from "../parts/tool-parts.ts";
 
 /** The parameters that all memory tools share. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { callTool } from "../../../test/support/call-tool.ts";
 import { tempFolder } from "../../../test/support/temp-folder.ts";
-import { openMemory } from "../../runtime/store/memory.ts";
+import { openMemory } from "../../runtime/ledgers/memory.ts";
 import { memoryAppend } from "./memory-append.ts";
 import { memoryList } from "./memory-list.ts";
 import { memoryPatch } from "./memory-patch.ts";

@@ -1,7 +1,7 @@
 import type { Skill } from "../../core/agent/skill.ts";
 import type { GuardedFetch } from "../../runtime/network/guarded-fetch.ts";
 import type { ProjectRuns } from "../../runtime/resume/project-runs.ts";
-import type { Memory } from "../../runtime/store/memory.ts";
+import type { Memory } from "../../runtime/ledgers/memory.ts";
 import type { SearchBackend } from "./search-backends.ts";
 
 /**

@@ -7,7 +7,7 @@ import type { RunOptions } from "../../../src/crew/prepare/run-options.ts";
 import { createCrew } from "../../../src/crew.ts";
 import type { Crew } from "../../../src/crew/crew-type.ts";
 import type { Run } from "../../../src/runtime/run/run.ts";
-import { holdKey } from "../../../src/runtime/store/provider-holds.ts";
+import { holdKey } from "../../../src/runtime/ledgers/provider-holds.ts";
 import { type ProviderScript, type ProviderServer, startProviderServer } from "../../../src/testing/provider-server.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { capReached, type SharedSpending } from "../../../src/core/run/spending-caps.ts";
 import { type Crew, createCrew, type Model } from "../../../src/index.ts";
-import { openSpendingLedger } from "../../../src/runtime/store/spending-ledger.ts";
+import { openSpendingLedger } from "../../../src/runtime/ledgers/spending-ledger.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
 
 const never = new AbortController().signal;
