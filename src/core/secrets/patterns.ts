@@ -1,4 +1,4 @@
-import { KEY_BEGINNINGS, privateKeyAt } from "./private-key.ts";
+import { privateKeyAt } from "./private-key.ts";
 
 /**
  * A kind of secret: the first three characters that such a secret may have, and a function that finds one at a position
@@ -9,8 +9,8 @@ export type SecretPattern = Readonly<{
   find(text: string, at: number): SecretMatch | undefined;
 }>;
 
-/** A found secret: the prefix and suffix that stay visible, and the length including them. */
-export type SecretMatch = Readonly<{ before: string; length: number; after: string }>;
+/** A found secret: its length, and the lengths of its beginning and its end that stay visible. */
+export type SecretMatch = Readonly<{ length: number; before: number; after: number }>;
 
 /**
  * Matches the position before the name of a secret: no letter may directly precede the name, except in an escaped line
@@ -55,10 +55,10 @@ export const secretPatterns: readonly SecretPattern[] = [
     "",
   ),
   {
-    begins: KEY_BEGINNINGS,
+    begins: ["---"],
     find: (text, at) => {
       const key = privateKeyAt(text, at);
-      return key && { before: text.slice(at, key.from), length: key.end - at, after: text.slice(key.to, key.end) };
+      return key && { before: key.from - at, length: key.end - at, after: key.end - key.to };
     },
   },
   // A URL with a password, or any login of a web address; a user name alone, as in ssh://git@host, is not a secret.
@@ -78,7 +78,11 @@ function row(begins: readonly string[], source: string, start: string = START): 
       pattern.lastIndex = at;
       const found = pattern.exec(text);
       return found
-        ? { before: found.groups?.["before"] ?? "", length: found[0].length, after: found.groups?.["after"] ?? "" }
+        ? {
+            before: found.groups?.["before"]?.length ?? 0,
+            length: found[0].length,
+            after: found.groups?.["after"]?.length ?? 0,
+          }
         : undefined;
     },
   };

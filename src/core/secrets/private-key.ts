@@ -1,52 +1,29 @@
+import { unescaped } from "./unescape.ts";
+
 /**
  * Patterns that find private keys in PEM form, of any size, whole or cut off: indented, numbered, quoted, in upper or
- * lower case, and with any of their characters escaped as in JSON, URLs or HTML. Every step moves forward, so the scan
- * takes linear time.
+ * lower case. Every step moves forward, so the scan takes linear time. Escapes are resolved before.
  */
 
-const hexOf = (char: string): string => char.charCodeAt(0).toString(16).padStart(2, "0");
-/**
- * A pattern for a character, as it is or escaped. Patterns that contain it ignore case, so the codes of both cases are
- * listed.
- */
-const spelled = (char: string): string => {
-  const both = [...new Set([char.toUpperCase(), char.toLowerCase()])];
-  const hex = both.map(hexOf).join("|");
-  const decimal = both.map((each) => each.charCodeAt(0)).join("|");
-  const raw = /\w/.test(char) ? char : `\\${char}`;
-  return `(?:${raw}|%(?:25)?(?:${hex})|&(?:amp;)?#(?:0{0,5}(?:${decimal})|x0{0,5}(?:${hex}));?|\\\\{1,4}(?:u(?:00|\\{0{0,4})|x)(?:${hex})\\}?)`;
-};
-const word = (text: string): string => Array.from(text, spelled).join("");
-const BLANK = `(?:${spelled(" ")}|\\+|\\t|&nbsp;|\\u00a0)`;
-const DASH = `(?:${spelled("-")}|&(?:hyphen|dash|minus);)`;
-/** Any escaped visible character of ASCII, except a dash. */
-const ESCAPED = `(?:(?!${DASH})(?:%(?:25)?[2-7][\\da-f]|&(?:amp;)?#(?:0{0,5}(?:3[3-9]|[4-9]\\d|1[01]\\d|12[0-6])|x0{0,5}[2-7][\\da-f]);?|\\\\{1,4}(?:u(?:00|\\{0{0,4})|x)[2-7][\\da-f]\\}?))`;
+const BLANK = "[ +\\t\\u00a0]";
 /** A pattern for the beginning of a marker such as `-----BEGIN` or `-----END`. */
-const START = (name: string): string => `${DASH}{4,5}${BLANK}?${word(name)}${BLANK}`;
+const START = (name: string): string => `-{4,5}${BLANK}?${name}${BLANK}`;
 const MARK = (name: string): string =>
-  `${START(name)}(?:(?:[A-Z0-9]|(?!${BLANK})${ESCAPED}){1,20}${BLANK}){0,4}${word("PRIVATE")}${BLANK}${word("KEY")}(?:${BLANK}${word("BLOCK")})?${BLANK}?${DASH}{4,5}`;
+  `${START(name)}(?:[A-Z0-9]{1,20}${BLANK}){0,4}PRIVATE${BLANK}KEY(?:${BLANK}BLOCK)?${BLANK}?-{4,5}`;
 const BEGIN = new RegExp(MARK("BEGIN"), "iy");
 const END = new RegExp(MARK("END"), "iy");
 const BEGIN_START = new RegExp(START("BEGIN"), "i");
 const BEGIN_ANYWHERE = new RegExp(START("BEGIN"), "ig");
-/** Matches every text that may contain a marker of a key; other texts need not be searched. */
-const MAY_BEGIN = /-{4}|%2[5d]|&(?:amp|hyphen|dash|minus|#)|\\[ux\\]/i;
-const END_ANYWHERE = new RegExp(`${START("END")}[^\\n]{0,400}?${DASH}{4,5}`, "ig");
-/** The characters with which a marker can begin: a dash as it is, or an escaped dash. */
-export const KEY_BEGINNINGS = [
-  ...["---", "%2d", "%2D", "%25", "&#4", "&#0", "&#x", "&#X", "&am", "&hy", "&da", "&mi"],
-  ...["\\u0", "\\u{", "\\x2", "\\\\u", "\\\\x", "\\\\\\"],
-];
+const END_ANYWHERE = new RegExp(`${START("END")}[^\\n]{0,400}?-{4,5}`, "i");
 /** Matches a line end, also an escaped line end, a Unicode line end or a line break of HTML. */
-const LINE_END =
-  /(?:\\{1,4}[rn]|[\r\n\v\f\x85\u2028\u2029]|%(?:25)?0[ad]|&(?:amp;)?#(?:0{0,5}1[03]|x0{0,5}[ad]);?|&newline;|\\{1,4}(?:u(?:000|\{0{0,4})|x0)[ad]\}?|\\{1,4}u202[89]|<br\s?\/?>)/iy;
+const LINE_END = /(?:\\{1,4}[rn]|[\r\n\v\f\x85\u2028\u2029]|<br\s?\/?>)/iy;
 /**
  * Matches what may separate the lines of a key: blanks, quotes, marks of a diff or a comment, the number of a line, a
  * path before it.
  */
-const DECORATION = /(?:[ \t"'`,;|>#*+]|\\{1,4}["t]|&quot;|\d{1,7}(?:[:|]|(?=\t))|[\w./-]{1,200}[:-]\d{1,7}[:-])/y;
+const DECORATION = /(?:[ \t"'`,;|>#*+]|\\{1,4}["t]|\d{1,7}(?:[:|]|(?=\t))|[\w./-]{1,200}[:-]\d{1,7}[:-])/y;
 const HEADER = /(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset|MessageID|Subject): [^\r\n\\]{0,200}/y;
-const MATERIAL = new RegExp(`(?:[a-z0-9+/=_]|\\\\/|${ESCAPED})+`, "iy");
+const MATERIAL = /[a-z0-9+/=_]+/iy;
 
 const OTHER_LINE = "(?:(?!-{4})[^\\n]){0,300}\\n";
 const KEY_LINE = "[ \\t]{0,40}[a-z0-9+/]{40,100}={0,2}[ \\t]{0,40}(?:\\r?\\n|$)";
@@ -131,10 +108,47 @@ function matched(pattern: RegExp, text: string, at: number): number | undefined 
 }
 
 /** A place in the middle of a private key, with the number of lines of another program after its last line. */
-export type InKey = Readonly<{ others: number }>;
+type InKey = Readonly<{ others: number }>;
+
+/**
+ * Follows a text that comes in pieces, and masks the lines of a private key that began in an earlier piece: a key can be
+ * longer than anything that is held back.
+ */
+export class OpenKey {
+  #inside: InKey | undefined;
+
+  /** True if the next piece may continue a key. */
+  get isInside(): boolean {
+    return this.#inside !== undefined;
+  }
+
+  /** True directly after a line of a key. */
+  get isOpen(): boolean {
+    return this.#inside?.others === 0;
+  }
+
+  /** The piece without the rest of the key that began before it. */
+  masked(piece: string, mask: string): string {
+    return this.#inside ? withoutOpenKey(piece, mask, this.#inside) : piece;
+  }
+
+  /** Notes that the next piece follows this one. */
+  follow(piece: string): void {
+    this.#inside = endsInKey(plain(piece), this.#inside);
+  }
+
+  /** Masks a piece, and follows it. */
+  take(piece: string, mask: string): string {
+    const shown = this.masked(piece, mask);
+    this.follow(piece);
+    return shown;
+  }
+}
+
+const plain = (text: string): string => unescaped(text)?.text ?? text;
 
 /** The place in a private key at which a text ends; `inside`: the place in a key at which the text began. */
-export function endsInKey(text: string, inside: InKey | undefined): InKey | undefined {
+function endsInKey(text: string, inside: InKey | undefined): InKey | undefined {
   const last = lastBegin(text);
   if (last >= 0) {
     const key = privateKeyAt(text, last);
@@ -171,7 +185,6 @@ function afterMarker(text: string, at: number): InKey | undefined {
 
 function lastBegin(text: string): number {
   let last = -1;
-  if (!MAY_BEGIN.test(text)) return last;
   BEGIN_ANYWHERE.lastIndex = 0;
   for (let found = BEGIN_ANYWHERE.exec(text); found !== null; found = BEGIN_ANYWHERE.exec(text)) {
     // Of six dashes, the last five begin the marker.
@@ -184,25 +197,27 @@ function lastBegin(text: string): number {
   return last;
 }
 
-/** The offset at which the marker of a private key begins, also an incomplete marker; -1: there is none. */
-export const keyBegins = (text: string): number => (MAY_BEGIN.test(text) ? text.search(BEGIN_START) : -1);
-
-/** Whether the end marker of a key occurs in a text after this offset. */
-export function hasKeyEnd(text: string, from: number): boolean {
-  END_ANYWHERE.lastIndex = from;
-  return END_ANYWHERE.test(text);
+/** The offset at which a private key begins that has no end before `end`; -1: there is none. */
+export function unfinishedKey(text: string, end: number): number {
+  const decoded = unescaped(text);
+  const from = (decoded?.text ?? text).search(BEGIN_START);
+  if (from < 0) return -1;
+  const at = decoded ? decoded.origin(from, from + 1)[0] : from;
+  return END_ANYWHERE.test(plain(text.slice(at, end))) ? -1 : at;
 }
 
 /** Removes the rest of a private key from a text that begins in the middle of a key. */
-export function withoutOpenKey(text: string, mask: string, { others }: InKey): string {
-  const { to, end } = keyLines(text, 0, others);
-  return end > to ? `${mask}${text.slice(to)}` : to === 0 ? text : `${mask}${text.slice(to)}`;
+function withoutOpenKey(text: string, mask: string, { others }: InKey): string {
+  const decoded = unescaped(text);
+  const { to, end } = keyLines(decoded?.text ?? text, 0, others);
+  if (to === 0 && end === 0) return text;
+  return mask + text.slice(decoded && to > 0 ? decoded.origin(0, to)[1] : to);
 }
 
 /** The text from this position on; the rest of a private key that began before it is masked. */
 export function cutOutsideKey(text: string, start: number, mask: string): string {
   if (start <= 0) return text;
-  const tail = text.slice(start);
-  const inside = endsInKey(text.slice(0, start), undefined);
-  return inside ? withoutOpenKey(tail, mask, inside) : tail;
+  const key = new OpenKey();
+  key.follow(text.slice(0, start));
+  return key.masked(text.slice(start), mask);
 }

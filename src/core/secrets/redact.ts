@@ -1,6 +1,7 @@
 import { SHORTEST_SECRET, spellingsOf } from "./spellings.ts";
-import { type SecretPattern, secretPatterns } from "./patterns.ts";
-import { decodedTexts } from "./decode.ts";
+import { type SecretMatch, type SecretPattern, secretPatterns } from "./patterns.ts";
+import { undividedTexts } from "./decode.ts";
+import { type DecodedText, unescaped } from "./unescape.ts";
 
 /** The text that replaces a secret. */
 export const REDACTED = "[redacted]";
@@ -33,15 +34,24 @@ export type Redactor = Readonly<{
 export function createRedactor(secrets: readonly string[]): Redactor {
   const words = new Set(secrets.flatMap(spellingsOf));
   const searchers = () => {
-    const shortest = Math.min(...Array.from(words, (word) => word.length));
     const values = searcher([...words], []);
     const all = searcher([...words], secretPatterns);
-    const escaped = (given: string): readonly Found[] =>
-      words.size === 0 ? NOTHING : escapedValues(given, values, shortest);
+    /** Searches the text as it is, without escapes, and without what divides secrets in it. */
+    const masking =
+      (search: Search) =>
+      (given: string): string => {
+        const decoded = words.size > 0 || search === all ? unescaped(given) : undefined;
+        const undivided = words.size > 0 ? undividedTexts(given) : [];
+        const more = [
+          ...(decoded ? foundIn(decoded, search) : NOTHING),
+          ...undivided.flatMap((each) => foundIn(each, values)),
+        ];
+        return masked(given, search(given), more);
+      };
     return {
       divisible: [...words].filter((word) => BLANK.test(word)),
-      text: (given: string): string => masked(given, all(given), escaped(given)),
-      known: (given: string): string => masked(given, values(given), escaped(given)),
+      text: masking(all),
+      known: masking(values),
     };
   };
   let now = searchers();
@@ -133,7 +143,7 @@ const BUCKETS = 1 << 16;
  * only words and patterns that begin with them are compared. A single regular expression for everything is many times
  * slower.
  */
-function searcher(words: readonly string[], patterns: readonly SecretPattern[]): (text: string) => readonly Found[] {
+function searcher(words: readonly string[], patterns: readonly SecretPattern[]): Search {
   const buckets = new Map<number, Bucket>();
   const marked = new Uint8Array(BUCKETS);
   const bucketFor = (beginning: string): Bucket => {
@@ -161,7 +171,7 @@ function searcher(words: readonly string[], patterns: readonly SecretPattern[]):
       const found = match(text, at, buckets.get(hash)!);
       if (!found) continue;
       const to = at + found.length;
-      (all ??= []).push({ from: at, to, shown: found.shown });
+      (all ??= []).push({ from: at, start: at + found.before, end: to - found.after, to });
       at = to - 1;
       first = text.charCodeAt(to);
       second = text.charCodeAt(to + 1);
@@ -170,44 +180,45 @@ function searcher(words: readonly string[], patterns: readonly SecretPattern[]):
   };
 }
 
-/** A secret in a text, and its replacement. */
-type Found = Readonly<{ from: number; to: number; shown: string }>;
+type Search = (text: string) => readonly Found[];
+
+/** A secret in a text, from `start` to `end`; what is around it, from `from` to `to`, stays visible. */
+type Found = Readonly<{ from: number; start: number; end: number; to: number }>;
 
 const NOTHING: readonly Found[] = [];
 
-/** Positions in the original text of known secrets that appear only after it is decoded. */
-function escapedValues(text: string, values: (text: string) => readonly Found[], shortest: number): Found[] {
-  return decodedTexts(text, shortest).flatMap((layer) =>
-    values(layer.text).map(({ from, to, shown }) => {
-      const [start, end] = layer.origin(from, to);
-      return { from: start, to: end, shown };
-    }),
-  );
+/** Positions in the original text of secrets that appear only after it is decoded. */
+function foundIn({ text, origin }: DecodedText, search: Search): Found[] {
+  return search(text).map(({ from, start, end, to }) => {
+    const [first, last] = origin(from, to);
+    const [begin, stop] = end > start ? origin(start, end) : [first, last];
+    return { from: first, start: begin, end: stop, to: last };
+  });
 }
 
-/** Replaces the matches. Overlapping matches are removed together, and get the replacement of the first match. */
+/** Replaces the matches. Overlapping matches are removed together; what is visible around the first one stays. */
 function masked(text: string, found: readonly Found[], more: readonly Found[]): string {
   if (found.length === 0 && more.length === 0) return text;
   const all = more.length === 0 ? found : [...found, ...more].toSorted((one, other) => one.from - other.from);
   const parts: string[] = [];
   let cursor = 0;
-  for (const { from, to, shown } of all) {
-    if (from >= cursor) parts.push(text.slice(cursor, from), shown);
+  for (const { from, start, end, to } of all) {
+    if (from >= cursor) parts.push(text.slice(cursor, start), REDACTED, text.slice(end, to));
     cursor = Math.max(cursor, to);
   }
   parts.push(text.slice(cursor));
   return parts.join("");
 }
 
-function match(text: string, at: number, { words, patterns }: Bucket): { shown: string; length: number } | undefined {
-  for (const word of words) if (text.startsWith(word, at)) return { shown: REDACTED, length: word.length };
+function match(text: string, at: number, { words, patterns }: Bucket): SecretMatch | undefined {
+  for (const word of words) if (text.startsWith(word, at)) return { before: 0, after: 0, length: word.length };
   for (const word of words) {
     const length = cutLength(text, at, word);
-    if (length > 0) return { shown: REDACTED, length };
+    if (length > 0) return { before: 0, after: 0, length };
   }
   for (const pattern of patterns) {
     const look = pattern.find(text, at);
-    if (look) return { shown: look.before + REDACTED + look.after, length: look.length };
+    if (look) return look;
   }
   return undefined;
 }

@@ -64,27 +64,24 @@ function longLines(secret: string): string[] {
   return secret.includes("\n") ? secret.split(/\s*\n\s*/).filter((line) => line.length >= 16) : [];
 }
 
+/** The value as text, in JSON and in forms, and its bytes as hexadecimal digits, as numbers and in base64. */
 function spellings(value: string): string[] {
-  const json = JSON.stringify(value).slice(1, -1);
-  const percent = encodeURIComponent(wellFormed(value));
   const bytes = new TextEncoder().encode(value);
+  const wide = Uint8Array.from(Array.from({ length: 2 * value.length }, (_, at) => unitByte(value, at)));
   const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
   return [
     value,
-    json,
-    JSON.stringify(json).slice(1, -1),
-    percent,
-    percent.replaceAll("%20", "+"),
+    JSON.stringify(value).slice(1, -1),
     value.replaceAll(" ", "+"),
-    percent.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
     hex,
     hex.toUpperCase(),
-    ...[0, 1, 2].flatMap((before) => base64Core(bytes, before)),
+    bytes.join(","),
+    ...[bytes, wide].flatMap((each) => [0, 1, 2].flatMap((before) => base64Core(each, before))),
   ];
 }
 
-/** Replaces lone surrogates, which cannot be percent-encoded. */
-const wellFormed = (text: string): string => text.replace(/[\ud800-\udfff]/gu, "\ufffd");
+/** A byte of the text in UTF-16, as other systems write it. */
+const unitByte = (text: string, at: number): number => (text.charCodeAt(at >> 1) >> (at % 2 === 0 ? 0 : 8)) & 255;
 
 /**
  * The characters of a base64 text that depend only on the bytes of the secret when `before` other bytes precede them:

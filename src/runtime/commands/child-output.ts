@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, write } from "node:fs";
 import type { Readable } from "node:stream";
 import { promisify } from "node:util";
-import { endsInKey, type InKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
+import { OpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
 import { awaitReadingTurn } from "./reading-turns.ts";
 import { redactedStream } from "./redacted-stream.ts";
@@ -62,8 +62,8 @@ class ChildOutput implements Output {
   readonly #fresh = new Tail();
   readonly #decoder = new TextDecoder(); // holds back an incomplete UTF-8 character
   #cut = 0;
-  #cutInKey: InKey | undefined;
-  #newsInKey: InKey | undefined;
+  readonly #cutKey = new OpenKey();
+  readonly #newsKey = new OpenKey();
   #allEnded = (): void => {};
   /** How many more bytes of output are kept. */
   #left = Number.POSITIVE_INFINITY;
@@ -135,15 +135,13 @@ class ChildOutput implements Output {
     const bytes = this.#kept.joined();
     if (bytes.length === 0) return "";
     const text = wholeCharacters(bytes, this.#cut > 0);
-    return this.#cutInKey ? withoutOpenKey(text, REDACTED, this.#cutInKey) : text;
+    return this.#cutKey.masked(text, REDACTED);
   }
 
   news(): string {
     const text = this.#decoder.decode(this.#fresh.joined(), { stream: true });
     this.#fresh.clear();
-    const open = this.#newsInKey;
-    this.#newsInKey = endsInKey(text, open);
-    return open ? withoutOpenKey(text, REDACTED, open) : text;
+    return this.#newsKey.take(text, REDACTED);
   }
 
   cutBytes(): number {
@@ -163,7 +161,7 @@ class ChildOutput implements Output {
     if (file && (file.begun() || isLong)) file.write(piece);
     for (const first of this.#kept.push(piece)) {
       this.#cut += first.length;
-      this.#cutInKey = endsInKey(first.toString("latin1"), this.#cutInKey);
+      this.#cutKey.follow(first.toString("latin1"));
     }
     this.#fresh.push(piece);
   }

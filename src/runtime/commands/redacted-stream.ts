@@ -1,5 +1,5 @@
 import { wrappedDataBefore } from "../../core/secrets/decode.ts";
-import { endsInKey, type InKey, withoutOpenKey } from "../../core/secrets/private-key.ts";
+import { OpenKey } from "../../core/secrets/private-key.ts";
 import { REDACTED } from "../../core/secrets/redact.ts";
 
 /** Redacts a text stream, including secrets that arrive in pieces. */
@@ -23,12 +23,8 @@ const LONGEST_LINE = 8 * LONGEST_SECRET;
 export function redactedStream(redact: (text: string) => string): RedactedStream {
   const decoder = new TextDecoder();
   let held = "";
-  let inKey: InKey | undefined; // a private key can be longer than anything that is held back
-  const clean = (text: string): string => {
-    const open = inKey ? withoutOpenKey(text, REDACTED, inKey) : text;
-    inKey = endsInKey(text, inKey);
-    return redact(open);
-  };
+  const key = new OpenKey();
+  const clean = (text: string): string => redact(key.take(text, REDACTED));
   return {
     take: (chunk) => {
       held += decoder.decode(chunk, { stream: true });
@@ -40,8 +36,8 @@ export function redactedStream(redact: (text: string) => string): RedactedStream
       }
       if (held.length <= LONGEST_LINE) return "";
       const whole = clean(held);
-      held = inKey?.others === 0 ? "" : whole.slice(-LONGEST_SECRET);
-      return inKey?.others === 0 ? whole : whole.slice(0, -LONGEST_SECRET);
+      held = key.isOpen ? "" : whole.slice(-LONGEST_SECRET);
+      return key.isOpen ? whole : whole.slice(0, -LONGEST_SECRET);
     },
     rest: () => {
       const last = clean(held + decoder.decode());

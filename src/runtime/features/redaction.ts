@@ -1,6 +1,6 @@
 import type { Delta, Fact } from "../../core/run/event.ts";
 import { wrappedDataBefore } from "../../core/secrets/decode.ts";
-import { endsInKey, hasKeyEnd, type InKey, keyBegins, withoutOpenKey } from "../../core/secrets/private-key.ts";
+import { OpenKey, unfinishedKey } from "../../core/secrets/private-key.ts";
 import { createRedactor, REDACTED, type Redactor } from "../../core/secrets/redact.ts";
 import type { Feature, Outlets } from "./feature.ts";
 
@@ -20,13 +20,13 @@ export const redactionFeature: Feature = {
 export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets {
   const held = new Map<string, Map<string, Delta>>();
   /** The tasks and tools whose live text stopped in the middle of a private key that was too long to be held back. */
-  const inKey = new Map<string, InKey>();
+  const keys = new Map<string, OpenKey>();
   const clean = (stream: string, text: string): string => {
-    const open = inKey.get(stream);
-    const next = endsInKey(text, open);
-    if (next) inKey.set(stream, next);
-    else inKey.delete(stream);
-    return redactor.text(open ? withoutOpenKey(text, REDACTED, open) : text);
+    const key = keys.get(stream) ?? new OpenKey();
+    const open = key.take(text, REDACTED);
+    if (key.isInside) keys.set(stream, key);
+    else keys.delete(stream);
+    return redactor.text(open);
   };
   const release = (path: string): void => {
     const waiting = held.get(path);
@@ -51,7 +51,7 @@ export function redacting(redactor: Redactor, { emit, live }: Outlets): Outlets 
       const [shown, rest] = divided(text, {
         cutBefore: redactor.cutBefore,
         clean: (part) => clean(stream, part),
-        inKey: () => inKey.get(stream)?.others === 0,
+        inKey: () => keys.get(stream)?.isOpen === true,
       });
       if (rest !== "") {
         waiting.set(key, { ...delta, text: rest });
@@ -123,8 +123,8 @@ function safeLength(text: string): number {
   if (text.length - end > LONGEST_WORD) end = text.length;
   const data = wrappedDataBefore(text, end);
   if (text.length - data <= LONGEST_WORD) end = data;
-  const key = keyBegins(text);
-  if (key >= 0 && text.length - key < LONGEST_KEY && !hasKeyEnd(text.slice(0, end), key)) return Math.min(end, key);
+  const key = unfinishedKey(text, end);
+  if (key >= 0 && text.length - key < LONGEST_KEY) return Math.min(end, key);
   const line = text.lastIndexOf("\n") + 1;
   const name = text.length - line < LONGEST_WORD ? text.slice(line).search(NAME_OF_SECRET) : -1;
   return name < 0 ? end : Math.min(end, line + name);
