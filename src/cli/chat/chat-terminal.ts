@@ -1,47 +1,16 @@
 import { terminalLine } from "../../core/view/words.ts";
 import type { Transcript } from "../../core/view/transcript.ts";
 import type { Run } from "../../runtime/run/run.ts";
-import { createAnswerView } from "../../tui/chat/answer-view.ts";
-import { chatRows } from "../../tui/chat/chat-rows.ts";
+import { AnswerView } from "../../tui/chat/answer-view.ts";
 import { transcriptItems } from "../../tui/chat/transcript-items.ts";
-import { emptyPrompt, promptKey, promptWith } from "../../tui/chat/prompt.ts";
+import { emptyPrompt, type Prompt, promptKey, promptWith } from "../../tui/chat/prompt.ts";
 import type { Key } from "../../tui/input/keys.ts";
-import { createHighlight } from "../../tui/markdown/highlight.ts";
-import type { Highlight } from "../../tui/markdown/options.ts";
 import type { Terminal } from "../base/terminal.ts";
-import { createRawInput } from "../terminal/raw-input.ts";
 import { boxesOn, delegates } from "../terminal/helper-boxes.ts";
-import { createQuestions, type OpenQuestions } from "../terminal/questions.ts";
-import { restoreOnEnd } from "../terminal/restore-terminal.ts";
-import { stderrScreen } from "../terminal/stderr-screen.ts";
+import { OpenQuestions } from "../terminal/questions.ts";
 import { browseTranscripts } from "../screen/browse-transcripts.ts";
+import { type OtherWork, RunScreen } from "../watch/run-screen.ts";
 import { editText } from "./edit-text.ts";
-
-/** A conversation on a terminal: a prompt that stays at the bottom, and answers above it. */
-export type ChatTerminal = Readonly<{
-  /** The next message, typed or queued; `undefined` when the person exits. */
-  next(): Promise<string | undefined>;
-  /** Shows an answer while it is generated. Messages typed meanwhile are queued. */
-  show(run: Run): Promise<void>;
-  /** Prints lines above the prompt. */
-  print(text: string): void;
-  /** Shows the rows of other work until it ends. Ctrl-C and Esc stop it; typed messages are queued. */
-  during<T>(other: OtherWork, work: Promise<T>): Promise<T>;
-  /** Hands the terminal over to other code, such as a command that prints, until that code has finished. */
-  lend<T>(work: () => Promise<T>): Promise<T>;
-  /** True while other code uses the terminal. */
-  isLent(): boolean;
-  /** Pauses the answer, stops other work, and makes `next` end the conversation. */
-  leave(reason: string): void;
-  /** The entered messages, the newest first. */
-  history(): readonly string[];
-  /** True after Ctrl-C was pressed twice. */
-  left(): boolean;
-  close(): void;
-}>;
-
-/** Work other than an answer, such as a shell command that the person typed. */
-export type OtherWork = Readonly<{ rows(most: number, tick: number): string[]; stop(): void }>;
 
 export type ChatTerminalOptions = Readonly<{
   terminal: Terminal;
@@ -58,288 +27,266 @@ export type ChatTerminalOptions = Readonly<{
 
 /** Keys that keep their function while a question is open. */
 const CONTROLS: ReadonlySet<string> = new Set(["ctrl-o", "ctrl-d", "ctrl-l"]);
-/** The interval between redraws while an answer is generated. */
-const FRAME_MS = 100;
 /** A second Ctrl-C within this time exits. */
 const LEAVE_MS = 2_000;
 
-export function createChatTerminal(options: ChatTerminalOptions): ChatTerminal {
-  const { terminal, history, complete, pasted, transcripts, atOnce } = options;
-  const { look } = terminal;
-  const { stderr } = process;
-  const screen = stderrScreen();
-  let prompt = emptyPrompt(history);
-  const queue: string[] = [];
-  let wake = (): void => {};
-  let leaving = false;
-  let lent = 0;
-  let asleep = false; // nothing is drawn while the process is suspended, and in a background job
-  let interruptedAt = Number.NEGATIVE_INFINITY;
-  let notice = "";
-  let working: { run: Run; rows(most: number): string[]; questions: OpenQuestions } | undefined;
-  let other: (OtherWork & { tick: number }) | undefined;
-  let highlight: Highlight | undefined;
-  if (process.stdout.isTTY) void createHighlight(look).then((made) => (highlight = made));
-
-  /** The open questions of the run. A question is asked only when the input line is empty. */
-  const asking = (): OpenQuestions | undefined =>
-    working?.questions.open() && prompt.editor.text === "" ? working.questions : undefined;
-  const hint = (): string => {
-    if (notice !== "") return notice;
-    if (asking()) return asking()!.hint();
-    if (working?.questions.open()) return "a question waits; send or clear this line to answer it";
-    if (other) return "Enter queues, Esc or Ctrl-C stops the command";
-    if (working) return "Enter queues, Ctrl-S sends now, Esc stops, Ctrl-O transcript";
-    return "/help lists the commands, Ctrl-O transcript, Ctrl-D exits";
-  };
-  const messageLines = (text: string): string[] => [
-    "",
-    ...text.split("\n").map((line, index) => look.colors.bold(`${index === 0 ? "> " : "  "}${terminalLine(line)}`)),
-  ];
-  const held: string[] = [];
-  const draw = (lines: readonly string[] = []): void => {
-    held.push(...lines);
-    if (lent > 0 || asleep) return; // the lines are printed when the terminal can be used again
-    const print = held.splice(0);
-    const question = asking();
-    const { rows, cursor } = chatRows({
-      look,
-      columns: screen.columns,
-      height: screen.rows,
-      prompt: question?.prompt() ?? prompt,
-      queue: [...urgent, ...queue],
-      working: other ? (most) => other!.rows(most, other!.tick) : working && ((most) => answerRows(most, question)),
-      hint: hint(),
-    });
-    screen.frame({ print, rows, cursor });
-  };
-  const answerRows = (most: number, question: OpenQuestions | undefined): string[] => {
-    if (!question) return working!.rows(most);
-    const asked = question.rows(most > 3 ? 2 : 1, screen.columns - 1);
-    return [...(most > asked.length ? working!.rows(most - asked.length) : []), ...asked];
-  };
-  const leave = (reason = "stopped with Ctrl-C"): void => {
-    leaving = true;
-    other?.stop();
-    working?.run.pause(reason);
-    wake();
-  };
-  /** Handles Ctrl-C and Esc. */
-  const interrupt = (key: "Ctrl-C" | "Esc"): void => {
-    const again = key === "Ctrl-C" && Date.now() - interruptedAt < LEAVE_MS;
-    if (again) return leave();
-    if (!working && !other && key === "Ctrl-C" && prompt.editor.text !== "") {
-      prompt = promptWith(prompt, "");
-      return draw();
-    }
-    if (key === "Ctrl-C") interruptedAt = Date.now();
-    if (other) {
-      notice = "stopping; press Ctrl-C again within two seconds to leave";
-      other.stop();
-    } else if (working) {
-      notice = "stopping; press Ctrl-C again within two seconds to leave";
-      working.run.pause(`stopped with ${key}`);
-    } else if (key === "Ctrl-C") {
-      notice = "press Ctrl-C again to leave";
-      setTimeout(() => {
-        notice = "";
-        draw();
-      }, LEAVE_MS).unref();
-    }
-    draw();
-  };
+/** A conversation on a terminal: a prompt that stays at the bottom, and answers above it. */
+export class ChatTerminal {
+  readonly #options: ChatTerminalOptions;
+  readonly #screen: RunScreen;
+  #prompt: Prompt;
+  /** Messages for later. */
+  readonly #queue: string[] = [];
   /**
    * Messages for the agent that is working now. A message that arrives too late for this answer is sent as the person's
    * next message.
    */
-  const urgent: string[] = [];
-  const deliver = async (): Promise<void> => {
-    const run = working?.run;
-    const main = run && [...run.state.nodes.values()].find(({ kind, path }) => kind === "task" && !path.includes("/"));
-    while (run && main && urgent.length > 0) {
-      const text = urgent.shift()!;
-      if (await run.send(main.path, text).catch(() => false)) continue;
-      urgent.unshift(text);
+  readonly #urgent: string[] = [];
+  #run: Run | undefined;
+  #other: OtherWork | undefined;
+  #notice = "";
+  #interruptedAt = Number.NEGATIVE_INFINITY;
+  #isLeft = false;
+  #wake = (): void => {};
+
+  constructor(options: ChatTerminalOptions) {
+    this.#options = options;
+    this.#prompt = emptyPrompt(options.history);
+    this.#screen = new RunScreen({
+      look: options.terminal.look,
+      key: (key) => this.#key(key),
+      closed: () => this.leave("the terminal was closed"),
+      hint: (asked) => this.#hint(asked),
+      input: { prompt: () => this.#prompt, queue: () => [...this.#urgent, ...this.#queue] },
+    });
+    this.#screen.open();
+  }
+
+  /** The next message, typed or queued; `undefined` when the person exits. */
+  async next(): Promise<string | undefined> {
+    this.#screen.draw();
+    while (this.#queue.length === 0 && !this.#isLeft) await new Promise<void>((resolve) => (this.#wake = resolve));
+    if (this.#isLeft) return undefined;
+    const text = this.#queue.shift()!;
+    this.#screen.print(this.#messageLines(text));
+    return text;
+  }
+
+  /** Shows an answer while it is generated. Messages typed meanwhile are queued. */
+  async show(run: Run): Promise<void> {
+    const { look } = this.#options.terminal;
+    const view = new AnswerView({
+      look,
+      columns: () => this.#screen.columns(),
+      highlight: () => this.#screen.highlight(),
+      boxes: boxesOn(look),
+      delegates,
+      prints: true,
+    });
+    const questions = new OpenQuestions({
+      look,
+      state: run.state,
+      answer: async ({ path, call }, answer) =>
+        (await run.answer(path, answer, call)) ? undefined : `${path} no longer waits for an answer.`,
+      print: (lines) => this.#screen.print(lines),
+      changed: () => this.#screen.draw(),
+      other: (text) => {
+        if (text !== "") this.#enter(text);
+      },
+    });
+    this.#run = run;
+    this.#notice = "";
+    try {
+      await this.#screen.show(run, { view, questions, each: () => this.#deliver() });
+    } finally {
+      this.#run = undefined;
+      this.#queue.unshift(...this.#urgent.splice(0));
+      this.#notice = "";
+      this.#screen.draw();
+    }
+  }
+
+  /** Prints lines above the prompt. */
+  print(text: string): void {
+    this.#screen.print(text.split("\n"));
+  }
+
+  /** Shows the rows of other work until it ends. Ctrl-C and Esc stop it; typed messages are queued. */
+  async during<T>(other: OtherWork, ended: Promise<T>): Promise<T> {
+    this.#other = other;
+    this.#notice = "";
+    try {
+      return await this.#screen.during(other, ended);
+    } finally {
+      this.#other = undefined;
+      this.#notice = "";
+      this.#screen.draw();
+    }
+  }
+
+  /** Hands the terminal over to other code, such as a command that prints, until that code has finished. */
+  lend<T>(work: () => Promise<T>): Promise<T> {
+    return this.#screen.lend(work);
+  }
+
+  /** True while other code uses the terminal. */
+  isLent(): boolean {
+    return this.#screen.isLent();
+  }
+
+  /** Pauses the answer, stops other work, and makes `next` end the conversation. */
+  leave(reason = "stopped with Ctrl-C"): void {
+    this.#isLeft = true;
+    this.#other?.stop();
+    this.#run?.pause(reason);
+    this.#wake();
+  }
+
+  /** The entered messages, the newest first. */
+  history(): readonly string[] {
+    return this.#prompt.history;
+  }
+
+  close(): void {
+    this.#screen.close();
+  }
+
+  #hint(asked: OpenQuestions | undefined): string {
+    if (this.#notice !== "") return this.#notice;
+    if (asked) return asked.hint();
+    if (this.#screen.hasQuestion()) return "a question waits; send or clear this line to answer it";
+    if (this.#other) return "Enter queues, Esc or Ctrl-C stops the command";
+    if (this.#run) return "Enter queues, Ctrl-S sends now, Esc stops, Ctrl-O transcript";
+    return "/help lists the commands, Ctrl-O transcript, Ctrl-D exits";
+  }
+
+  #messageLines(text: string): string[] {
+    const { bold } = this.#options.terminal.look.colors;
+    return ["", ...text.split("\n").map((line, index) => bold(`${index === 0 ? "> " : "  "}${terminalLine(line)}`))];
+  }
+
+  #key(key: Key): void {
+    const held = `${key.ctrl ? "ctrl-" : ""}${key.alt ? "alt-" : ""}${key.name}`;
+    if (held === "ctrl-c" && this.#prompt.search === undefined) return this.#interrupt("Ctrl-C");
+    this.#interruptedAt = Number.NEGATIVE_INFINITY; // another key was pressed, so the next Ctrl-C does not exit
+    const asked = this.#screen.asking();
+    const isAnswering = held === "ctrl-d" && asked && asked.prompt().editor.text !== "";
+    if (asked && (!CONTROLS.has(held) || isAnswering)) asked.key(key);
+    else if (!this.#control(held)) this.#type(key, held);
+    this.#screen.draw();
+  }
+
+  /** Handles a key that does not edit the message. False: it has no function of its own now. */
+  #control(held: string): boolean {
+    const { editor, search } = this.#prompt;
+    switch (held) {
+      case "ctrl-d":
+        if (editor.text !== "") return false;
+        this.leave();
+        return true;
+      case "ctrl-o":
+        void this.#browse();
+        return true;
+      case "ctrl-g":
+        if (search !== undefined) return false;
+        void this.lend(() => this.#edit());
+        return true;
+      case "ctrl-s":
+        if (search !== undefined) return false;
+        this.#sendNow();
+        return true;
+      case "ctrl-l":
+        this.#screen.redraw();
+        return true;
+      case "up": {
+        if (editor.text !== "" || this.#queue.length === 0) return false;
+        this.#prompt = promptWith(this.#prompt, this.#queue.pop()!);
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  #type(key: Key, held: string): void {
+    const { pasted, complete } = this.#options;
+    const typed = key.name === "paste" ? { ...key, text: pasted(key.text ?? "") } : key;
+    const step = promptKey(this.#prompt, typed, complete);
+    if (!step) {
+      if (held === "escape" && (this.#run || this.#other)) this.#interrupt("Esc");
       return;
     }
-  };
-  const sendNow = (): void => {
-    const typed = prompt.editor.text.trim() !== "";
-    const text = typed ? prompt.editor.text : queue.pop();
-    if (typed) prompt = promptWith(prompt, "");
-    if (text === undefined) return;
-    if (!working) queue.push(text);
-    else urgent.push(text);
-    wake();
-    void deliver().then(() => draw());
-    draw();
-  };
-  const enter = (text: string): void => {
-    if (working && atOnce.takes(text.trim())) {
-      draw(messageLines(text));
+    this.#prompt = step.prompt;
+    this.#notice = "";
+    if (step.entered !== undefined && step.entered.trim() !== "") this.#enter(step.entered);
+  }
+
+  /** Handles Ctrl-C and Esc. */
+  #interrupt(key: "Ctrl-C" | "Esc"): void {
+    const isAgain = key === "Ctrl-C" && Date.now() - this.#interruptedAt < LEAVE_MS;
+    if (isAgain) return this.leave();
+    const isIdle = !this.#run && !this.#other;
+    if (isIdle && key === "Ctrl-C" && this.#prompt.editor.text !== "") {
+      this.#prompt = promptWith(this.#prompt, "");
+      return this.#screen.draw();
+    }
+    if (key === "Ctrl-C") this.#interruptedAt = Date.now();
+    if (!isIdle) this.#notice = "stopping; press Ctrl-C again within two seconds to leave";
+    if (this.#other) this.#other.stop();
+    else this.#run?.pause(`stopped with ${key}`);
+    if (isIdle && key === "Ctrl-C") {
+      this.#notice = "press Ctrl-C again to leave";
+      setTimeout(() => {
+        this.#notice = "";
+        this.#screen.draw();
+      }, LEAVE_MS).unref();
+    }
+    this.#screen.draw();
+  }
+
+  #enter(text: string): void {
+    const { atOnce } = this.#options;
+    if (this.#run && atOnce.takes(text.trim())) {
+      this.#screen.print(this.#messageLines(text));
       void atOnce.run(text.trim());
       return;
     }
-    queue.push(text);
-    wake();
-  };
-  const act = (key: Key): void => {
-    const held = `${key.ctrl ? "ctrl-" : ""}${key.alt ? "alt-" : ""}${key.name}`;
-    if (held === "ctrl-c" && prompt.search === undefined) return interrupt("Ctrl-C");
-    interruptedAt = Number.NEGATIVE_INFINITY; // another key was pressed, so the next Ctrl-C does not exit
-    const asked = asking();
-    const answering = held === "ctrl-d" && asked && asked.prompt().editor.text !== "";
-    if (asked && (!CONTROLS.has(held) || answering)) {
-      asked.key(key);
-      return draw();
-    }
-    if (held === "ctrl-d" && prompt.editor.text === "") return leave();
-    if (held === "ctrl-o")
-      return void lend(() => browseTranscripts(() => transcriptItems(transcripts(), look), { look, highlight }));
-    if (held === "ctrl-g" && prompt.search === undefined)
-      return void lend(async () => {
-        const edited = await editText(prompt.editor.text);
-        if ("text" in edited) prompt = promptWith(prompt, edited.text);
-        else notice = edited.problem;
-      });
-    if (held === "ctrl-s" && prompt.search === undefined) return sendNow();
-    if (held === "ctrl-l") {
-      stderr.write("\u001b[2J\u001b[H");
-      screen.clear();
-      return draw();
-    }
-    if (held === "up" && prompt.editor.text === "" && queue.length > 0) {
-      prompt = promptWith(prompt, queue.pop()!);
-      return draw();
-    }
-    const typed = key.name === "paste" ? { ...key, text: pasted(key.text ?? "") } : key;
-    const step = promptKey(prompt, typed, complete);
-    if (!step) {
-      if (held === "escape" && (working || other)) interrupt("Esc");
+    this.#queue.push(text);
+    this.#wake();
+  }
+
+  /** Sends the typed or the last queued message to the agent that is working now. */
+  #sendNow(): void {
+    const isTyped = this.#prompt.editor.text.trim() !== "";
+    const text = isTyped ? this.#prompt.editor.text : this.#queue.pop();
+    if (isTyped) this.#prompt = promptWith(this.#prompt, "");
+    if (text === undefined) return;
+    if (this.#run) this.#urgent.push(text);
+    else this.#queue.push(text);
+    this.#wake();
+    void this.#deliver().then(() => this.#screen.draw());
+  }
+
+  async #deliver(): Promise<void> {
+    const run = this.#run;
+    const main = run && [...run.state.nodes.values()].find(({ kind, path }) => kind === "task" && !path.includes("/"));
+    while (run && main && this.#urgent.length > 0) {
+      const text = this.#urgent.shift()!;
+      if (await run.send(main.path, text).catch(() => false)) continue;
+      this.#urgent.unshift(text);
       return;
     }
-    prompt = step.prompt;
-    notice = "";
-    if (step.entered !== undefined && step.entered.trim() !== "") enter(step.entered);
-    draw();
-  };
-  const input = createRawInput({
-    key: act,
-    closed: () => leave("the terminal was closed"),
-    suspend: () => {
-      asleep = true;
-      screen.close();
-    },
-    resume: () => {
-      asleep = false;
-      draw();
-    },
-  });
-  const lend = async <T>(work: () => Promise<T>): Promise<T> => {
-    lent += 1;
-    screen.close();
-    input.stop();
-    try {
-      return await work();
-    } finally {
-      lent -= 1;
-      input.start();
-      draw();
-    }
-  };
-  const resized = (): void => draw();
-  stderr.on("resize", resized);
-  const restore = (): void => {
-    input.stop();
-    screen.close();
-  };
-  const withdraw = restoreOnEnd(restore);
-  input.start();
-  draw();
+  }
 
-  return {
-    next: async () => {
-      draw();
-      while (queue.length === 0 && !leaving) await new Promise<void>((resolve) => (wake = resolve));
-      if (leaving) return undefined;
-      const text = queue.shift()!;
-      draw(messageLines(text));
-      return text;
-    },
-    during: async (work, ended) => {
-      other = { ...work, tick: 0 };
-      notice = "";
-      const timer = setInterval(() => {
-        if (other) other.tick += 1;
-        draw();
-      }, FRAME_MS);
-      draw();
-      try {
-        return await ended;
-      } finally {
-        clearInterval(timer);
-        other = undefined;
-        notice = "";
-        draw();
-      }
-    },
-    show: async (run) => {
-      const view = createAnswerView({
-        look,
-        columns: () => Math.max(20, screen.columns - 1),
-        highlight: () => highlight,
-        boxes: boxesOn(look),
-        delegates,
-        prints: true,
-      });
-      let tick = 0;
-      const rows = (most: number): string[] => view.rows(run.state, { now: Date.now(), tick, most });
-      const questions = createQuestions({
-        look,
-        state: run.state,
-        answer: async ({ path, call }, answer) =>
-          (await run.answer(path, answer, call)) ? undefined : `${path} no longer waits for an answer.`,
-        print: (lines) => draw(lines),
-        changed: () => draw(),
-        other: (text) => {
-          if (text !== "") enter(text);
-        },
-      });
-      working = { run, rows, questions };
-      notice = "";
-      const timer = setInterval(() => {
-        tick += 1;
-        draw();
-      }, FRAME_MS);
-      try {
-        for await (const event of run) {
-          const lines = view.lines(event, run.state);
-          if (lines.length > 0) draw(lines);
-          if (!("seq" in event)) continue;
-          questions.follow(event);
-          if (urgent.length > 0) await deliver();
-        }
-      } finally {
-        clearInterval(timer);
-        questions.close();
-        working = undefined;
-        queue.unshift(...urgent.splice(0));
-        notice = "";
-        draw(view.end(run.state, outputIn(run.state)));
-      }
-    },
-    print: (text) => draw(text.split("\n")),
-    lend,
-    isLent: () => lent > 0,
-    leave,
-    history: () => prompt.history,
-    left: () => leaving,
-    close: () => {
-      withdraw();
-      stderr.off("resize", resized);
-      restore();
-    },
-  };
+  #browse(): Promise<void> {
+    const { transcripts, terminal } = this.#options;
+    const items = () => transcriptItems(transcripts(), terminal.look);
+    return this.lend(() => browseTranscripts(items, { look: terminal.look, highlight: this.#screen.highlight() }));
+  }
+
+  async #edit(): Promise<void> {
+    const edited = await editText(this.#prompt.editor.text);
+    if ("text" in edited) this.#prompt = promptWith(this.#prompt, edited.text);
+    else this.#notice = edited.problem;
+  }
 }
-
-const outputIn = ({ outcome }: Run["state"]): string => (outcome && "output" in outcome ? (outcome.output ?? "") : "");

@@ -3,7 +3,8 @@ import { sanitize } from "../../core/text/sanitize.ts";
 import { fit } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
 import { restoreOnEnd } from "../terminal/restore-terminal.ts";
-import type { ChatTerminal, OtherWork } from "./chat-terminal.ts";
+import type { OtherWork } from "../watch/run-screen.ts";
+import type { ChatTerminal } from "./chat-terminal.ts";
 
 /** Shows the output of a shell command that the person typed, while it runs. */
 export type CommandView = Readonly<{
@@ -16,7 +17,7 @@ export type CommandView = Readonly<{
 /** Prints complete lines of a command above the prompt, and shows its last, incomplete line below them. */
 export const createCommandView = (chat: Pick<ChatTerminal, "print" | "during">, look: Look): CommandView => ({
   lines: (lines) => chat.print(lines.join("\n")),
-  during: chat.during,
+  during: (work, ended) => chat.during(work, ended),
   look,
   columns: () => (process.stderr.columns || 80) - 1,
 });

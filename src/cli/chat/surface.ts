@@ -16,7 +16,7 @@ import { mentionPasted } from "../base/images.ts";
 import { report } from "../base/report.ts";
 import type { Terminal } from "../base/terminal.ts";
 import { endLines } from "./answer-end.ts";
-import { type ChatTerminalOptions, createChatTerminal } from "./chat-terminal.ts";
+import { ChatTerminal, type ChatTerminalOptions } from "./chat-terminal.ts";
 import { lastExchange } from "./kept-conversations.ts";
 import { pipedLines } from "./lines.ts";
 import { type CommandView, createCommandView, runPersonCommand } from "./person-command.ts";
@@ -98,7 +98,7 @@ async function terminalSurface(options: SurfaceOptions): Promise<ChatSurface> {
   const answers: (readonly KeptEvent[])[] = [];
   let agents: readonly string[] = [];
   void crew.agents().then((found) => (agents = found.agents.map(({ name }) => name)));
-  const chat = createChatTerminal({
+  const chat = new ChatTerminal({
     terminal: place,
     history: await keptHistory(file),
     complete: (word, text) =>
@@ -108,7 +108,7 @@ async function terminalSurface(options: SurfaceOptions): Promise<ChatSurface> {
     atOnce,
   });
   return {
-    next: chat.next,
+    next: () => chat.next(),
     show: async (run) => {
       const mine: KeptEvent[] = [];
       const before = answers.findIndex(([first]) => first?.run === run.id);
@@ -121,21 +121,21 @@ async function terminalSurface(options: SurfaceOptions): Promise<ChatSurface> {
       await collected;
       if (!flags.quiet) chat.print(endLines(run.state, mine, place.look).join("\n"));
     },
-    print: chat.print,
+    print: (text) => chat.print(text),
     report: (error) => {
       chat.print(`${place.look.colors.red("error")}  ${sanitize(error.message)}\n       ${sanitize(error.hint)}`);
       return 1;
     },
-    lend: chat.lend,
-    ...personCommands(chat.print, createCommandView(chat, place.look)),
+    lend: (work) => chat.lend(work),
+    ...personCommands((text) => chat.print(text), createCommandView(chat, place.look)),
     events: () => answers.flat(),
     recall: (earlier) => {
       answers.splice(0, answers.length, ...earlier);
       const lines = lastExchange(earlier.at(-1) ?? [], (process.stderr.columns || 80) - 1, place.look);
       if (lines.length > 0) chat.print(lines.join("\n"));
     },
-    leave: chat.leave,
-    keepsInterrupt: chat.isLent,
+    leave: (reason) => chat.leave(reason),
+    keepsInterrupt: () => chat.isLent(),
     close: async () => {
       chat.close();
       // A history that cannot be written, as on a full disk, must not end the conversation.

@@ -21,6 +21,7 @@ export const attach: CliCommand = {
       { findRun },
       { terminal },
       { followOnScreen },
+      { writeEnd },
       { createTextSink },
       { writeJsonLines },
       gates,
@@ -30,6 +31,7 @@ export const attach: CliCommand = {
       import("./find-run.ts"),
       import("../base/terminal.ts"),
       import("../watch/run-keys.ts"),
+      import("../watch/run-output.ts"),
       import("../../sinks/text.ts"),
       import("../../sinks/jsonl.ts"),
       import("../terminal/gates.ts"),
@@ -74,7 +76,8 @@ export const attach: CliCommand = {
       if (live && !quiet && !flags.json) {
         const interruptText = "detaches";
         const shown = { crew, look, since, isOpen, out, attended, interrupt: detach, interruptText };
-        ({ end } = (await followOnScreen(view, { ...shown, canMove: false, answer: give })).screen);
+        await followOnScreen(view, { ...shown, canMove: false, answer: give });
+        end = ({ state }) => writeEnd(state, { look, out });
       } else {
         const { keys, person } = openTerminal(text, { attended, interrupt: detach });
         keys?.start();

@@ -26,14 +26,21 @@ export const replay: CliCommand = {
     ["subcrew replay run_4k2x --speed 0", "at once"],
   ],
   act: async ([word], flags) => {
-    const [{ findRun, warnOfDamage }, { terminal }, { createRunScreen }, { createTextSink }, { writeJsonLines }] =
-      await Promise.all([
-        import("./find-run.ts"),
-        import("../base/terminal.ts"),
-        import("../watch/run-screen.ts"),
-        import("../../sinks/text.ts"),
-        import("../../sinks/jsonl.ts"),
-      ]);
+    const [
+      { findRun, warnOfDamage },
+      { terminal },
+      { RunScreen },
+      { runViewOn, writeEnd },
+      { createTextSink },
+      { writeJsonLines },
+    ] = await Promise.all([
+      import("./find-run.ts"),
+      import("../base/terminal.ts"),
+      import("../watch/run-screen.ts"),
+      import("../watch/run-output.ts"),
+      import("../../sinks/text.ts"),
+      import("../../sinks/jsonl.ts"),
+    ]);
     const { crew, run } = await findRun(word);
     const { events } = await crew.kept.records(run.id);
     warnOfDamage(run);
@@ -49,15 +56,24 @@ export const replay: CliCommand = {
       }
     });
     const out = flags.json ? process.stdout : resultStream();
-    const err = process.stderr;
     const quiet = flags.quiet ?? false;
-    const text =
-      live && speed > 0 && !quiet
-        ? createRunScreen({ look, out, since: 0, clock: () => now })
-        : createTextSink({ out, err, look, quiet, since: 0 });
     process.once("SIGINT", () => view.cancel("stopped with Ctrl-C"));
     if (flags.json) await writeJsonLines(view, process.stdout);
-    else {
+    else if (live && speed > 0 && !quiet) {
+      const ignore = (): void => {};
+      const screen = new RunScreen({
+        look,
+        key: ignore,
+        closed: ignore,
+        hint: () => "",
+        reads: false,
+        clock: () => now,
+      });
+      screen.open();
+      await screen.show(view, { view: runViewOn(screen, { look, out }) }).finally(() => screen.close());
+      writeEnd(view.state, { look, out });
+    } else {
+      const text = createTextSink({ out, err: process.stderr, look, quiet, since: 0 });
       await text.follow(view);
       text.end(view);
     }

@@ -7,13 +7,14 @@ import {
   transcriptKey,
   transcriptRows,
 } from "../../tui/chat/transcript-screen.ts";
+import type { Key } from "../../tui/input/keys.ts";
 import type { Highlight } from "../../tui/markdown/options.ts";
-import { createRawInput } from "../terminal/raw-input.ts";
-import { restoreOnEnd } from "../terminal/restore-terminal.ts";
+import { LiveScreen } from "../terminal/live-screen.ts";
 import { stderrScreen } from "../terminal/stderr-screen.ts";
 
-const ALTERNATE_ON = "\u001b[?1049h\u001b[2J\u001b[H";
+const ALTERNATE_ON = "\u001b[?1049h";
 const ALTERNATE_OFF = "\u001b[?1049l";
+const ERASE = "\u001b[2J\u001b[H";
 
 /** The interval at which new steps are read while the screen is open. */
 const FRESH_MS = 500;
@@ -29,77 +30,93 @@ export type BrowseOptions = Readonly<{
  * Shows the steps of a conversation on the alternate screen, including steps that are added meanwhile, until the person
  * returns. It opens at the end.
  */
-export async function browseTranscripts(
-  current: () => readonly TranscriptItem[],
-  { look, highlight, open = false }: BrowseOptions,
-): Promise<void> {
-  const { stderr } = process;
-  let items = current();
-  let screen = stderrScreen();
-  const size = () => ({
-    columns: screen.columns,
-    height: screen.rows,
-    options: { look, columns: screen.columns, highlight },
-  });
-  const last = items.findLastIndex(({ within }) => within === undefined);
-  let place: TranscriptPlace = open
-    ? { selected: 0, open: new Set(items.keys()), top: 0 }
-    : scrolled(items, { selected: Math.max(0, last), open: new Set(), top: 0 }, size());
-  const draw = (): void =>
-    screen.draw(
-      items.length === 0 ? ["Nothing has happened yet. Press q to return."] : transcriptRows(items, place, size()),
+export function browseTranscripts(current: () => readonly TranscriptItem[], options: BrowseOptions): Promise<void> {
+  return new TranscriptBrowser(current, options).browse();
+}
+
+class TranscriptBrowser {
+  readonly #current: () => readonly TranscriptItem[];
+  readonly #options: BrowseOptions;
+  readonly #live: LiveScreen;
+  #screen = stderrScreen();
+  #items: readonly TranscriptItem[];
+  #place: TranscriptPlace;
+  #isShown = false;
+  #done = (): void => {};
+
+  constructor(current: () => readonly TranscriptItem[], options: BrowseOptions) {
+    this.#current = current;
+    this.#options = options;
+    this.#items = current();
+    const last = Math.max(
+      0,
+      this.#items.findLastIndex(({ within }) => within === undefined),
     );
-  let shown = true;
-  await new Promise<void>((done) => {
-    const clean = (): void => {
-      if (!shown) return;
-      stderr.write("\u001b[2J\u001b[H");
-      screen = stderrScreen();
-      draw();
-    };
-    const timer = setInterval(() => {
-      const fresh = current();
-      place = scrolled(fresh, placeAfter(items, fresh, place), size());
-      items = fresh;
-      if (shown) draw();
-    }, FRESH_MS);
-    const back = (): void => {
-      clearInterval(timer);
-      input.stop();
-      stderr.off("resize", clean);
-      withdraw();
-      leave();
-      done();
-    };
-    const enter = (): void => void stderr.write(ALTERNATE_ON);
-    const leave = (): void => {
-      if (!shown) return;
-      shown = false;
-      screen.close();
-      stderr.write(ALTERNATE_OFF);
-    };
-    const input = createRawInput({
-      key: (key) => {
-        const next = transcriptKey(items, place, key, size());
-        if (!next) return back();
-        place = next;
-        draw();
-      },
-      closed: back,
-      suspend: leave,
-      resume: () => {
-        shown = true;
-        enter();
-        clean();
-      },
+    this.#place = options.open
+      ? { selected: 0, open: new Set(this.#items.keys()), top: 0 }
+      : scrolled(this.#items, { selected: last, open: new Set(), top: 0 }, this.#size());
+    this.#live = new LiveScreen({
+      draw: () => this.#draw(),
+      clear: () => this.#leave(),
+      key: (key) => this.#key(key),
+      closed: () => this.#done(),
+      resized: () => this.#erase(),
+      tick: () => this.#refresh(),
+      everyMs: FRESH_MS,
     });
-    const withdraw = restoreOnEnd(() => {
-      input.stop();
-      leave();
-    });
-    stderr.on("resize", clean);
-    enter();
-    input.start();
-    if (shown) draw();
-  });
+  }
+
+  async browse(): Promise<void> {
+    const returned = new Promise<void>((resolve) => (this.#done = resolve));
+    this.#live.move(true);
+    this.#live.open();
+    await returned;
+    this.#live.close();
+  }
+
+  #size(): Parameters<typeof transcriptRows>[2] {
+    const { columns, rows: height } = this.#screen;
+    const { look, highlight } = this.#options;
+    return { columns, height, options: { look, columns, highlight } };
+  }
+
+  #refresh(): void {
+    const fresh = this.#current();
+    this.#place = scrolled(fresh, placeAfter(this.#items, fresh, this.#place), this.#size());
+    this.#items = fresh;
+  }
+
+  #key(key: Key): void {
+    const next = transcriptKey(this.#items, this.#place, key, this.#size());
+    if (!next) return this.#done();
+    this.#place = next;
+    this.#live.draw();
+  }
+
+  #draw(): void {
+    if (!this.#isShown) {
+      this.#isShown = true;
+      process.stderr.write(ALTERNATE_ON);
+      this.#erase();
+    }
+    this.#screen.draw(
+      this.#items.length === 0
+        ? ["Nothing has happened yet. Press q to return."]
+        : transcriptRows(this.#items, this.#place, this.#size()),
+    );
+  }
+
+  /** Erases the alternate screen, whose rows a terminal of another size may have moved. */
+  #erase(): void {
+    if (!this.#isShown) return;
+    process.stderr.write(ERASE);
+    this.#screen = stderrScreen();
+  }
+
+  #leave(): void {
+    if (!this.#isShown) return;
+    this.#isShown = false;
+    this.#screen.close();
+    process.stderr.write(ALTERNATE_OFF);
+  }
 }

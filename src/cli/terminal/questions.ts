@@ -19,19 +19,6 @@ import type { Key } from "../../tui/input/keys.ts";
 import { clustersOf } from "../../tui/wrap.ts";
 import { askedDiff } from "./asked-diff.ts";
 
-/** The open questions of a run, asked one by one in the input line. */
-export type OpenQuestions = Readonly<{
-  /** True while a question waits for an answer. */
-  open(): boolean;
-  follow(event: KeptEvent): void;
-  key(key: Key): void;
-  /** The input line with the answer that is being typed. */
-  prompt(): Prompt;
-  rows(most: number, columns: number): string[];
-  hint(): string;
-  close(): void;
-}>;
-
 type Question = Readonly<{
   path: string;
   text: string;
@@ -57,133 +44,172 @@ export type QuestionOptions = Readonly<{
   /** Receives a typed text that is not an answer to the question. */
   other(text: string): void;
   /** False for a question that another part of the program asks. */
-  takes?(event: Extract<KeptEvent, { type: "gate.opened" }>): boolean;
+  takes?(event: GateOpened): boolean;
 }>;
+type GateOpened = Extract<KeptEvent, { type: "gate.opened" }>;
 
-export function createQuestions(options: QuestionOptions): OpenQuestions {
-  const { look, state, answer, print, changed, other, takes = () => true } = options;
-  const waiting: Question[] = [];
-  const calls = new Map<string, ToolCall>();
-  let typed = emptyPrompt([]);
-  let step: Step = "choose";
-  let scope: NonNullable<Answer["scope"]> = "session";
+/** The open questions of a run, asked one by one in the input line. */
+export class OpenQuestions {
+  readonly #options: QuestionOptions;
+  readonly #waiting: Question[] = [];
+  readonly #calls = new Map<string, ToolCall>();
+  #typed = emptyPrompt([]);
+  #step: Step = "choose";
+  #scope: NonNullable<Answer["scope"]> = "session";
 
-  const announce = (): void => {
-    const [question] = waiting;
+  constructor(options: QuestionOptions) {
+    this.#options = options;
+  }
+
+  /** True while a question waits for an answer. */
+  open(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  follow(event: KeptEvent): void {
+    if (event.type === "turn.ended") for (const call of event.calls) this.#calls.set(`${event.path}#${call.id}`, call);
+    if (event.type === "gate.opened" && (this.#options.takes?.(event) ?? true)) this.#add(event);
+    const gone =
+      event.type === "gate.answered"
+        ? this.#waiting.findIndex(({ path, call }) => path === event.path && call === event.call)
+        : event.type === "node.ended"
+          ? this.#waiting.findIndex(({ path }) => path === event.path)
+          : -1;
+    if (gone < 0) return;
+    this.#waiting.splice(gone, 1);
+    if (event.type === "gate.answered")
+      this.#options.print([`${terminalLine(event.path)}: already ${answeredText(event.answer)}`]);
+    if (gone === 0) this.#announce();
+  }
+
+  key(key: Key): void {
+    if (this.#waiting.length === 0) return;
+    if (key.name === "escape") return this.#reset();
+    const done = promptKey(this.#typed, key, () => []);
+    if (!done) return;
+    this.#typed = done.prompt;
+    if (done.entered !== undefined) this.#enter(done.entered.trim());
+  }
+
+  /** The input line with the answer that is being typed. */
+  prompt(): Prompt {
+    return this.#typed;
+  }
+
+  rows(most: number, columns: number): string[] {
+    const { look } = this.#options;
+    const [question] = this.#waiting;
+    if (!question) return [];
+    const others = this.#waiting.length > 1 ? ` (${this.#waiting.length - 1} more wait)` : "";
+    const title = look.colors.yellow(`${titleOf(this.#step, question)}${others}`);
+    // Other output can scroll the question away, so its agent and the tool call stay above the answer.
+    const asked = `${this.#askerOf(question)}: ${calledWith(question)}`;
+    return most < 2 ? [title] : [look.colors.dim(fit(asked, columns, look.signs.more)), title];
+  }
+
+  hint(): string {
+    return hintOf(this.#step, this.#waiting[0]);
+  }
+
+  close(): void {
+    this.#waiting.splice(0);
+  }
+
+  #add(event: GateOpened): void {
+    const { path, call, question } = event;
+    const about =
+      call === undefined
+        ? undefined
+        : (this.#calls.get(`${path}#${call.replace(/\.\d+$/, "")}`) ?? this.#calls.get(`${path}#${call}`));
+    this.#waiting.push({
+      path,
+      text: question,
+      call,
+      kind: answerKind(event),
+      about,
+      rule: about && proposedRule(about.name, about.input),
+      network: event.offersNetwork ?? false,
+    });
+    if (this.#waiting.length === 1) this.#announce();
+  }
+
+  #reset(): void {
+    this.#step = "choose";
+    this.#typed = emptyPrompt([]);
+  }
+
+  #announce(): void {
+    const { look, state, print, changed } = this.#options;
+    const [question] = this.#waiting;
     if (!question) return changed();
-    typed = emptyPrompt([]);
-    step = "choose";
-    print(["", look.colors.yellow(`${askerOf(question)} asks:`), ...questionLines(question, look, state.cwd)]);
-  };
+    this.#reset();
+    print(["", look.colors.yellow(`${this.#askerOf(question)} asks:`), ...questionLines(question, look, state.cwd)]);
+  }
+
   /** The agent that asks, and its task. */
-  const askerOf = ({ path }: Question): string => {
-    const who = state.nodes.get(path);
+  #askerOf({ path }: Question): string {
+    const who = this.#options.state.nodes.get(path);
     const name = terminalLine(who?.agent ?? path);
     return `${name}${who && who.label !== who.path ? ` (${terminalLine(who.label)})` : ""}`;
-  };
-  const send = ({ path, text, call }: Question, given: Omit<Answer, "by">): void =>
+  }
+
+  #send({ path, text, call }: Question, given: Omit<Answer, "by">): void {
+    const { answer, print } = this.#options;
     void answer({ path, question: text, ...defined({ call }) }, { ...given, by: "a person" }).then(
       (said) => said === undefined || print([terminalLine(said)]),
     );
-  const give = (given: Omit<Answer, "by">): void => {
-    const question = waiting.shift();
+  }
+
+  /** Answers the first question, and those that the approved rule covers. */
+  #give(given: Omit<Answer, "by">): void {
+    const { look, print } = this.#options;
+    const question = this.#waiting.shift();
     if (!question) return;
-    send(question, given);
-    const covered = given.rule === undefined ? [] : waiting.filter((other) => isCovered(other, question, given.rule));
+    this.#send(question, given);
+    const { rule } = given;
+    const covered = rule === undefined ? [] : this.#waiting.filter((other) => isCovered(other, question, rule));
     for (const other of covered) {
-      waiting.splice(waiting.indexOf(other), 1);
-      send(other, { approve: true });
-      print([look.colors.dim(`${askerOf(other)}: ${calledWith(other)} is covered by ${terminalLine(given.rule!)}`)]);
+      this.#waiting.splice(this.#waiting.indexOf(other), 1);
+      this.#send(other, { approve: true });
+      print([look.colors.dim(`${this.#askerOf(other)}: ${calledWith(other)} is covered by ${terminalLine(rule!)}`)]);
     }
-    announce();
-  };
+    this.#announce();
+  }
+
   /**
    * Handles a line after Enter. Single keys never answer, so that a letter of a message cannot answer a question by
    * accident.
    */
-  const enter = (text: string): void => {
-    const [question] = waiting;
+  #enter(text: string): void {
+    const [question] = this.#waiting;
     if (!question) return;
-    if (step === "rule") {
-      const problem = text === "" ? undefined : problemOfRule(text, question.about?.name ?? "");
-      if (problem !== undefined) {
-        typed = promptWith(typed, text);
-        return print([look.colors.red(problem)]);
-      }
-      return give({ approve: true, always: true, scope, ...defined({ rule: text === "" ? undefined : text }) });
-    }
-    if (question.kind === "words") return text === "" ? undefined : give({ approve: true, text });
-    if (/^y(es)?$/i.test(text)) return give({ approve: true });
+    if (this.#step === "rule") return this.#enterRule(question, text);
+    if (question.kind === "words") return text === "" ? undefined : this.#give({ approve: true, text });
+    if (/^y(es)?$/i.test(text)) return this.#give({ approve: true });
     const [no, feedback] = /^no?(?:[\s,:;.-]+([\s\S]+))?$/i.exec(text) ?? [];
-    if (no !== undefined) return give({ approve: false, ...defined({ text: feedback }) });
+    if (no !== undefined) return this.#give({ approve: false, ...defined({ text: feedback }) });
     const lasting = question.kind === "permission";
-    if (question.network && /^w$/i.test(text)) return give({ approve: true, network: true });
-    if (lasting && /^a$/i.test(text)) return give({ approve: true, always: true, scope: "run" });
-    if (lasting && /^[cp]$/i.test(text)) {
-      scope = text.toLowerCase() === "c" ? "session" : "project";
-      if (question.rule === undefined) return give({ approve: true, always: true, scope });
-      step = "rule";
-      typed = promptWith(typed, question.rule);
-    } else other(text);
-  };
-  return {
-    open: () => waiting.length > 0,
-    follow: (event) => {
-      if (event.type === "turn.ended") for (const call of event.calls) calls.set(`${event.path}#${call.id}`, call);
-      if (event.type === "gate.opened" && takes(event)) {
-        const about =
-          event.call === undefined
-            ? undefined
-            : (calls.get(`${event.path}#${event.call.replace(/\.\d+$/, "")}`) ??
-              calls.get(`${event.path}#${event.call}`));
-        waiting.push({
-          path: event.path,
-          text: event.question,
-          call: event.call,
-          kind: answerKind(event),
-          about,
-          rule: about && proposedRule(about.name, about.input),
-          network: event.offersNetwork ?? false,
-        });
-        if (waiting.length === 1) announce();
-      }
-      const gone =
-        event.type === "gate.answered"
-          ? waiting.findIndex(({ path, call }) => path === event.path && call === event.call)
-          : event.type === "node.ended"
-            ? waiting.findIndex(({ path }) => path === event.path)
-            : -1;
-      if (gone < 0) return;
-      waiting.splice(gone, 1);
-      if (event.type === "gate.answered") print([`${terminalLine(event.path)}: already ${answeredText(event.answer)}`]);
-      if (gone === 0) announce();
-    },
-    key: (key) => {
-      const [question] = waiting;
-      if (!question) return;
-      if (key.name === "escape") {
-        step = "choose";
-        typed = emptyPrompt([]);
-        return;
-      }
-      const done = promptKey(typed, key, () => []);
-      if (!done) return;
-      typed = done.prompt;
-      if (done.entered !== undefined) enter(done.entered.trim());
-    },
-    prompt: () => typed,
-    rows: (most, columns) => {
-      const [question] = waiting;
-      if (!question) return [];
-      const others = waiting.length > 1 ? ` (${waiting.length - 1} more wait)` : "";
-      const title = look.colors.yellow(`${titleOf(step, question)}${others}`);
-      // Other output can scroll the question away, so its agent and the tool call stay above the answer.
-      const asked = `${askerOf(question)}: ${calledWith(question)}`;
-      return most < 2 ? [title] : [look.colors.dim(fit(asked, columns, look.signs.more)), title];
-    },
-    hint: () => hintOf(step, waiting[0]),
-    close: () => void waiting.splice(0),
-  };
+    if (question.network && /^w$/i.test(text)) return this.#give({ approve: true, network: true });
+    if (lasting && /^a$/i.test(text)) return this.#give({ approve: true, always: true, scope: "run" });
+    if (!lasting || !/^[cp]$/i.test(text)) return this.#options.other(text);
+    this.#scope = text.toLowerCase() === "c" ? "session" : "project";
+    if (question.rule === undefined) return this.#give({ approve: true, always: true, scope: this.#scope });
+    this.#step = "rule";
+    this.#typed = promptWith(this.#typed, question.rule);
+  }
+
+  #enterRule({ about }: Question, text: string): void {
+    const problem = text === "" ? undefined : problemOfRule(text, about?.name ?? "");
+    if (problem === undefined)
+      return this.#give({
+        approve: true,
+        always: true,
+        scope: this.#scope,
+        ...defined({ rule: text === "" ? undefined : text }),
+      });
+    this.#typed = promptWith(this.#typed, text);
+    this.#options.print([this.#options.look.colors.red(problem)]);
+  }
 }
 
 /** A short text about the tool call that a question is about; for other questions, the first line. */

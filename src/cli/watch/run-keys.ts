@@ -1,6 +1,5 @@
 import type { Writable } from "node:stream";
-import type { Answer } from "../../core/plan/gate.ts";
-import type { KeptEvent } from "../../core/run/event.ts";
+import type { Event, KeptEvent } from "../../core/run/event.ts";
 import { isKept } from "../../core/run/kept-event.ts";
 import type { Look } from "../../core/view/look.ts";
 import { transcriptsOf } from "../../core/view/transcript.ts";
@@ -9,9 +8,9 @@ import type { Run } from "../../runtime/run/run.ts";
 import { transcriptItems } from "../../tui/chat/transcript-items.ts";
 import type { Key } from "../../tui/input/keys.ts";
 import type { AnswerHandlers } from "../terminal/gates.ts";
-import { createQuestions, type QuestionOptions } from "../terminal/questions.ts";
-import { createRawInput } from "../terminal/raw-input.ts";
-import { createRunScreen, type RunScreen } from "./run-screen.ts";
+import { OpenQuestions, type QuestionOptions } from "../terminal/questions.ts";
+import { runViewOn } from "./run-output.ts";
+import { RunScreen } from "./run-screen.ts";
 
 /** The options for showing a run on a terminal that can redraw, and the handlers of its keys. */
 export type OnScreenOptions = Readonly<{
@@ -38,109 +37,149 @@ export type OnScreenOptions = Readonly<{
 }>;
 
 /**
- * The result of showing a run: its screen, which prints the end, and whether the person moved the run to the
- * background.
+ * Shows a run and handles keys until it ends, is paused, or is moved to the background. True when the person moved it to
+ * the background.
  */
-export type ShownOnScreen = Readonly<{ screen: RunScreen; moved: boolean }>;
+export function followOnScreen(run: Run, options: OnScreenOptions): Promise<boolean> {
+  return new FollowedRun(run, options).follow();
+}
 
-/** Shows a run and handles keys until it ends, is paused, or is moved to the background. */
-export async function followOnScreen(run: Run, options: OnScreenOptions): Promise<ShownOnScreen> {
-  const { crew, look, since, out, attended, interrupt, interruptText = "pauses", canMove } = options;
-  const events: KeptEvent[] = [];
-  let moving = false;
-  // Keys that were meant for another program must not change where the result of this command goes.
-  const steers = attended && process.stdout.isTTY;
-  let confirming = false;
-  const keys = steers
-    ? ["w screen", "o transcript", ...(canMove ? ["b background"] : []), `Ctrl-C ${interruptText}`].join(", ")
-    : attended
-      ? `Ctrl-C ${interruptText}`
-      : "";
-  const screen = createRunScreen({ look, out, since, interrupt: `Ctrl-C ${interruptText}`, keys });
-  options.hints?.(screen.hint);
-  const give =
-    options.answer ??
-    (async ({ path, call }, answer: Answer) =>
-      (await run.answer(path, answer, call)) ? undefined : `${path} no longer waits for an answer.`);
-  const questions = createQuestions({
-    look,
-    state: run.state,
-    answer: give,
-    print: screen.print,
-    changed: screen.redraw,
-    other: () => screen.print([look.colors.dim("This question does not accept that answer.")]),
-    takes: (event) => options.isOpen?.(event) ?? event.at >= since,
-  });
-  if (attended) screen.ask(questions);
-  const lend = async (work: () => Promise<unknown>): Promise<void> => {
-    input.stop();
+class FollowedRun {
+  readonly #run: Run;
+  readonly #options: OnScreenOptions;
+  readonly #screen: RunScreen;
+  readonly #questions: OpenQuestions;
+  /** The events so far, for the transcript. */
+  readonly #events: KeptEvent[] = [];
+  /** False: keys that were meant for another program must not change where the result of this command goes. */
+  readonly #steers: boolean;
+  readonly #keys: string;
+  #hint: string;
+  #isConfirming = false;
+  #isMoving = false;
+  #lent: Promise<void> = Promise.resolve();
+
+  constructor(run: Run, options: OnScreenOptions) {
+    const { look, since, attended, interrupt, interruptText = "pauses", canMove } = options;
+    this.#run = run;
+    this.#options = options;
+    this.#steers = attended && process.stdout.isTTY;
+    const ctrlC = `Ctrl-C ${interruptText}`;
+    this.#keys = this.#steers
+      ? ["w screen", "o transcript", ...(canMove ? ["b background"] : []), ctrlC].join(", ")
+      : attended
+        ? ctrlC
+        : "";
+    this.#hint = this.#keys;
+    this.#screen = new RunScreen({
+      look,
+      key: (key) => this.#key(key),
+      closed: interrupt,
+      hint: (asked) => asked?.hint() ?? this.#hint,
+      interrupt: ctrlC,
+      reads: attended,
+    });
+    this.#questions = new OpenQuestions({
+      look,
+      state: run.state,
+      answer:
+        options.answer ??
+        (async ({ path, call }, answer) =>
+          (await run.answer(path, answer, call)) ? undefined : `${path} no longer waits for an answer.`),
+      print: (lines) => this.#screen.print(lines),
+      changed: () => this.#screen.draw(),
+      other: () => this.#screen.print([look.colors.dim("This question does not accept that answer.")]),
+      takes: (event) => options.isOpen?.(event) ?? event.at >= since,
+    });
+    options.hints?.((text) => this.#setHint(text));
+  }
+
+  async follow(): Promise<boolean> {
+    const { since, attended } = this.#options;
+    this.#screen.open();
     try {
-      await screen.lend(work);
+      await this.#screen.show(this.#run, {
+        view: runViewOn(this.#screen, this.#options),
+        ...(attended && { questions: this.#questions }),
+        since,
+        each: async (event) => this.#keep(event),
+      });
+      if (this.#run.state.outcome) await this.#lent; // the end is printed where the person sees it
     } finally {
-      if (!over) input.start();
+      this.#screen.close();
     }
-  };
-  let over = false;
+    return this.#isMoving;
+  }
+
+  #keep(event: Event): void {
+    if (!isKept(event)) return;
+    this.#events.push(event);
+    if (this.#isMoving && event.type === "tool.ended") this.#move(false);
+  }
+
+  #setHint(text: string): void {
+    this.#hint = text;
+    this.#screen.draw();
+  }
+
+  #key(pressed: Key): void {
+    const { interrupt, canMove } = this.#options;
+    const held = `${pressed.ctrl ? "ctrl-" : ""}${pressed.alt ? "alt-" : ""}${pressed.name}`;
+    if (held === "ctrl-c") return interrupt();
+    if (this.#screen.asking()) {
+      this.#isConfirming = false;
+      if (held === "ctrl-o") return this.#lend(() => this.#browse());
+      this.#questions.key(pressed);
+      return this.#screen.draw();
+    }
+    if (!this.#steers) return;
+    if (this.#isConfirming) {
+      this.#isConfirming = false;
+      return held === "y" ? this.#move(this.#isMoving) : this.#setHint(this.#keys);
+    }
+    if (held === "o" || held === "ctrl-o") this.#lend(() => this.#browse());
+    else if (held === "w") this.#lend(() => this.#openTop());
+    else if (held === "b" && canMove) setImmediate(() => this.#confirm()); // keys that were typed together with this one do not confirm it
+  }
+
+  #confirm(): void {
+    this.#isConfirming = true;
+    this.#setHint("Continue in the background? y: yes, any other key: no");
+  }
+
   /**
    * Pauses the run to continue it in the background. Running commands are waited for first, because the background
    * process would start them again.
    */
-  const move = (now: boolean): void => {
-    moving = true;
-    const busy = [...run.state.nodes.values()].some(({ calling, status }) => calling > 0 && status === "running");
-    if (busy && !now)
-      return screen.hint(
+  #move(isNow: boolean): void {
+    this.#isMoving = true;
+    const isBusy = [...this.#run.state.nodes.values()].some(
+      ({ calling, status }) => calling > 0 && status === "running",
+    );
+    if (isBusy && !isNow)
+      return this.#setHint(
         "the run moves to the background when its current calls end; press b and y again to move it now",
       );
-    screen.hint("moving to the background");
-    run.pause("sent to the background");
-  };
-  const key = (pressed: Key): void => {
-    if (pressed.ctrl && pressed.name === "c") return interrupt();
-    if (questions.open()) {
-      confirming = false;
-      if (pressed.ctrl && pressed.name === "o") return void lend(transcript);
-      questions.key(pressed);
-      return screen.redraw();
-    }
-    if (!steers) return;
-    if (confirming) {
-      confirming = false;
-      if (pressed.name === "y" && !pressed.ctrl && !pressed.alt) return move(moving);
-      return screen.hint(keys);
-    }
-    if (pressed.name === "o") return void lend(transcript);
-    if (pressed.ctrl || pressed.alt) return;
-    if (pressed.name === "w") return void lend(watch);
-    if (pressed.name === "b" && canMove) setImmediate(confirm); // keys that were typed together with this one do not confirm it
-  };
-  const confirm = (): void => {
-    confirming = true;
-    screen.hint("Continue in the background? y: yes, any other key: no");
-  };
-  const transcript = async (): Promise<void> => {
-    const { browseTranscripts } = await import("../screen/browse-transcripts.ts");
-    await browseTranscripts(() => transcriptItems([transcriptsOf(events)], look), { look, highlight: undefined });
-  };
-  const watch = async (): Promise<void> => {
-    const { showTop } = await import("../screen/show-top.ts");
-    await showTop(crew, { look, run: run.id, everywhere: true });
-  };
-  const input = createRawInput({ key, closed: interrupt, suspend: screen.pause, resume: screen.resume });
-  if (attended) input.start();
-  const collected = (async (): Promise<void> => {
-    for await (const event of run) {
-      if (!isKept(event)) continue;
-      events.push(event);
-      if (moving && event.type === "tool.ended") move(false);
-    }
-  })();
-  try {
-    await Promise.all([screen.follow(run), collected]);
-  } finally {
-    over = true;
-    input.stop();
-    screen.close();
+    this.#setHint("moving to the background");
+    this.#run.pause("sent to the background");
   }
-  return { screen, moved: moving };
+
+  #lend(work: () => Promise<unknown>): void {
+    this.#lent = this.#screen.lend(work).then(() => {});
+  }
+
+  async #browse(): Promise<void> {
+    const { look } = this.#options;
+    const { browseTranscripts } = await import("../screen/browse-transcripts.ts");
+    await browseTranscripts(() => transcriptItems([transcriptsOf(this.#events)], look), {
+      look,
+      highlight: this.#screen.highlight(),
+    });
+  }
+
+  async #openTop(): Promise<void> {
+    const { crew, look } = this.#options;
+    const { showTop } = await import("../screen/show-top.ts");
+    await showTop(crew, { look, run: this.#run.id, everywhere: true });
+  }
 }

@@ -46,7 +46,8 @@ export async function watchRun(
   try {
     if (live && !flags.quiet && printer.format !== "stream-json") {
       const { followOnScreen } = await import("./run-keys.ts"); // most runs are not shown on a terminal that can redraw
-      const { screen, moved } = await followOnScreen(run, {
+      const { writeEnd } = await import("./run-output.ts");
+      const moved = await followOnScreen(run, {
         crew,
         look,
         since,
@@ -58,7 +59,7 @@ export async function watchRun(
       });
       signals.stop();
       if (moved && run.state.status === "paused" && background) return await background(run.id);
-      screen.end(run);
+      writeEnd(run.state, { look, out: printer.out });
     } else await followInLines(run, { flags, look, attended, since, printer, interrupt, tell });
   } finally {
     signals.stop();

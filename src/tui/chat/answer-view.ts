@@ -15,15 +15,18 @@ import type { Highlight, MarkdownOptions } from "../markdown/options.ts";
 import { createMarkdownStream } from "../markdown/stream.ts";
 import { endedCallLines, runningCallRows, type ShownCall } from "./tool-lines.ts";
 
-/** One answer of an agent on a terminal: final lines, and rows that still change. */
-export type AnswerView = Readonly<{
+/** A run on a terminal: final lines, and rows that still change. */
+export type LiveView = Readonly<{
   /** The lines that an event adds to the scrollback. */
   lines(event: Event, state: State): string[];
   /** At most `most` rows about the current activity. */
-  rows(state: State, at: Readonly<{ now: number; tick: number; most: number }>): string[];
+  rows(state: State, at: ViewMoment): string[];
   /** The lines to print when the run has ended: the answer, unless it was streamed. */
   end(state: State, output: string): string[];
 }>;
+
+/** The time, the number of the drawing, which animates the spinner, and the room. */
+export type ViewMoment = Readonly<{ now: number; tick: number; most: number }>;
 
 export type AnswerViewOptions = Readonly<{
   look: Look;
@@ -37,193 +40,222 @@ export type AnswerViewOptions = Readonly<{
   prints: boolean;
 }>;
 
-/** Shows the main agent of a run. Events must be given in order. */
-export function createAnswerView(options: AnswerViewOptions): AnswerView {
-  const { look, columns, highlight, boxes, delegates, prints } = options;
-  const { colors, signs } = look;
-  const drawing = (): MarkdownOptions => ({ look, columns: columns(), highlight: highlight() });
-  const stream = createMarkdownStream(drawing);
-  const calls = new Map<string, ShownCall>();
-  const outputs = new Map<string, string>();
-  let streamed = "";
-  let answer = "";
-  let thought = "";
-  let thinkingSince: number | undefined;
-  let toldThought = false;
-  let spaced = true;
-  /** A group of lines with one blank line before it, unless the lines belong to the previous group. */
-  const group = (lines: string[], kind: "new" | "same" = "new"): string[] => {
-    if (lines.length === 0) return lines;
-    const gap = kind === "new" && !spaced && lines[0] !== "" ? [""] : [];
-    spaced = lines.at(-1) === "";
-    return [...gap, ...lines];
-  };
-  let last: "text" | "call" | "other" = "other";
-  /** The note about a wait before the next model turn; empty when there is none. */
-  let noted = "";
-  const previews = new Map<string, string>();
-  const text = (lines: string[]): string[] => {
-    if (!prints) return [];
-    const from = last;
-    if (lines.length > 0) last = "text";
-    return group(lines, from === "text" ? "same" : "new");
-  };
-  const callLines = (lines: string[]): string[] => {
-    const from = last;
-    last = "call";
-    return group(lines, from === "call" ? "same" : "new");
-  };
-  const other = (line: string): string[] => {
-    last = "other";
-    return group([line]);
-  };
-  const note = (what: string, said: string): string[] => other(`${colors.yellow(`${what}:`)} ${terminalLine(said)}`);
-  const settle = (
-    call: string,
-    tool: string,
-    ended: Readonly<{ state: "ok" | "error" | "denied" | "unknown"; text: string; ms?: number; at: number }>,
-  ): string[] => {
-    const known = calls.get(call) ?? { tool, preview: previews.get(call) ?? "", startedAt: ended.at };
-    calls.delete(call);
-    previews.delete(call);
-    outputs.delete(call);
-    if (delegates(tool) && ended.state === "ok") return [];
-    return callLines(endedCallLines({ ...known, ...ended, ms: ended.ms }, { look, columns: columns() }));
-  };
+type LineKind = "text" | "call" | "other";
 
-  const mainLines = (event: Event): string[] => {
+/** Puts one blank line between groups of lines. Text follows text, and a call a call, in one group. */
+class LineGroups {
+  #isSpaced = true;
+  #last: LineKind = "other";
+
+  add(kind: LineKind, lines: string[]): string[] {
+    if (lines.length === 0) return lines;
+    const isSameGroup = kind !== "other" && kind === this.#last;
+    const gap = !isSameGroup && !this.#isSpaced && lines[0] !== "" ? [""] : [];
+    this.#last = kind;
+    this.#isSpaced = lines.at(-1) === "";
+    return [...gap, ...lines];
+  }
+
+  last(): LineKind {
+    return this.#last;
+  }
+}
+
+type EndedState = Readonly<{ state: "ok" | "error" | "denied" | "unknown"; text: string; ms?: number; at: number }>;
+
+/** Shows the main agent of a run: one answer on a terminal. Events must be given in order. */
+export class AnswerView implements LiveView {
+  readonly #options: AnswerViewOptions;
+  readonly #stream: ReturnType<typeof createMarkdownStream>;
+  readonly #groups = new LineGroups();
+  readonly #calls = new Map<string, ShownCall>();
+  readonly #outputs = new Map<string, string>();
+  readonly #previews = new Map<string, string>();
+  /** The text of this turn so far, and the text of the last turn that had one. */
+  #streamed = "";
+  #answer = "";
+  #thought = "";
+  #thinkingSince: number | undefined;
+  #toldThought = false;
+  /** The note about a wait before the next model turn; empty when there is none. */
+  #noted = "";
+
+  constructor(options: AnswerViewOptions) {
+    this.#options = options;
+    this.#stream = createMarkdownStream(() => this.#drawing());
+  }
+
+  lines(event: Event, state: State): string[] {
+    if (event.type === "warning") return this.#note("warning", event.text);
+    if (event.type === "rights.reduced")
+      return this.#note("note", `${event.agent} has fewer tools than its file lists: ${event.reason}`);
+    if (event.type === "node.parked") return this.#note("waiting", `${event.why}. ${event.helps}`);
+    const isMain = !event.path.includes("/");
+    if (isMain && "seq" in event) this.#noted = event.type === "note" ? event.text : "";
+    const own = isMain ? this.#mainLines(event) : [];
+    const box = "seq" in event ? this.#options.boxes(event, state) : undefined;
+    return box === undefined ? own : [...own, ...this.#groups.add("other", box.split("\n"))];
+  }
+
+  rows(state: State, { now, tick, most }: ViewMoment): string[] {
+    const { look, columns } = this.#options;
+    const sign = look.signs.spinner[tick % look.signs.spinner.length] ?? "";
+    const width = columns();
+    const helpers = runningHelpers(state);
+    const fixed = Math.min(helpers.length, MOST_HELPERS) + Math.min(this.#calls.size, 3);
+    const tail = this.#openLines().slice(-Math.max(1, most - fixed - 2));
+    const room = most - tail.length - Math.min(helpers.length, MOST_HELPERS);
+    const tools = this.#callRows({ now, sign, width, room });
+    const isIdle = tail.length === 0 && tools.length === 0 && helpers.length === 0 && !isAsking(state);
+    return [
+      ...tail,
+      ...tools,
+      ...helperRows(helpers, { look, width, now, sign }),
+      ...(isIdle ? [this.#activityRow(state, sign, width)] : []),
+    ].slice(0, Math.max(0, most));
+  }
+
+  end(_: State, output: string): string[] {
+    const rest = this.#text(this.#stream.end());
+    const repeated = sanitize(output).trim() === sanitize(this.#answer).trim() && this.#answer.trim() !== "";
+    const shown = repeated || output.trim() === "" ? [] : this.#text(outputLines(output, this.#drawing()));
+    this.#answer = "";
+    return [...rest, ...shown];
+  }
+
+  #drawing(): MarkdownOptions {
+    const { look, columns, highlight } = this.#options;
+    return { look, columns: columns(), highlight: highlight() };
+  }
+
+  #text(lines: string[]): string[] {
+    return this.#options.prints ? this.#groups.add("text", lines) : [];
+  }
+
+  #note(what: string, said: string): string[] {
+    return this.#groups.add("other", [`${this.#options.look.colors.yellow(`${what}:`)} ${terminalLine(said)}`]);
+  }
+
+  #dim(text: string): string[] {
+    return this.#groups.add("other", [this.#options.look.colors.dim(text)]);
+  }
+
+  #mainLines(event: Event): string[] {
     switch (event.type) {
       case "text.delta":
-        streamed += event.text;
-        return [...thoughtLines(thought, event.at), ...text(stream.push(event.text))];
+        this.#streamed += event.text;
+        return [...this.#thoughtLines(this.#thought, event.at), ...this.#text(this.#stream.push(event.text))];
       case "thinking.delta":
-        thinkingSince ??= event.at;
-        thought += event.text;
+        this.#thinkingSince ??= event.at;
+        this.#thought += event.text;
         return [];
-      case "turn.restarted": {
-        const open = stream.end();
-        streamed = "";
-        thought = "";
-        thinkingSince = undefined;
-        return open.length === 0 && answer === ""
-          ? []
-          : [...text(open), ...note("the model is asked again", event.reason)];
-      }
-      case "turn.ended": {
-        const folded = thoughtLines(thought || (toldThought ? "" : (event.thinking ?? "")), event.at);
-        toldThought = false;
-        for (const { id, name, input } of event.calls)
-          previews.set(id, extractToolArgsPreview(name, isRecord(input) ? input : {}));
-        const missing = streamed === "" ? event.text : "";
-        const lines = [...text(stream.push(missing)), ...text(stream.end())];
-        answer = event.text.trim() === "" ? answer : event.text;
-        streamed = "";
-        return [...folded, ...lines];
-      }
+      case "turn.restarted":
+        return this.#restartedLines(event.reason);
+      case "turn.ended":
+        return this.#turnLines(event);
       case "tool.started":
-        if (!delegates(event.tool))
-          calls.set(event.call, { tool: event.tool, preview: event.preview, startedAt: event.at });
+        if (!this.#options.delegates(event.tool))
+          this.#calls.set(event.call, { tool: event.tool, preview: event.preview, startedAt: event.at });
         return [];
       case "tool.delta":
-        outputs.set(event.call, `${outputs.get(event.call) ?? ""}${event.text}`.slice(-8_000));
+        this.#outputs.set(event.call, `${this.#outputs.get(event.call) ?? ""}${event.text}`.slice(-8_000));
         return [];
-      case "tool.ended":
-        return settle(event.call, event.tool, {
-          state: event.error ? "error" : "ok",
-          text: event.text,
-          ms: event.ms,
-          at: event.at,
-        });
+      case "tool.ended": {
+        const { error, text, ms, at } = event;
+        return this.#callLines(event.call, event.tool, { state: error ? "error" : "ok", text, ms, at });
+      }
       case "tool.denied":
-        return settle(event.call, event.tool, { state: "denied", text: deniedText(event), at: event.at });
+        return this.#callLines(event.call, event.tool, { state: "denied", text: deniedText(event), at: event.at });
       case "tool.rejected":
-        return settle(event.call, event.tool, { state: "error", text: event.text, at: event.at });
+        return this.#callLines(event.call, event.tool, { state: "error", text: event.text, at: event.at });
       case "tool.unknown":
-        return settle(event.call, event.tool, { state: "unknown", text: event.text, at: event.at });
+        return this.#callLines(event.call, event.tool, { state: "unknown", text: event.text, at: event.at });
       case "limit.reached":
-        return note("limit", event.text);
+        return this.#note("limit", event.text);
       case "context.compacted":
-        return other(colors.dim(compactedText(event)));
+        return this.#dim(compactedText(event));
       case "message.sent":
-        return other(colors.dim(`sent now: ${terminalLine(event.text)}`));
+        return this.#dim(`sent now: ${terminalLine(event.text)}`);
       default:
         return [];
     }
-  };
-  /** One line for a finished thought, printed before the text or tool call that follows it. */
-  const thoughtLines = (said: string, now: number): string[] => {
-    if (said.trim() === "") return [];
-    const time = thinkingSince === undefined ? "" : ` for ${took(now - thinkingSince, look)}`;
-    const size = counted(said.trim().split("\n").length, "line");
-    thought = "";
-    thinkingSince = undefined;
-    toldThought = true;
-    return other(colors.dim(`${signs.step} thought${time} (${size}; Ctrl-O shows them)`));
-  };
+  }
 
-  return {
-    lines: (event, state) => {
-      if (event.type === "warning") return note("warning", event.text);
-      if (event.type === "rights.reduced")
-        return note("note", `${event.agent} has fewer tools than its file lists: ${event.reason}`);
-      if (event.type === "node.parked") return note("waiting", `${event.why}. ${event.helps}`);
-      const main = !event.path.includes("/");
-      if (main && "seq" in event) noted = event.type === "note" ? event.text : "";
-      const own = main ? mainLines(event) : [];
-      const box = "seq" in event ? boxes(event, state) : undefined;
-      if (box === undefined) return own;
-      last = "other";
-      return [...own, ...group(box.split("\n"))];
-    },
-    rows: (state, { now, tick, most }) => {
-      const sign = signs.spinner[tick % signs.spinner.length] ?? "";
-      const width = columns();
-      const open = stream.open().filter((line, index) => index > 0 || line !== "" || last === "text");
-      const helpers = runningHelpers(state);
-      const fixed = Math.min(helpers.length, 5) + Math.min(calls.size, 3);
-      const tail = open.slice(-Math.max(1, most - fixed - 2));
-      let left = most - tail.length - Math.min(helpers.length, 5);
-      const tools = [...calls].slice(-3).flatMap(([id, call], index, all) => {
-        const room = Math.max(1, Math.min(4, left - (all.length - index - 1)));
-        const rows = runningCallRows(call, {
-          look,
-          columns: width,
-          now,
-          sign,
-          output: outputs.get(id) ?? "",
-          most: room,
-        });
-        left -= rows.length;
-        return rows;
-      });
-      const parked = [...state.nodes.values()].find(({ path }) => !path.includes("/"))?.parked;
-      const thinking =
-        tail.length === 0 && tools.length === 0 && helpers.length === 0 && !isAsking(state)
-          ? [
-              colors.dim(
-                parked
-                  ? fit(`${signs.none} waiting: ${terminalLine(parked.why)}`, width, signs.more)
-                  : fit(
-                      `${sign} ${noted === "" ? activity(thought, streamed) : terminalLine(noted)}`,
-                      width,
-                      signs.more,
-                    ),
-              ),
-            ]
-          : [];
-      return [...tail, ...tools, ...helperRows(helpers, { look, width, now, sign }), ...thinking].slice(
-        0,
-        Math.max(0, most),
-      );
-    },
-    end: (_, output) => {
-      const rest = text(stream.end());
-      const repeated = sanitize(output).trim() === sanitize(answer).trim() && answer.trim() !== "";
-      const shown = repeated || output.trim() === "" ? [] : text(outputLines(output, drawing()));
-      answer = "";
-      return [...rest, ...shown];
-    },
-  };
+  /** The model is asked again, so the text of this turn does not count. */
+  #restartedLines(reason: string): string[] {
+    const open = this.#stream.end();
+    this.#streamed = "";
+    this.#thought = "";
+    this.#thinkingSince = undefined;
+    if (open.length === 0 && this.#answer === "") return [];
+    return [...this.#text(open), ...this.#note("the model is asked again", reason)];
+  }
+
+  #turnLines({ text, thinking, calls, at }: Extract<Event, { type: "turn.ended" }>): string[] {
+    const folded = this.#thoughtLines(this.#thought || (this.#toldThought ? "" : (thinking ?? "")), at);
+    this.#toldThought = false;
+    for (const { id, name, input } of calls)
+      this.#previews.set(id, extractToolArgsPreview(name, isRecord(input) ? input : {}));
+    const missing = this.#streamed === "" ? text : "";
+    const lines = [...this.#text(this.#stream.push(missing)), ...this.#text(this.#stream.end())];
+    this.#answer = text.trim() === "" ? this.#answer : text;
+    this.#streamed = "";
+    return [...folded, ...lines];
+  }
+
+  /** One line for a finished thought, printed before the text or tool call that follows it. */
+  #thoughtLines(said: string, now: number): string[] {
+    if (said.trim() === "") return [];
+    const { look } = this.#options;
+    const time = this.#thinkingSince === undefined ? "" : ` for ${took(now - this.#thinkingSince, look)}`;
+    const size = counted(said.trim().split("\n").length, "line");
+    this.#thought = "";
+    this.#thinkingSince = undefined;
+    this.#toldThought = true;
+    return this.#dim(`${look.signs.step} thought${time} (${size}; Ctrl-O shows them)`);
+  }
+
+  #callLines(call: string, tool: string, ended: EndedState): string[] {
+    const { look, columns, delegates } = this.#options;
+    const known = this.#calls.get(call) ?? { tool, preview: this.#previews.get(call) ?? "", startedAt: ended.at };
+    this.#calls.delete(call);
+    this.#previews.delete(call);
+    this.#outputs.delete(call);
+    if (delegates(tool) && ended.state === "ok") return [];
+    return this.#groups.add("call", endedCallLines({ ...known, ...ended, ms: ended.ms }, { look, columns: columns() }));
+  }
+
+  /** The lines of the text that may still change. */
+  #openLines(): string[] {
+    const isInText = this.#groups.last() === "text";
+    return this.#stream.open().filter((line, index) => index > 0 || line !== "" || isInText);
+  }
+
+  #callRows({
+    now,
+    sign,
+    width,
+    room,
+  }: Readonly<Record<"now" | "width" | "room", number> & { sign: string }>): string[] {
+    const { look } = this.#options;
+    let left = room;
+    return [...this.#calls].slice(-3).flatMap(([id, call], index, all) => {
+      const most = Math.max(1, Math.min(4, left - (all.length - index - 1)));
+      const output = this.#outputs.get(id) ?? "";
+      const rows = runningCallRows(call, { look, columns: width, now, sign, output, most });
+      left -= rows.length;
+      return rows;
+    });
+  }
+
+  /** The row that is shown when there is nothing else to show. */
+  #activityRow(state: State, sign: string, width: number): string {
+    const { colors, signs } = this.#options.look;
+    const parked = [...state.nodes.values()].find(({ path }) => !path.includes("/"))?.parked;
+    const doing = this.#noted === "" ? activity(this.#thought, this.#streamed) : terminalLine(this.#noted);
+    const text = parked ? `${signs.none} waiting: ${terminalLine(parked.why)}` : `${sign} ${doing}`;
+    return colors.dim(fit(text, width, signs.more));
+  }
 }
 
 /** The text about what the model is doing, while there is nothing else to show. */

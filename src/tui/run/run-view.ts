@@ -1,7 +1,7 @@
 import type { KeptEvent, Event } from "../../core/run/event.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
 import type { Look } from "../../core/view/look.ts";
-import { type AnswerView, type AnswerViewOptions, createAnswerView } from "../chat/answer-view.ts";
+import { AnswerView, type AnswerViewOptions, type LiveView } from "../chat/answer-view.ts";
 import { outputLines } from "../markdown/output-lines.ts";
 import { taskRows } from "./run-rows.ts";
 
@@ -17,9 +17,9 @@ export type RunViewOptions = AnswerViewOptions &
  * Shows a run with one task like a chat answer. A run with several tasks has one row per task, and prints a line when a
  * task ends.
  */
-export function createRunView(options: RunViewOptions): AnswerView {
+export function createRunView(options: RunViewOptions): LiveView {
   const { look, columns, highlight, told, ended, prints } = options;
-  const answer = createAnswerView(options);
+  const answer = new AnswerView(options);
   let only: boolean | undefined;
   const isOnly = (state: State): boolean =>
     (only ??= state.plan === undefined ? undefined : hasOneTask(state)) ?? false;

@@ -191,6 +191,18 @@ describe("in a terminal", () => {
     expect(open.history().match(/Found it\./g)).toHaveLength(1);
   });
 
+  test("a run that ends while its transcript is open prints its result when the person returns", async (ctx) => {
+    if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+    const there = place({ "turns.json": script({ delayMs: 2_000, text: "Found it." }) });
+    open = terminal(tmux.path, there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
+    await open.until("o transcript");
+    open.keys("o");
+    await open.until(/Found it\.[^]*q or Esc returns/);
+    open.keys("q");
+    await open.until("[exit 0]");
+    expect(open.history()).toMatch(/Found it\.\n\ndone in/);
+  });
+
   test("b and then y send the run to the background, where it ends", async (ctx) => {
     if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
     const there = place({ "turns.json": script({ delayMs: 3_000, text: "Found it." }) });
