@@ -20,7 +20,7 @@ export async function build() {
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });
   try {
-    if (!step("embed", quietly(embed))) return false;
+    if (!(await timed("embed", () => quietly(embed)))) return false;
     // The build writes the modules without checking types, which takes a third of the time; `npm run check` checks the
     // types.
     const library = ["-p", "tsconfig.build.json", "--noCheck", "--outDir", staging];
@@ -93,12 +93,12 @@ function replace(folder, next) {
 }
 
 /**
- * @param {() => void} work
- * @returns {() => import("./step.mjs").Done}
+ * @param {() => Promise<void>} work
+ * @returns {Promise<import("./step.mjs").Done>}
  */
-const quietly = (work) => () => {
+const quietly = async (work) => {
   try {
-    work();
+    await work();
     return { ok: true, output: "" };
   } catch (error) {
     return { ok: false, output: error instanceof Error ? error.message : String(error) };

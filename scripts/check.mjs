@@ -14,7 +14,7 @@ const steps = [
 ];
 
 if (!install()) process.exit(1);
-embed();
+await embed();
 const started = performance.now();
 const oks = await Promise.all(
   steps.map(async ([name, tool, args]) => {

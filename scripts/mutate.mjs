@@ -225,7 +225,13 @@ function copyOfProject() {
     cwd: root,
     encoding: "utf8",
   });
-  const generated = ["src/embedded.ts", "src/core/text/version.ts", "src/core/vocabulary/runner-rows.ts", "dist"];
+  const generated = [
+    "src/embedded.ts",
+    "src/core/text/version.ts",
+    "src/formats/bundled-agents.ts",
+    "src/core/vocabulary/runner-rows.ts",
+    "dist",
+  ];
   for (const name of [...listed.stdout.split("\0"), ...generated]) {
     if (name === "" || !existsSync(join(root, name))) continue;
     mkdirSync(dirname(join(folder, name)), { recursive: true });

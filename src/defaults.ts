@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { childEntry } from "./crew/outfit/child-entry.ts";
 import { fileURLToPath } from "node:url";
-import type { ReadAgent } from "./core/agent/dialect.ts";
+import type { Dialects } from "./core/agent/dialect.ts";
 import type { Skill, WorkflowCommand } from "./core/agent/skill.ts";
 import { CrewError } from "./core/schema/error.ts";
 import type { Runner } from "./core/task/runner.ts";
@@ -55,15 +55,10 @@ export function builtinRunner(given: Omit<RunnerParts, "entry">): Runner {
 
 /** Finds all agents for a folder; files of a project are used as far as they are trusted. */
 export async function findAgents(where: Omit<DiscoverOptions, "dialects" | "bundled">): Promise<Discovery> {
-  const { readBundledAgents } = await import("./formats/bundled.ts");
-  const isNowhere = where.sources?.length === 0; // without places to search, nothing is read, so no parsers are loaded
-  const dialects = isNowhere ? {} : (await import("./formats/table.ts")).dialects;
-  bundled ??= readBundledAgents();
-  return discover({ ...where, dialects, bundled });
+  const { bundledAgents } = await import("./formats/bundled-agents.ts");
+  const dialects = async (): Promise<Dialects> => (await import("./formats/table.ts")).dialects;
+  return discover({ ...where, dialects, bundled: bundledAgents });
 }
-
-/** Cache of the bundled agents, which are read once because they never change. */
-let bundled: readonly ReadAgent[] | undefined;
 
 /** Skills or workflow commands: the usable ones, and the complete search result, which also has the unusable ones. */
 export type Workflows<T> = Readonly<{ all: readonly T[]; discovery: Discovery }>;

@@ -8,6 +8,7 @@ import { READ_ONLY_TOOLS } from "../../src/core/vocabulary/tool-names.ts";
 import { discoverAgents } from "../../src/compat/omp/discover-agents.ts";
 import { agentFiles } from "../../src/embedded.ts";
 import { readBundledAgents } from "../../src/formats/bundled.ts";
+import { bundledAgents } from "../../src/formats/bundled-agents.ts";
 import { dialects } from "../../src/formats/table.ts";
 import { type Discovery, discover, findAgent } from "../../src/runtime/discovery/discover.ts";
 import { type PresetName, presets } from "../../src/runtime/discovery/sources.ts";
@@ -29,6 +30,10 @@ const ofOthers = {
   pegasus: ["deepresearch", "pegasus:explore", "pegasus:general", "pegasus:plan"],
   subcrew: ["bash"],
 } as const;
+
+test("the program has the bundled agents as their files say (npm run build writes them)", () => {
+  expect(bundledAgents).toEqual(readBundledAgents());
+});
 
 test("six bundled agents are offered; those of other systems are found by their exact or qualified name", async () => {
   const result = await found();

@@ -1,7 +1,7 @@
 import type { RemoteCard } from "../../core/agent/agent.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { isRecord } from "../../core/text/json.ts";
-import { readBundledAgents } from "../../formats/bundled.ts";
+import { bundledAgents } from "../../formats/bundled-agents.ts";
 import {
   type AgentDefinition,
   agentFromDefinition,
@@ -211,9 +211,7 @@ export const getModelConfigAlias = ({ name }: Pick<AgentDefinition, "name">): st
 
 /** The bundled agents that Gemini CLI also has. */
 function bundledDefinitions(): AgentDefinition[] {
-  const ours = readBundledAgents().filter(
-    ({ agent }) => agent.name === "codebase-investigator" || agent.name === "cli-help",
-  );
+  const ours = bundledAgents.filter(({ agent }) => agent.name === "codebase-investigator" || agent.name === "cli-help");
   return ours.map((read) =>
     markdownToAgentDefinition({ ...dtoOf(read), name: read.agent.name, description: read.agent.description }),
   );

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import type { ReadAgent } from "../../core/agent/dialect.ts";
 import { unionOfTools } from "../../core/agent/inherit.ts";
 import type { SourceScope } from "../../core/agent/source-scope.ts";
-import { readBundledAgents } from "../../formats/bundled.ts";
+import { bundledAgents } from "../../formats/bundled-agents.ts";
 import { ownDialect } from "../../formats/dialects/own.ts";
 import { dialects } from "../../formats/table.ts";
 import { type DiscoverOptions, type Discovery, discover, type FoundAgent } from "../../runtime/discovery/discover.ts";
@@ -94,15 +94,15 @@ export function findNearestProjectAgentsDir(cwd: string, relative: string = join
   return nearestPlace(isAbsolute(cwd) ? cwd : resolve(cwd), relative) ?? null;
 }
 
-let bundledAgents: readonly ReadAgent[] | undefined;
+let loaded: readonly ReadAgent[] | undefined;
 
 /** The bundled agents; read once. */
 export function loadBundledAgents(): readonly ReadAgent[] {
-  bundledAgents ??= readBundledAgents();
-  return bundledAgents;
+  loaded ??= [...bundledAgents];
+  return loaded;
 }
 
 /** Clears the cache of bundled agents, for tests. */
 export function clearBundledAgentsCache(): void {
-  bundledAgents = undefined;
+  loaded = undefined;
 }

@@ -26,7 +26,8 @@ export type DiscoverOptions = AgentAdjustments &
     cwd: string;
     home: string;
     /** The parsers by file format, which the caller supplies. */
-    dialects: Dialects;
+    /** The file formats; as a function, they are loaded only if there is a place with files. */
+    dialects: Dialects | (() => Promise<Dialects>);
     bundled?: readonly ReadAgent[];
     preset?: PresetName;
     /** Where to search instead of the preset's places, in order. */
@@ -84,8 +85,10 @@ export async function discover(options: DiscoverOptions): Promise<Discovery> {
   const findings: LoadedDefinition[] = (options.inline ?? []).map((read) => given(read, "inline"));
   const skipped: SkippedFile[] = [];
   const sources: PlaceReport[] = [];
+  const { dialects: formats } = options;
+  const dialects = typeof formats !== "function" ? formats : places.length > 0 ? await formats() : {};
   for (const place of places) {
-    const loaded = await loadPlace(place, options);
+    const loaded = await loadPlace(place, { ...options, dialects });
     findings.push(...loaded.findings);
     if (!isInScope(sourceOfPlace(place), scope)) continue;
     skipped.push(...loaded.skipped);
