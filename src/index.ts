@@ -23,11 +23,7 @@ export { Subagent, type SubagentConfig, type TaskOutput } from "./compat/mycode/
 export { type LanguageModel } from "./models/ai-sdk/is-language-model.ts";
 export { type ModelOverview } from "./models/registry/overview.ts";
 export { type ProviderSettings } from "./models/registry/provider.ts";
-export {
-  createModelRegistry,
-  type ModelRegistry,
-  type ModelRegistryConfig,
-  type ResolvedModel,
-} from "./models/registry/registry.ts";
+export { type ModelRegistryConfig } from "./models/registry/model-config.ts";
+export { createModelRegistry, type ModelRegistry, type ResolvedModel } from "./models/registry/registry.ts";
 export { compile, type Input, type Mode } from "./modes/compile.ts";
 export { type Run } from "./runtime/run/run.ts";

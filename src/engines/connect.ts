@@ -1,8 +1,7 @@
-import type { RunStore } from "../core/run/run-store.ts";
-import type { Announcement } from "../core/task/placement.ts";
 import type { RequestQuota } from "../core/model/request-quota.ts";
 import type { ProviderHolds } from "../runtime/ledgers/provider-holds.ts";
 import { INSTALL_ENGINE } from "./dbos/sdk.ts";
+import type { ConnectionParts } from "./engine-kind.ts";
 import { type Database, openDatabase } from "./postgres/database.ts";
 import { engineHolds } from "./postgres/holds.ts";
 import { defined } from "../core/text/defined.ts";
@@ -22,19 +21,6 @@ export type Connection = Readonly<{
   store: PostgresStore;
   holds: ProviderHolds;
   quota: RequestQuota;
-}>;
-
-/** The announcement of a worker; absent for processes that only coordinate runs. */
-export type WorkerRole = Readonly<{ role: string; announcement: Announcement }>;
-
-/**
- * The parameters of a connection. `local` is the store of this machine, for files that are needed only on this machine.
- */
-export type ConnectionParts = Readonly<{
-  local: Pick<RunStore, "keep" | "file" | "hasFile" | "local" | "remove">;
-  worker?: WorkerRole;
-  /** The environment variables with the address and the keys of the store for large results. */
-  env?: Readonly<Record<string, string | undefined>>;
 }>;
 
 /** Connects to an engine (the database that several machines share). */

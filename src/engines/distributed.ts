@@ -1,7 +1,6 @@
 import type { Outcome } from "../core/outcome/outcome.ts";
 import type { KeptEvent } from "../core/run/event.ts";
-import type { Call, Engine, PerformContext, ReturnedChanges } from "../core/task/engine.ts";
-import type { Job } from "../core/task/job.ts";
+import type { Engine, PerformContext } from "../core/task/engine.ts";
 import { defined } from "../core/text/defined.ts";
 import { engineAnswers } from "./calls/answers.ts";
 import { callTable } from "./calls/call-table.ts";
@@ -11,30 +10,7 @@ import { keyOfCall, performCall, type PlacementQueue } from "./calls/perform-cal
 import { createSupervisor } from "./calls/supervise.ts";
 import { engineTimers } from "./calls/timers.ts";
 import type { Connection } from "./connect.ts";
-
-/** Coordinates runs whose tasks are executed on many machines; one per process. */
-export type Coordination = Readonly<{ engine(parts: RunEngineParts): Engine; close(): Promise<void> }>;
-
-/** The parameters of the engine for one run. */
-export type RunEngineParts = Readonly<{
-  /**
-   * Converts a task to a job that any worker with its workspace and requirements can execute, or returns a failed
-   * outcome that says why it cannot.
-   */
-  job(call: Call, context: PerformContext): Promise<Job | Outcome>;
-  journal: Engine["journal"];
-  /** Sends the files of the workspace to workers that do not have them. */
-  workspace?(call: Call): NonNullable<PerformContext["workspace"]>;
-  /** Applies the changes that a worker made in a copy of the workspace. */
-  bring?(call: Call, context: PerformContext, outcome: Outcome): Promise<Outcome>;
-  /** The changes that subagents have returned to the files of a task. */
-  returned?(call: Call): readonly ReturnedChanges[];
-  /** Access to the recording that the run writes or replays. */
-  tape?: PerformContext["tape"];
-  /** Runs with a lower number are served first. */
-  priority?: number;
-  placementTimeoutMs?: number;
-}>;
+import type { Coordination, RunEngineParts } from "./engine-kind.ts";
 
 /** How long a task that may not park (wait without a limit) waits for a worker. */
 const PLACEMENT_MS = 60_000;

@@ -1,14 +1,16 @@
 import type { QuotaLimits } from "../core/model/request-quota.ts";
+import { defined } from "../core/text/defined.ts";
 import type { Database } from "./postgres/database.ts";
 import { type SchemaState, schemaState } from "./postgres/migrate.ts";
 import { LIVING } from "./postgres/presence.ts";
-import { announcementsArrive } from "./postgres/probe-announcements.ts";
+import { announcementsArrive, POLLING } from "./postgres/probe-announcements.ts";
 import { limitTable } from "./postgres/quota.ts";
 
 /** The data that `subcrew engine status` prints. */
 export type EngineOverview = Readonly<{
   shown: string;
-  /** The version of the database server. */
+  /** The software of the engine, and its version. */
+  software: string;
   server: string;
   schema: SchemaState;
   processes: readonly ConnectedProcess[];
@@ -19,6 +21,8 @@ export type EngineOverview = Readonly<{
    * exist.
    */
   announcements?: boolean;
+  /** What works less well than it could. */
+  notice?: string;
   /** The number of API keys that providers refuse now. */
   refusedKeys?: number;
   /** The number of runs; absent when the tables do not exist. */
@@ -45,13 +49,16 @@ export type ConnectedProcess = Readonly<{
   alive: boolean;
 }>;
 
+const SOFTWARE = "Postgres";
+
 export async function engineOverview(database: Database): Promise<EngineOverview> {
   const schema = await schemaState(database);
   const [{ server } = { server: "" }] = await database.query<{ server: string }>(
     "select current_setting('server_version') as server",
   );
-  if (schema.applied === 0) return { shown: database.shown, server, schema, processes: [] };
+  if (schema.applied === 0) return { shown: database.shown, software: SOFTWARE, server, schema, processes: [] };
   const announcements = await announcementsArrive(database);
+  const notice = announcements ? undefined : POLLING;
   const processes = await database.query<ConnectedProcess>(
     `select id, host, pid, role, class, slots, version, protocol, draining, ${LIVING} as alive,
        (extract(epoch from clock_timestamp() - beat) * 1000)::integer as "beatAgoMs"
@@ -64,7 +71,16 @@ export async function engineOverview(database: Database): Promise<EngineOverview
      from subcrew.runs r left join subcrew.processes p on p.id = r.owner and p.${LIVING}`,
   );
   if (schema.applied < schema.known)
-    return { shown: database.shown, server, schema, announcements, processes, ...(runs && { runs }) };
+    return {
+      shown: database.shown,
+      software: SOFTWARE,
+      server,
+      schema,
+      announcements,
+      ...defined({ notice }),
+      processes,
+      ...(runs && { runs }),
+    };
   const limits = Object.fromEntries(await limitTable(database).read());
   const [refused] = await database.query<{ keys: number }>(
     `select count(*)::integer as keys from subcrew.holds
@@ -80,9 +96,11 @@ export async function engineOverview(database: Database): Promise<EngineOverview
   );
   return {
     shown: database.shown,
+    software: SOFTWARE,
     server,
     schema,
     announcements,
+    ...defined({ notice }),
     processes,
     limits,
     refusedKeys,

@@ -1,8 +1,4 @@
-import type { Outcome } from "../core/outcome/outcome.ts";
-import type { PerformContext } from "../core/task/engine.ts";
 import { type ContextParts, taskContext } from "../core/task/task-context.ts";
-import type { Job } from "../core/task/job.ts";
-import type { Announcement } from "../core/task/placement.ts";
 import { serveParent } from "../runtime/channel/child-side.ts";
 import { pause, stopped } from "../runtime/async/cancel.ts";
 import { Slots } from "../runtime/async/slots.ts";
@@ -11,15 +7,10 @@ import { type CallEpoch, type CallTable, callTable } from "./calls/call-table.ts
 import { createInbox, type Inbox } from "./calls/inbox.ts";
 import { workerChannel } from "./calls/task-channel.ts";
 import type { Connection } from "./connect.ts";
+import type { WorkerParts } from "./engine-kind.ts";
 import { workerClassOf } from "./worker-class.ts";
 
-export type WorkerTaskParts = Readonly<{
-  connection: Connection;
-  announcement: Announcement;
-  pollMs: number;
-  /** Executes a job with the keys, tools and permissions of this machine. It never throws. */
-  perform(job: Job, context: PerformContext): Promise<Outcome>;
-}>;
+export type WorkerTaskParts = WorkerParts & Readonly<{ connection: Connection }>;
 
 /** The tasks of one worker: takes them, executes them, and gives them back when the worker ends. */
 export class WorkerTasks {

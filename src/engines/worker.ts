@@ -1,23 +1,9 @@
 import type { Connection } from "./connect.ts";
 import type { QueueListener, QueueListenerOptions } from "./dbos/listen.ts";
+import type { Worker } from "./engine-kind.ts";
 import { PROCESSES_CHANNEL } from "./postgres/channel-name.ts";
 import { workerClassOf } from "./worker-class.ts";
 import { type WorkerTaskParts, WorkerTasks } from "./worker-tasks.ts";
-
-/** A worker: takes tasks from a queue and executes them until it is drained. */
-export type Worker = Readonly<{
-  id: string;
-  class: string;
-  /** The tasks that the worker is executing. */
-  working(): readonly string[];
-  /**
-   * Takes no more tasks. Each running task ends or is given back before its next model turn, at the latest after the
-   * grace period.
-   */
-  drain(graceMs: number): Promise<void>;
-  /** Calls back when a person drains the worker with `subcrew engine drain`. */
-  onDrain(listener: () => void): void;
-}>;
 
 export type WorkerOptions = WorkerTaskParts &
   Readonly<{

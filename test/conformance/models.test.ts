@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { type Catalogue, chooseModel, mayFallBack } from "../../src/core/model/choose.ts";
-import { createModelRegistry, type ModelRegistryConfig } from "../../src/models/registry/registry.ts";
+import type { ModelRegistryConfig } from "../../src/models/registry/model-config.ts";
+import { createModelRegistry } from "../../src/models/registry/registry.ts";
 import { faultOfStatus } from "../../src/models/wires/fault.ts";
 import { cases } from "./harness.ts";
 

@@ -1,10 +1,7 @@
 import { onTestFinished } from "vitest";
 import type { Model, ModelEvent, ModelRequest } from "../../src/core/model/model.ts";
-import {
-  createModelRegistry,
-  type ModelRegistry,
-  type ModelRegistryConfig,
-} from "../../src/models/registry/registry.ts";
+import type { ModelRegistryConfig } from "../../src/models/registry/model-config.ts";
+import { createModelRegistry, type ModelRegistry } from "../../src/models/registry/registry.ts";
 import {
   type ProviderScript,
   type ProviderServer,

@@ -1,5 +1,6 @@
 import { Command, Help, Option } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
+import { engineWords } from "../../engines/table.ts";
 import type { Flags } from "./flags.ts";
 import { noneChosen, usageError } from "./usage.ts";
 
@@ -63,7 +64,7 @@ const ENGINE_VARIABLE = "SUBCREW_ENGINE";
 
 /** The flag `--engine` of every command: the engine that stores and executes the runs. */
 const engineOption = (): Option =>
-  new Option("--engine <url>", "use the runs and workers of this engine, a Postgres database (setting: engine)")
+  new Option("--engine <url>", `use the runs and workers of this engine, ${engineWords("what")} (setting: engine)`)
     .argParser(engineAddress)
     .helpGroup("Engine:");
 
@@ -75,7 +76,7 @@ function engineAddress(text: string): string {
   throw new CrewError(
     "BAD_INPUT",
     "--engine is empty.",
-    "Give the address of a Postgres database, as in --engine postgres://HOST/DATABASE, or leave the flag out.",
+    `Give the address of ${engineWords("what")}, as in --engine ${engineWords("example")}, or leave the flag out.`,
   );
 }
 

@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { engineWords } from "../../engines/table.ts";
 import type { CliCommand } from "../base/command.ts";
 import { count, jsonOption, outputOptions, portNumber } from "../base/flags.ts";
 
@@ -6,7 +7,7 @@ const plain = (): Option[] => [jsonOption(), ...outputOptions().filter(({ long }
 
 /** `subcrew engine`: manages the database that runs on several machines share. */
 export const engineCommand: CliCommand = {
-  description: "Manages an engine: a Postgres database that stores runs and gives their tasks to workers.",
+  description: `Manages an engine: ${engineWords("what")} that stores runs and gives their tasks to workers.`,
   options: [],
   examples: [
     ["subcrew engine dev", "start a Postgres database on this machine, with its tables, and print its address"],

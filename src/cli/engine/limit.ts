@@ -2,8 +2,6 @@ import type { QuotaLimits } from "../../core/model/request-quota.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import { demandSchema } from "../../engines/postgres/migrate.ts";
-import { limitTable } from "../../engines/postgres/quota.ts";
 import type { Flags } from "../base/flags.ts";
 import { withEngine } from "./named-engine.ts";
 
@@ -24,12 +22,10 @@ export async function limitEngine(name: string | undefined, flags: Flags): Promi
       "--off removes limits and cannot be combined with new ones.",
       "Leave out --off, or the limits.",
     );
-  return withEngine(flags, async (database) => {
-    await demandSchema(database);
-    const table = limitTable(database);
+  return withEngine(flags, async (engine) => {
     if (name !== undefined && isChange)
-      await table.set(name, off ? undefined : { ...(await table.read()).get(name), ...given });
-    const all = [...(await table.read())].filter(([one]) => name === undefined || one === name);
+      await engine.setLimits(name, off ? undefined : { ...(await engine.limits()).get(name), ...given });
+    const all = [...(await engine.limits())].filter(([one]) => name === undefined || one === name);
     if (json) process.stdout.write(`${jsonText(Object.fromEntries(all), 2)}\n`);
     else if (all.length > 0) process.stdout.write(`${all.map(([one, limits]) => limitLine(one, limits)).join("\n")}\n`);
     else process.stdout.write(name === undefined ? "No limits are set.\n" : `${name} has no limits.\n`);

@@ -1,6 +1,6 @@
 import { CrewError } from "../../core/schema/error.ts";
-import { INSTALL_ENGINE } from "../../engines/dbos/sdk.ts";
-import { type Database, openDatabase } from "../../engines/postgres/database.ts";
+import type { EngineManagement } from "../../engines/engine-kind.ts";
+import { engineAt } from "../../engines/table.ts";
 import type { Flags } from "../base/flags.ts";
 import { crewFor } from "../launch/start.ts";
 
@@ -15,15 +15,16 @@ export async function engineUrl(flags: Pick<Flags, "engine">): Promise<string> {
   );
 }
 
-/** Opens the database of the engine, passes it to `work`, and closes it. */
+/** Opens the engine, passes it to `work`, and closes it. */
 export async function withEngine<T>(
   flags: Pick<Flags, "engine">,
-  work: (database: Database) => Promise<T>,
+  work: (engine: EngineManagement) => Promise<T>,
 ): Promise<T> {
-  const database = openDatabase(await engineUrl(flags), { install: INSTALL_ENGINE });
+  const address = await engineUrl(flags);
+  const engine = (await engineAt(address).load()).manage(address);
   try {
-    return await work(database);
+    return await work(engine);
   } finally {
-    await database.close();
+    await engine.close();
   }
 }

@@ -2,13 +2,8 @@ import { resolve } from "node:path";
 import { jsonText } from "../../core/text/json-text.ts";
 import { announcementOf } from "../../crew/engine/announcement.ts";
 import { jobPerformer } from "../../crew/engine/serve-jobs.ts";
-import { listenToQueue } from "../../engines/dbos/listen.ts";
-import { dbosQueue } from "../../engines/dbos/queue.ts";
-import { demandSchema } from "../../engines/postgres/migrate.ts";
-import { PROTOCOL } from "../../engines/postgres/presence.ts";
-import { announcementsArrive, POLLING } from "../../engines/postgres/probe-announcements.ts";
-import { startWorker } from "../../engines/worker.ts";
 import { connectWorker } from "../../crew/outfit/open-runs.ts";
+import { engineAt } from "../../engines/table.ts";
 import { startTimer } from "../../runtime/async/long-timer.ts";
 import type { Flags } from "../base/flags.ts";
 import { permissionsIn } from "../base/permission-flags.ts";
@@ -24,7 +19,7 @@ export async function serveWorker(flags: Flags): Promise<number> {
   const { fetch = false, shared = false } = flags;
   const folders = (flags.workspaces ?? [crew.cwd]).map((folder) => resolve(folder));
   const setup = crew.setupFor({ engine: url, permissions: permissionsIn(flags) });
-  const places = { folders, scratch, fetch, shared, slots, protocols: [PROTOCOL] };
+  const places = { folders, scratch, fetch, shared, slots, protocols: (await engineAt(url).load()).protocols };
   const announcement = await announcementOf(setup, places);
   const connection = await connectWorker(
     { ...setup, engine: url },
@@ -33,24 +28,20 @@ export async function serveWorker(flags: Flags): Promise<number> {
       announcement,
     },
   );
-  await demandSchema(connection.database);
   const told = nextEnd();
-  const worker = await startWorker({
-    connection,
+  const worker = await connection.startWorker({
     announcement,
     pollMs: poll,
-    listen: listenToQueue,
     perform: jobPerformer(setup, { ...places, runners: announcement.runners }, { connection }),
   });
   worker.onDrain(() => told.end(0));
-  const queue = dbosQueue(connection.database);
   const over = new AbortController();
   const say = (line: string): void => void (quiet || process.stderr.write(`${line}\n`));
-  void announcementsArrive(connection.database).then(
-    (arrive) => arrive || say(`warn    ${POLLING}`),
+  void connection.warning().then(
+    (text) => text === undefined || say(`warn    ${text}`),
     () => {},
   );
-  const reaping = takeOverDead({ connection, queue, coordinate, say, signal: over.signal });
+  const reaping = takeOverDead({ connection, coordinate, say, signal: over.signal });
   if (flags.json) process.stdout.write(`${jsonText({ worker: worker.id, class: worker.class, ...announcement })}\n`);
   else if (!quiet)
     process.stderr.write(
@@ -62,8 +53,7 @@ export async function serveWorker(flags: Flags): Promise<number> {
     await reaping;
     if (!quiet && !flags.json) process.stderr.write(`ending: ${worker.working().length} tasks to finish or return\n`);
     await worker.drain(grace);
-    await queue.close();
-    await connection.database.close();
+    await connection.close();
     return true;
   };
   if (!(await within(ends(), grace + LATEST_MS)))

@@ -1,7 +1,6 @@
 import { formatDuration } from "../../core/text/duration.ts";
 import { jsonText } from "../../core/text/json-text.ts";
-import { type EngineOverview, engineOverview } from "../../engines/overview.ts";
-import { POLLING } from "../../engines/postgres/probe-announcements.ts";
+import type { EngineOverview } from "../../engines/overview.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import type { Flags } from "../base/flags.ts";
 import { table } from "../base/table.ts";
@@ -11,8 +10,8 @@ import { withEngine } from "./named-engine.ts";
 
 /** The command `subcrew engine status`. */
 export async function showEngine(flags: Flags): Promise<number> {
-  return withEngine(flags, async (database) => {
-    const overview = await engineOverview(database);
+  return withEngine(flags, async (engine) => {
+    const overview = await engine.overview();
     if (flags.json) process.stdout.write(`${jsonText(overview, 2)}\n`);
     else process.stdout.write(`${textOf(overview, flags)}\n`);
     return 0;
@@ -20,12 +19,12 @@ export async function showEngine(flags: Flags): Promise<number> {
 }
 
 function textOf(
-  { shown, server, schema, announcements, processes, runs, limits = {}, refusedKeys = 0, calls }: EngineOverview,
+  { shown, software, server, schema, notice, processes, runs, limits = {}, refusedKeys = 0, calls }: EngineOverview,
   flags: Flags,
 ): string {
   if (schema.applied === 0)
     return [
-      `engine   ${shown} (Postgres ${server})`,
+      `engine   ${shown} (${software} ${server})`,
       "tables   no tables yet: run `subcrew engine migrate --engine URL`",
     ].join("\n");
   const state =
@@ -34,8 +33,8 @@ function textOf(
       : schema.applied > schema.known
         ? `step ${schema.applied}, newer than this version (${schema.known})`
         : `step ${schema.applied} of ${schema.known}: run \`subcrew engine migrate\``;
-  const lines = [`engine   ${shown} (Postgres ${server})`, `tables   ${state}`];
-  if (!announcements) lines.push(`notices  ${POLLING}`);
+  const lines = [`engine   ${shown} (${software} ${server})`, `tables   ${state}`];
+  if (notice !== undefined) lines.push(`notices  ${notice}`);
   if (runs) lines.push(`runs     ${runs.working} working, ${runs.orphaned} orphaned, ${runs.kept} stored`);
   for (const [name, given] of Object.entries(limits)) lines.push(`limit    ${limitLine(name, given)}`);
   if (refusedKeys > 0)

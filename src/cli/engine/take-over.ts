@@ -1,5 +1,4 @@
-import type { Connection } from "../../engines/connect.ts";
-import { orphanedRuns, type ReaperQueue, reap, releaseStopped } from "../../engines/calls/reaper.ts";
+import type { EngineConnection } from "../../engines/engine-kind.ts";
 import { isCrewError, messageOf } from "../../core/schema/error.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import type { Run } from "../../runtime/run/run.ts";
@@ -13,8 +12,7 @@ const FIRST_WAIT_MS = 2_000;
 const LONGEST_WAIT_MS = 60_000;
 
 export type TakingOver = Readonly<{
-  connection: Connection;
-  queue: ReaperQueue;
+  connection: EngineConnection;
   /** True when this worker also resumes runs whose coordinating process has died. */
   coordinate: boolean;
   say(line: string): void;
@@ -29,15 +27,15 @@ type Resumed = Readonly<{ run: ResumedRun; after: number }>;
  * Requeues the tasks of dead workers and resumes the runs of dead processes, until the signal aborts. Then it hands the
  * resumed runs over to other workers, or to the next worker that starts.
  */
-export async function takeOverDead({ connection, queue, coordinate, say, signal }: TakingOver): Promise<void> {
-  const { database, store } = connection;
+export async function takeOverDead({ connection, coordinate, say, signal }: TakingOver): Promise<void> {
+  const { orphans } = connection;
   const taken = new Map<string, ResumedRun>();
   const working = new Set<Promise<unknown>>();
   const failed = new Map<string, Readonly<{ tries: number; again: number }>>();
 
   const handOver = (id: string, run: ResumedRun): void => {
     if (!run.kill()) return; // a person paused, cancelled or killed the run
-    store.handOver(id);
+    orphans.handOver(id);
     say(`hands over ${id}`);
   };
   const takeOver = async (id: string): Promise<void> => {
@@ -62,11 +60,11 @@ export async function takeOverDead({ connection, queue, coordinate, say, signal 
   };
   const beginning = new Set<string>();
   while (await pause(LOOK_EVERY_MS, signal)) {
-    await reap(database, queue).catch(() => {}); // the database cannot be reached; this is retried in a second
+    await orphans.returnTasks().catch(() => {}); // the database cannot be reached; this is retried in a second
     if (!coordinate) continue;
     const waiting = [...failed].flatMap(([id, { again }]) => (again > performance.now() ? [id] : []));
     const except = [...beginning, ...waiting];
-    for (const id of await orphanedRuns(database, except).catch(() => [])) {
+    for (const id of await orphans.list(except).catch(() => [])) {
       beginning.add(id);
       const work = takeOver(id).finally(() => {
         beginning.delete(id);
@@ -89,16 +87,16 @@ async function sayMissing({ run, after }: Resumed, say: TakingOver["say"]): Prom
  * Resumes a run with the options requested for it, or else with the recorded options. Returns `undefined` when the run
  * has ended or is paused.
  */
-async function resumed(connection: Connection, id: string): Promise<Resumed | undefined> {
-  const { store, database } = connection;
+async function resumed(connection: EngineConnection, id: string): Promise<Resumed | undefined> {
+  const { store, orphans } = connection;
   const asked = await readRequest(store, id).catch(() => undefined);
   const { cwd, endedAt, status, seq } = await foldWhole(store, id);
   if (endedAt !== undefined || status === "paused") {
-    await releaseStopped(database, id, status === "paused" ? "paused" : "ended");
+    await orphans.release(id, status === "paused" ? "paused" : "ended");
     return undefined;
   }
   const crew = await crewFor({ quiet: true, ...(asked?.crew ?? { cwd }) }, { connection });
   const { options = {} } = asked ?? {};
-  store.takeOver(id);
+  orphans.takeOver(id);
   return { run: crew.resume(id, { parkByDefault: true, ...options }), after: seq };
 }

@@ -16,7 +16,7 @@ export const runLimits = z.strictObject({
     .min(1)
     .max(9)
     .optional()
-    .describe("priority on a Postgres engine that several runs share: runs with a lower number go first; 5 by default"),
+    .describe("priority on an engine that several runs share: runs with a lower number go first; 5 by default"),
   placementTimeoutMs: count
     .optional()
     .describe(

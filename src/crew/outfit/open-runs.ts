@@ -1,22 +1,22 @@
 import { join } from "node:path";
 import type { RequestQuota } from "../../core/model/request-quota.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
-import type { Connection, WorkerRole } from "../../engines/connect.ts";
+import type { EngineConnection, WorkerRole } from "../../engines/engine-kind.ts";
 import { lazyStore } from "../../engines/lazy-store.ts";
-import { shownUrl } from "../../engines/postgres/engine-url.ts";
+import { engineAt } from "../../engines/table.ts";
 import { createFolderStore } from "../../runtime/store/folder-store.ts";
 import { createMemoryStore } from "../../runtime/store/memory-store.ts";
 import { openProviderHolds, type ProviderHolds } from "../../runtime/ledgers/provider-holds.ts";
 import { type CrewSetup, homeOf } from "./setup.ts";
 
 /** The process's existing connection to the engine; absent: a connection is opened on first use. */
-export type SharedEngine = Readonly<{ connection?: Connection }>;
+export type SharedEngine = Readonly<{ connection?: EngineConnection }>;
 
 /** Where the runs of a crew are kept. */
 export type OpenRuns = Readonly<{
   store: RunStore;
   /** Connects to the engine (the database that stores the runs); absent: tasks are executed in this process. */
-  connection?(): Promise<Connection>;
+  connection?(): Promise<EngineConnection>;
 }>;
 
 /** The store of a crew's runs. */
@@ -28,19 +28,18 @@ export function openStore(setup: Pick<CrewSetup, "home" | "env" | "engine">, clo
 export function openRuns(
   setup: Pick<CrewSetup, "home" | "env" | "engine">,
   clock: () => number,
-  shared?: Connection,
+  shared?: EngineConnection,
 ): OpenRuns {
   const { engine } = setup;
   if (engine !== undefined && shared) return { store: shared.store, connection: async () => shared };
   const home = setup.home === false ? undefined : homeOf(setup);
   if (engine === undefined) return { store: home === undefined ? createMemoryStore(clock) : createFolderStore(home) };
   const local = besideEngine(setup, clock);
-  const shown = shownUrl(engine);
-  let connected: Promise<Connection> | undefined;
-  const connection = (): Promise<Connection> =>
-    (connected ??= import("../../engines/connect.ts").then(({ connectEngine }) =>
-      connectEngine(engine, { local, env: setup.env }),
-    ));
+  const kind = engineAt(engine);
+  const shown = kind.shown(engine);
+  let connected: Promise<EngineConnection> | undefined;
+  const connection = (): Promise<EngineConnection> =>
+    (connected ??= kind.load().then(({ connect }) => connect(engine, { local, env: setup.env })));
   const store = lazyStore(async () => (await connection()).store, {
     place: (run) => `${shown} (${run})`,
     local: local.local,
@@ -57,9 +56,9 @@ function besideEngine(setup: Pick<CrewSetup, "home" | "env">, clock: () => numbe
 export async function connectWorker(
   setup: Pick<CrewSetup, "home" | "env"> & Readonly<{ engine: string }>,
   worker: WorkerRole,
-): Promise<Connection> {
-  const { connectEngine } = await import("../../engines/connect.ts");
-  return connectEngine(setup.engine, { local: besideEngine(setup, Date.now), worker, env: setup.env });
+): Promise<EngineConnection> {
+  const { connect } = await engineAt(setup.engine).load();
+  return connect(setup.engine, { local: besideEngine(setup, Date.now), worker, env: setup.env });
 }
 
 /** Limits on model requests, and the API keys that a provider refused. All processes of an engine share both. */

@@ -3,9 +3,10 @@ import { createRedactor, type Redactor } from "../../core/secrets/redact.ts";
 import { secretsIn } from "../../core/secrets/secrets-in-settings.ts";
 import { secretValues } from "../../core/secrets/spellings.ts";
 import { defined } from "../../core/text/defined.ts";
-import { secretsOfUrl } from "../../engines/postgres/engine-url.ts";
+import { engineAt } from "../../engines/table.ts";
 import { builtinModels } from "../../models/registry/builtin.ts";
-import { createModelRegistry, type ModelRegistry, type ModelRegistryConfig } from "../../models/registry/registry.ts";
+import type { ModelRegistryConfig } from "../../models/registry/model-config.ts";
+import { createModelRegistry, type ModelRegistry } from "../../models/registry/registry.ts";
 import type { AccessParts } from "../../runtime/access/crew-access.ts";
 import { asideText } from "../../runtime/files/quarantine.ts";
 import type { CrewCode, CrewSetup } from "./setup.ts";
@@ -64,7 +65,7 @@ function redactorFor({ env, engine, providers, mcpServers, webSearch, network, s
     ...secretValues(env),
     ...secretsIn([providers, mcpServers, webSearch, network], env),
     ...secrets,
-    ...(engine === undefined ? [] : secretsOfUrl(engine)),
+    ...(engine === undefined ? [] : engineAt(engine).secrets(engine)),
   ]);
 }
 

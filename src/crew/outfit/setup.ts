@@ -6,7 +6,7 @@ import type { Permissions } from "../../core/policy/permissions.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import type { McpServers } from "../../core/vocabulary/mcp-server.ts";
 import type { LanguageModel } from "../../models/ai-sdk/is-language-model.ts";
-import type { ModelRegistryConfig } from "../../models/registry/registry.ts";
+import type { ModelRegistryConfig } from "../../models/registry/model-config.ts";
 import type { NetworkRules } from "../../runtime/network/guarded-fetch.ts";
 import type { TaskWorldSettings } from "../../runtime/task/world.ts";
 import type { WebSearch } from "../../tools/parts/search-backends.ts";

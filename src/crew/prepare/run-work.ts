@@ -17,7 +17,6 @@ import { changesBringer } from "../../runtime/git/bring-changes.ts";
 import { workspaceSharer } from "../../runtime/git/shared-workspace.ts";
 import type { PreviousRuns } from "../../runtime/resume/previous-runs.ts";
 import { withAuthOf } from "../../runtime/resume/recorded-agent.ts";
-import { coordinationFor } from "../engine/coordination.ts";
 import { jobsForWorkers } from "../engine/jobs-for-workers.ts";
 import type { AskedRun, PrepareParts } from "./asked-run.ts";
 import type { AgentsOfRun } from "./run-agents.ts";
@@ -116,7 +115,7 @@ async function engineOfWorkers(
   const home = env["HOME"];
   const { roster, earlier } = agents;
   const { tools, access } = work.world;
-  const coordination = await coordinationFor(outfit.connection!);
+  const coordination = await (await outfit.connection!()).coordination();
   return coordination.engine({
     journal,
     ...defined({ priority: parameters.priority, placementTimeoutMs: parameters.placementTimeoutMs }),

@@ -1,22 +1,11 @@
-import type { RecordedProvider } from "../../core/run/event.ts";
 import { ownEntry } from "../../core/text/json.ts";
 import { certificateAuthorities } from "../../runtime/network/certificates.ts";
+import type { ModelRegistryConfig, RecordedProviders } from "./model-config.ts";
 import { type Provider, type ProviderNetwork, type ProviderSettings, providerFor } from "./provider.ts";
 import { providers } from "./providers.ts";
 import { atRecordedAddress, hasMoved, recordOf } from "./recorded-provider.ts";
 
-/** The addresses of providers by name, as a run recorded them. */
-export type RecordedProviders = Readonly<Record<string, RecordedProvider>>;
-
-export type ProviderConfig = Readonly<{
-  /** Settings of known providers, and the user's own providers. */
-  providers?: Readonly<Record<string, ProviderSettings>>;
-  env?: Readonly<Record<string, string | undefined>>;
-  /** The proxy and the certificate authorities from the settings. */
-  network?: Readonly<{ proxy?: string; caFile?: string }>;
-  /** The recorded providers of a resumed run: each is used at its recorded address, or not at all. */
-  recorded?: RecordedProviders;
-}>;
+type ProviderConfig = Pick<ModelRegistryConfig, "providers" | "env" | "network" | "recorded">;
 
 /** The known providers and those of the settings; each is resolved on first use. */
 export class ConfiguredProviders {

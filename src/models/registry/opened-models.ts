@@ -1,7 +1,6 @@
 import type { ModelCandidate } from "../../core/model/choose.ts";
 import type { HoldRules } from "../../core/model/hold.ts";
 import type { Model } from "../../core/model/model.ts";
-import type { RequestQuota } from "../../core/model/request-quota.ts";
 import type { Reopening } from "../../core/task/runner.ts";
 import { ownEntry } from "../../core/text/json.ts";
 import { holdKey, openProviderHolds, type ProviderHolds } from "../../runtime/ledgers/provider-holds.ts";
@@ -11,24 +10,12 @@ import type { ConfiguredProviders } from "./configured-providers.ts";
 import { holding } from "./holding.ts";
 import { lazily } from "./lazily.ts";
 import { metered } from "./metered.ts";
+import type { ModelRegistryConfig } from "./model-config.ts";
 import type { Provider } from "./provider.ts";
 import { retrying } from "./retrying.ts";
 import { type Prefixes, warmingPrefix } from "./warm-prefix.ts";
 
-export type OpenedModelConfig = Readonly<{
-  /** Model objects given by the library user, by name. */
-  models?: Readonly<Record<string, Model | LanguageModel>>;
-  /**
-   * Models that are part of subcrew; an entry that ends in a colon is a prefix, and its function gets the rest of the
-   * name.
-   */
-  builtin?: Readonly<Record<string, (rest: string) => Promise<Model>>>;
-  random?: () => number;
-  /** The API keys that providers refuse right now; by default only this registry knows them. */
-  holds?: ProviderHolds;
-  /** Limits on model requests, shared with other processes; none by default. */
-  quota?: RequestQuota;
-}>;
+type OpenedModelConfig = Pick<ModelRegistryConfig, "models" | "builtin" | "random" | "holds" | "quota">;
 
 /** How the models of one task are called. */
 export type Asking = Readonly<{ retry: boolean; rules: HoldRules | undefined }>;

@@ -16,22 +16,13 @@ import { defined } from "../../core/text/defined.ts";
 import { splitModelName } from "../../core/vocabulary/model-name.ts";
 import { tiers } from "../../core/vocabulary/tiers.ts";
 import { createPrices, type Prices } from "../wires/prices.ts";
-import { ConfiguredProviders, type ProviderConfig, type RecordedProviders } from "./configured-providers.ts";
+import { ConfiguredProviders } from "./configured-providers.ts";
 import { fallingBack } from "./falling-back.ts";
 import { anyReopening } from "./holding.ts";
-import { type OpenedModelConfig, OpenedModels } from "./opened-models.ts";
+import type { ModelRegistryConfig, RecordedProviders } from "./model-config.ts";
+import { OpenedModels } from "./opened-models.ts";
 import type { Provider } from "./provider.ts";
-import { modelOfTier, modelsOfTiers, type TierSettings, windowsOfTiers } from "./tier-models.ts";
-
-/** The settings from which the models of a crew are created. */
-export type ModelRegistryConfig = ProviderConfig &
-  OpenedModelConfig &
-  Readonly<{
-    /** The models of each tier (`fast`, `balanced`, `powerful`). */
-    tiers?: TierSettings;
-    /** The default model, or several in order of preference. */
-    default?: string | readonly string[];
-  }>;
+import { modelOfTier, modelsOfTiers, windowsOfTiers } from "./tier-models.ts";
 
 /** A model of a provider; created once, on first use. */
 export type ResolvedModel = Readonly<{ name: string; provider: string; modelId: string; model: Model }>;
@@ -61,8 +52,9 @@ export type ModelRegistry = ModelSource &
 const MOST_CHOICES = 1_000;
 
 /** Creates the registry of a crew's models. */
-export const createModelRegistry = (config: ModelRegistryConfig): ModelRegistry =>
-  new ConfiguredModels(config, createPrices());
+export function createModelRegistry(config: ModelRegistryConfig): ModelRegistry {
+  return new ConfiguredModels(config, createPrices());
+}
 
 class ConfiguredModels implements ModelRegistry {
   readonly providerNames: readonly string[];

@@ -1,23 +1,12 @@
 import type { Catalogue } from "../../core/model/choose.ts";
 import { parseModelName } from "../../core/vocabulary/model-name.ts";
-import { type Tier, tierNames, tiers } from "../../core/vocabulary/tiers.ts";
-
-/**
- * The models of a tier: a single model, several models in order of preference, or an object that also gives their
- * context window.
- */
-type TierModels =
-  | string
-  | readonly string[]
-  | Readonly<{ model: string | readonly string[]; contextWindow?: number | undefined }>;
-
-/** The models of each tier (`fast`, `balanced`, `powerful`), as the settings give them. */
-export type TierSettings = Partial<Readonly<Record<Tier, TierModels | undefined>>>;
+import { tierNames, tiers } from "../../core/vocabulary/tiers.ts";
+import type { ModelRegistryConfig } from "./model-config.ts";
 
 /** The models of each tier, without their context windows. */
 export function modelsOfTiers({
   tiers: given = {},
-}: Readonly<{ tiers?: TierSettings | undefined }>): NonNullable<Catalogue["tiers"]> {
+}: Readonly<{ tiers?: ModelRegistryConfig["tiers"] | undefined }>): NonNullable<Catalogue["tiers"]> {
   const named = tierNames.flatMap((tier) => {
     const value = given[tier];
     return value === undefined ? [] : [[tier, typeof value === "object" && "model" in value ? value.model : value]];
@@ -29,7 +18,7 @@ export function modelsOfTiers({
  * The context windows that the tiers give to their models, by `provider/model`; a thinking level is not part of the
  * name.
  */
-export function windowsOfTiers(given: TierSettings = {}): ReadonlyMap<string, number> {
+export function windowsOfTiers(given: NonNullable<ModelRegistryConfig["tiers"]> = {}): ReadonlyMap<string, number> {
   const rows = Object.values(given).flatMap((value) => {
     if (typeof value !== "object" || !("model" in value) || value.contextWindow === undefined) return [];
     const { contextWindow: tokens } = value;
@@ -39,10 +28,7 @@ export function windowsOfTiers(given: TierSettings = {}): ReadonlyMap<string, nu
 }
 
 /** Keeps `provider/model` unchanged; any other word is a tier, and a word without a model means the default model. */
-export function modelOfTier(
-  nameOrTier: string,
-  config: Readonly<{ tiers?: TierSettings; default?: string | readonly string[] }>,
-): string {
+export function modelOfTier(nameOrTier: string, config: Pick<ModelRegistryConfig, "tiers" | "default">): string {
   if (nameOrTier.includes("/")) return nameOrTier;
   const tier = tierNames.find((one) => one === nameOrTier);
   const usual = config.default ?? (tier === undefined ? nameOrTier : tiers[tier]);
