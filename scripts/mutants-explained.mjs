@@ -52,15 +52,15 @@ export const explained = [
     why: "The result is spread into an object, and undefined adds nothing either.",
   },
   {
-    file: "src/runtime/loop/loop.ts",
+    file: "src/runtime/loop/agent-result.ts",
     code: 'return texts.length > 1 ? { output: texts.join("\\n\\n") } : {};',
     change: "texts.length > 1 -> texts.length >= 1",
     why: "A single text is the result already.",
   },
   {
-    file: "src/runtime/task/perform.ts",
-    code: "conversations.delete(key);",
-    change: "conversations.delete(key); -> nothing",
+    file: "src/runtime/task/kept-conversations.ts",
+    code: "this.#kept.delete(key);",
+    change: "this.#kept.delete(key); -> nothing",
     why: "It only frees memory: the journal holds the same conversation for a second attempt.",
   },
   {
@@ -82,7 +82,7 @@ export const explained = [
     why: "A larger limit of memory: a test would have to write a line of 256 MB.",
   },
   {
-    file: "src/runtime/loop/loop.ts",
+    file: "src/runtime/loop/agent-result.ts",
     code: 'if (agent.summary !== "all" || validate) return {};',
     change: "return {}; -> return undefined",
     why: "The result is spread into an object, and undefined adds nothing either.",

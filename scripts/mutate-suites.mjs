@@ -50,6 +50,10 @@ export const suites = {
     ["src/runtime/task/perform.test.ts", "test/runtime/loop/loop.test.ts"],
     [...turns, ...resuming],
   ],
+  "src/runtime/task/kept-conversations.ts": [
+    ["src/runtime/task/perform.test.ts", "test/runtime/loop/loop.test.ts"],
+    [...turns, ...resuming],
+  ],
   "src/runtime/task/assign.ts": [
     ["assign", "assign-tools", "assign-model"].map((name) => `src/runtime/task/${name}.test.ts`),
     assigned,
@@ -67,8 +71,13 @@ export const suites = {
     ["src/runtime/loop", ...turns],
     ["test/runtime/resume"],
   ],
+  "src/runtime/loop/agent-result.ts": [
+    ["src/runtime/loop/loop.test.ts"],
+    ["src/runtime/loop", ...turns],
+    ["test/runtime/resume"],
+  ],
   "src/runtime/loop/call-tool.ts": calls,
-  "src/runtime/loop/known-call.ts": calls,
+  "src/runtime/loop/call-order.ts": calls,
   "src/runtime/loop/run-tool.ts": calls,
   "src/runtime/loop/tool-result.ts": calls,
   "src/runtime/loop/tool-services.ts": calls,

@@ -15,7 +15,7 @@ import { facadeOf } from "../../core/vocabulary/delegation-names.ts";
 import { DELEGATION_TOOL } from "../../core/vocabulary/tool-names.ts";
 import { approve } from "../access/approve-call.ts";
 import { diagnosticsAfter } from "./diagnostics.ts";
-import { calledTool, callOrder } from "./known-call.ts";
+import { calledTool, callOrder } from "./call-order.ts";
 import { runTool } from "./run-tool.ts";
 import { accessFor } from "./tool-services.ts";
 

@@ -1,6 +1,7 @@
 import { messageChars, totalChars } from "../../core/model/compact.ts";
 import type { Message, ModelRequest, ToolAnswer } from "../../core/model/model.ts";
 import type { Spending } from "../../core/outcome/outcome.ts";
+import type { RecordedLimit } from "../../core/outcome/task-ending.ts";
 import type { BudgetRefusal } from "../../core/run/budget.ts";
 import type { KeptEvent, ReservedTurn } from "../../core/run/event.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
@@ -12,12 +13,7 @@ import { type ConversationHead, conversationHead } from "./conversation-head.ts"
 import { reporterOf } from "./corrections.ts";
 import { finishText, finishWithoutTool } from "./finish-tool.ts";
 import { createRoomMaker, type RoomMaker } from "./make-room.ts";
-import {
-  type PastLimit,
-  type RebuiltConversation,
-  rebuildConversation,
-  type UnfinishedTurn,
-} from "./rebuild-conversation.ts";
+import { type RebuiltConversation, rebuildConversation, type UnfinishedTurn } from "./rebuild-conversation.ts";
 import { ToolCalls, type TurnReply } from "./tool-calls.ts";
 import type { AnsweredTurn, Turn } from "./turn.ts";
 
@@ -28,7 +24,7 @@ export class Conversation {
   /** The last turn before a resume, if its tool calls are not answered yet. */
   readonly unfinished: UnfinishedTurn | undefined;
   /** Set if the task made no progress before a resume and has not taken its last turn. */
-  readonly idle: PastLimit | undefined;
+  readonly idle: RecordedLimit | undefined;
   readonly #assignment: Assignment;
   readonly #context: PerformContext;
   readonly #head: ConversationHead;

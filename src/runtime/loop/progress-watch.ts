@@ -2,7 +2,7 @@ import type { ToolAnswer, ToolCall } from "../../core/model/model.ts";
 import { createRepeats } from "../../core/model/repeated-calls.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { prompts } from "../../embedded.ts";
-import { callProgress } from "./known-call.ts";
+import { callProgress } from "./call-order.ts";
 
 /** Number of turns in a row with nothing but refused calls after which an agent is stopped. */
 const MAX_REFUSED_TURNS = 5;

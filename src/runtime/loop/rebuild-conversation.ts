@@ -1,5 +1,5 @@
 import type { Message, ToolAnswer } from "../../core/model/model.ts";
-import type { ReachedLimit } from "../../core/outcome/reached-limit.ts";
+import type { RecordedLimit } from "../../core/outcome/task-ending.ts";
 import { addCost, addUsage, type Cost, noCost, noUsage, type Usage } from "../../core/outcome/usage.ts";
 import { isFinishTool } from "../../core/policy/permit.ts";
 import { cutTurn, type OpenTurn } from "../../core/run/cut-turn.ts";
@@ -30,7 +30,7 @@ export type RebuiltConversation = Readonly<{
   /** The last turn, when some of its tool calls have no result yet, and the results that are known. */
   unfinished?: UnfinishedTurn;
   /** Set if the task made no progress and has not taken its last turn. */
-  idle?: PastLimit;
+  idle?: RecordedLimit;
 }>;
 
 /**
@@ -40,11 +40,8 @@ export type RebuiltConversation = Readonly<{
 export type UnfinishedTurn = Readonly<{
   turn: AnsweredTurn;
   known: ReadonlyMap<string, ToolAnswer>;
-  limit?: PastLimit;
+  limit?: RecordedLimit;
 }>;
-
-/** A limit that was reached before the interruption; in an old journal there may be only its name. */
-export type PastLimit = Readonly<{ name: string; text: string; reached?: ReachedLimit }>;
 
 /**
  * Rebuilds a conversation from its events, after the messages with which it began. Messages that were replaced by a
@@ -58,7 +55,7 @@ export function rebuildConversation(past: readonly KeptEvent[], begin: readonly 
 }
 
 /** A turn whose tool calls are answered by the events that follow. */
-type OpenAnswers = { turn: AnsweredTurn; known: Map<string, ToolAnswer>; limit?: PastLimit };
+type OpenAnswers = { turn: AnsweredTurn; known: Map<string, ToolAnswer>; limit?: RecordedLimit };
 
 /** A conversation while its events are read. */
 class Rebuilding {
@@ -77,8 +74,8 @@ class Rebuilding {
   #isAsked = false;
   #unanswered: OpenTurn | undefined;
   #open: OpenAnswers | undefined;
-  #limit: PastLimit | undefined;
-  #idle: PastLimit | undefined;
+  #limit: RecordedLimit | undefined;
+  #idle: RecordedLimit | undefined;
 
   constructor(begin: readonly Message[]) {
     this.#messages = [...begin];

@@ -7,10 +7,9 @@ import { addCount } from "../../core/text/json.ts";
 import { callTool } from "./call-tool.ts";
 import { reporterOf } from "./corrections.ts";
 import { alreadyComplete, type FinishAttempt, finishWith, onlyResultNow, receipt } from "./finish-tool.ts";
-import { reachesOf } from "./known-call.ts";
 import { type NoProgress, ProgressWatch } from "./progress-watch.ts";
 import type { RebuiltConversation } from "./rebuild-conversation.ts";
-import { inOrder } from "./turn-order.ts";
+import { inOrder, reachesOf } from "./call-order.ts";
 
 /** How a task continues after the tool calls of one turn. */
 export type TurnReply =

@@ -1,26 +1,20 @@
 import { resolve } from "node:path";
 import type { Agent, Completion } from "../../core/agent/agent.ts";
 import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
-import type { Task } from "../../core/plan/task.ts";
-import { isFinishTool, permit } from "../../core/policy/permit.ts";
 import { jsonSchemaOf } from "../../core/schema/jtd.ts";
 import type { RunEnvironment } from "../../core/run/event.ts";
 import { environmentText, sandboxText } from "../../core/task/environment.ts";
-import type { ForkPoint } from "../../core/task/fork-point.ts";
 import { toolNamesText } from "./mentioned-tools.ts";
 import type { ChosenModel } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
-import { fill } from "../../core/text/template.ts";
-import { fillInputs } from "../../core/text/input-template.ts";
 import { isRecord, type JsonSchema } from "../../core/text/json.ts";
 import { reveal } from "../../core/text/sanitize.ts";
-import { version } from "../../core/text/version.ts";
-import { prompts } from "../../embedded.ts";
 import { firstMessage } from "../loop/first-message.ts";
 import type { AssignedAccess } from "./assign-access.ts";
 import type { AssignedAgent, AssignRequest } from "./assign-agent.ts";
 import type { AssignedTools } from "./assign-tools.ts";
-import { basePersona, buildSystemPrompt } from "./system-prompt.ts";
+import { forkedCompletion, forkedPrompt } from "./forked-prompt.ts";
+import { systemFor } from "./system-prompt.ts";
 import { type Check, checkFor } from "./compile-schema.ts";
 
 /** The prompts of a task, and its output schema. */
@@ -123,88 +117,4 @@ async function environmentOf({
     platform: `${process.platform} ${process.arch}`,
     sandbox,
   });
-}
-
-/** The values that a system prompt depends on, besides the agent and the inputs of the task. */
-type SystemParts = Readonly<{
-  activeModel: string;
-  today: string;
-  environment: string;
-  toolNames: string;
-  project: string;
-  completion: Completion;
-  planMode: boolean;
-}>;
-type SystemTexts = Readonly<{ instructions: string; system: string }>;
-
-/** Cache: the last texts of each agent. Tasks of one agent differ in their prompts, not in these texts. */
-const written = new WeakMap<Agent, SystemParts & SystemTexts>();
-
-/** The agent's instructions for a task, and its system prompt. */
-function systemFor(agent: Agent, task: Task, parts: SystemParts): SystemTexts {
-  const known = task.inputs ? undefined : written.get(agent);
-  if (
-    known?.activeModel === parts.activeModel &&
-    known.today === parts.today &&
-    known.environment === parts.environment &&
-    known.toolNames === parts.toolNames &&
-    known.project === parts.project &&
-    known.completion === parts.completion &&
-    known.planMode === parts.planMode
-  )
-    return known;
-  const { environment, toolNames, project, completion, planMode, ...words } = parts;
-  const instructions = instructionsFor(agent, task, words);
-  const system = buildSystemPrompt(basePersona, {
-    instructions,
-    toolNames,
-    environment,
-    project,
-    completion,
-    planMode,
-  });
-  if (!task.inputs) written.set(agent, { ...parts, instructions, system });
-  return { instructions, system };
-}
-
-/**
- * The agent's instructions with its inputs filled in. Only placeholders of declared inputs and known values are
- * replaced.
- */
-function instructionsFor(
-  { instructions, inputs = {} }: Agent,
-  { inputs: given = {} }: Task,
-  known: { activeModel: string; today: string },
-): string {
-  const own = Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(inputs, name)));
-  return fillInputs(instructions, { cliVersion: version, ...known, ...own });
-}
-
-/**
- * How a subagent that starts from its parent's conversation returns its result: with the finish tool of that
- * conversation, or as text.
- */
-const forkedCompletion = ({ tools }: ForkPoint): Completion =>
-  tools.some(({ name }) => isFinishTool(name)) ? "tool-or-text" : "text";
-
-type ForkedHelper = Pick<AssignedTools, "rights"> &
-  Readonly<{ agent: Agent; instructions: string; schema: JsonSchema | undefined }>;
-
-/**
- * The prompt of a subagent that starts from its parent's conversation. It shares system prompt and tools with that
- * conversation, so its own instructions are in this prompt.
- */
-function forkedPrompt(fork: ForkPoint, asked: string, { agent, instructions, rights, schema }: ForkedHelper): string {
-  const shown = fork.tools.map(({ name }) => name).filter((tool) => !isFinishTool(tool));
-  const usable = shown.filter((tool) => permit(rights, tool).allowed);
-  const say = (text: string, name: string, value: string): string => fill(text, new Map([[name, value]]));
-  return [
-    say(prompts.fork, "agent", agent.name),
-    usable.length < shown.length ? say(prompts.forkTools, "tools", usable.join(", ") || "none") : "",
-    fork.system.includes(instructions) ? "" : instructions,
-    schema ? say(prompts.forkSchema, "schema", JSON.stringify(schema)) : "",
-    asked,
-  ]
-    .filter((part) => part.trim() !== "")
-    .join("\n\n");
 }

@@ -230,3 +230,7 @@ export function barredBy({ tools }: Pick<World, "tools">, policy: Policy): Recor
     }),
   );
 }
+
+/** True for a task that may use a tool that changes something. */
+export const canChangeSomething = ({ tools, rights }: Pick<AssignedTools, "tools" | "rights">): boolean =>
+  [...tools.values()].some((tool) => changesSomething(tool) && permit(rights, tool.name).allowed);

@@ -1,47 +1,41 @@
 import { agentOf } from "../../core/delegation/roster.ts";
-import { outputText, type FailedOutcome, failed, type Outcome } from "../../core/outcome/outcome.ts";
-import type { Message } from "../../core/model/model.ts";
+import { outputText, type FailedOutcome, type Outcome } from "../../core/outcome/outcome.ts";
 import { chooseIsolation } from "../../core/plan/isolation.ts";
-import { permit } from "../../core/policy/permit.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import type { Call, Perform, PerformContext } from "../../core/task/engine.ts";
 import { taskContext } from "../../core/task/task-context.ts";
 import type { Acceptance, Assignment } from "../../core/task/runner.ts";
-import { changesSomething } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { onAbort } from "../async/on-abort.ts";
 import { steadyClock } from "../async/steady-clock.ts";
 import { settleOnAbort, type TaskEnd } from "../async/settle-on-abort.ts";
 import type { WorktreeOutcome } from "../git/worktree-task.ts";
-import { recordAgent, resumedMessages, withPreviousRun } from "../resume/previous-runs.ts";
+import { recordAgent, withPreviousRun } from "../resume/previous-runs.ts";
 import { reuseKey } from "../resume/reuse-results.ts";
-import { acceptedByCommand } from "./acceptance-command.ts";
+import { acceptedByCommand, acceptedBySchema } from "./acceptance.ts";
 import { assign } from "./assign.ts";
+import { canChangeSomething } from "./assign-tools.ts";
 import { withFork } from "./fork-task.ts";
-import { checkFor } from "./compile-schema.ts";
+import { KeptConversations } from "./kept-conversations.ts";
 import type { World } from "./world.ts";
-import { parseJson } from "../../core/text/json.ts";
 
 /**
  * Creates the function that executes tasks: it resolves the agent once, runs it, checks its result and stores its
  * output.
  */
 export function createPerformer(world: World): Perform {
-  const conversations: Conversations = new Map();
+  const conversations = new KeptConversations(world);
   return async (call, run) => {
     const past = run.past(); // called once, before this process records events: `past` must contain only events of earlier processes
-    const remember = (messages: readonly Message[]) => void conversations.set(keyOf(call.run, call.path), messages);
     const timeOf = steadyClock(world.clock);
     const began = timeOf();
     const outcome = await settleOnAbort(call, run.signal, async ({ isOver, note }) => {
       const context = taskContext(run, {
         isOver,
         past: () => past,
-        remember: call.task.planOnly ? remember : undefined,
+        remember: conversations.keeperFor(call),
       });
-      // The conversation can be one of this run, and it is read from the journal.
-      if (continuesConversation(call)) await run.durable();
-      return perform(await resumed(call, world, conversations), world, { context, note });
+      return perform(await conversations.resume(call, run), world, { context, note });
     });
     const ms = timeOf() - began;
     // The output is stored after the task has ended, because a cancelled task must not wait for files.
@@ -60,27 +54,6 @@ function summaryOf({ task }: Call, { roster, settings }: World): Pick<Outcome, "
 
 /** The context of a task, and what remembers its partial result in case it is stopped. */
 type Performing = Readonly<{ context: PerformContext }> & Pick<TaskEnd, "note">;
-
-/** The conversations that a later task of the same run may continue, by task. */
-type Conversations = Map<string, readonly Message[]>;
-
-const continuesConversation = ({ resumes, task }: Call): boolean =>
-  resumes !== undefined || task.continues !== undefined || typeof task.fork === "string";
-
-const keyOf = (run: string, path: string): string => `${run}/${path}`;
-
-/**
- * Adds the conversation of the continued task to a task: from memory, from the journal, or made from prompt and result.
- */
-async function resumed(call: Call, { earlier }: World, conversations: Conversations): Promise<Call> {
-  if (!call.resumes) return call;
-  const { path, prompt, output } = call.resumes;
-  const key = keyOf(call.run, path);
-  const known = conversations.get(key);
-  conversations.delete(key);
-  const talk = known ? { messages: known } : await earlier?.talkOf(key);
-  return { ...call, before: resumedMessages(prompt, output, talk) };
-}
 
 /** Executes one task, in a worktree if it has to be isolated. */
 async function perform(call: Call, world: World, performing: Performing): Promise<Outcome> {
@@ -105,9 +78,6 @@ async function perform(call: Call, world: World, performing: Performing): Promis
   const hasWorked = past.some(({ type }) => type === "tool.started");
   return world.isolate.run(forked, isolation, { ...context, isBegun: past.length > 1, hasWorked }, work);
 }
-
-const canChangeSomething = ({ tools, rights }: Assignment): boolean =>
-  [...tools.values()].some((tool) => changesSomething(tool) && permit(rights, tool.name).allowed);
 
 /** The agent with everything that it works with, resolved once and recorded. */
 async function resolveAgent(call: Call, world: World, context: PerformContext): Promise<Assignment | FailedOutcome> {
@@ -136,7 +106,7 @@ async function runAgent(assignment: Assignment, world: World, { context, note }:
     if (known) return ended(known);
     const real: Acceptance = (...looked) => acceptedByCommand(...looked, world);
     const acceptance = world.acceptance?.(real) ?? real;
-    const handedIn = await accepted(await world.runner(assignment, context), call, world);
+    const handedIn = await acceptedBySchema(await world.runner(assignment, context), call, world);
     note(handedIn);
     const outcome = await acceptance(handedIn, assignment, context);
     if (key !== undefined && outcome.status === "ok") await world.reuse?.add(key, call);
@@ -159,23 +129,4 @@ async function kept(outcome: Outcome, call: Call, { outputs }: World, context: P
     return undefined;
   });
   return artifact === undefined ? outcome : { ...outcome, artifact };
-}
-
-/** Fails a successful answer that does not match the acceptance schema. */
-async function accepted(outcome: Outcome, { task }: Call, world: World): Promise<Outcome> {
-  if (outcome.status !== "ok" || !task.acceptSchema) return outcome;
-  const check = await checkFor(world.validator, task.acceptSchema);
-  if ("broken" in check)
-    return failed("NOT_ACCEPTED", `The acceptance schema is not a valid JSON Schema: ${check.broken}.`);
-  const problem = check(outcome.data ?? parsed(outcome.output));
-  if (problem === undefined) return outcome;
-  return { ...outcome, ...failed("NOT_ACCEPTED", `The answer was not accepted: ${problem}.`, { retryable: true }) };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
 }

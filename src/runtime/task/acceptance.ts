@@ -1,10 +1,12 @@
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { passedEnv } from "../../core/secrets/pass-env.ts";
-import type { PerformContext } from "../../core/task/engine.ts";
+import type { Call, PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { cutTail } from "../../core/text/cut.ts";
+import { parseJson } from "../../core/text/json.ts";
 import { approve } from "../access/approve-call.ts";
 import { onAbort } from "../async/on-abort.ts";
+import { checkFor } from "./compile-schema.ts";
 import type { World } from "./world.ts";
 
 const TIME_LIMIT_MS = 120_000;
@@ -80,5 +82,24 @@ export async function acceptedByCommand(
   } finally {
     release();
     await access.end();
+  }
+}
+
+/** Fails a successful answer that does not match the acceptance schema. */
+export async function acceptedBySchema(outcome: Outcome, { task }: Call, world: World): Promise<Outcome> {
+  if (outcome.status !== "ok" || !task.acceptSchema) return outcome;
+  const check = await checkFor(world.validator, task.acceptSchema);
+  if ("broken" in check)
+    return failed("NOT_ACCEPTED", `The acceptance schema is not a valid JSON Schema: ${check.broken}.`);
+  const problem = check(outcome.data ?? parsed(outcome.output));
+  if (problem === undefined) return outcome;
+  return { ...outcome, ...failed("NOT_ACCEPTED", `The answer was not accepted: ${problem}.`, { retryable: true }) };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
   }
 }
