@@ -271,6 +271,10 @@ test("SH-05: a command that a deny rule names never runs without a question behi
     "git $X",
     "git -c a=b push",
   ]);
+  const mentioned = ["git stash push", "git commit -m push", "git log; echo push"];
+  for (const mode of ["default", "bypass"] as const)
+    for (const line of mentioned) expect(decide(line, { deny: ["bash(git push *)"], mode })).toBe("ask");
+  denied({ deny: ["bash(git push --force *)"], mode: "bypass" }, ["git push origin main --force"]);
 });
 
 describe("SH-06: a command is read-only only with options known to be safe", () => {

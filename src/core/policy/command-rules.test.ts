@@ -30,6 +30,8 @@ test.each([
   ["sed *", "sed -E 's/a(b)/\\1/g; 5q' a"],
   ["sed -i *", "sed -i s/a/b/ f"],
   ["awk *", "awk '{print $1}' f"],
+  ["tar tf *", "tar tf ./a:b.tar"],
+  ["tar xzf *", "tar xzf a.tgz"],
   ["xargs grep *", "xargs grep -- x"],
   ["xargs rm *", "xargs rm -f"],
   ["xargs -n1 rm", "xargs -n1 rm"],

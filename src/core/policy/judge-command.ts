@@ -140,18 +140,30 @@ function boundOn(bound: AgentBound, tool: string, command: string, line: Line): 
   );
 }
 
-/** Whether a deny or ask rule names one of these commands: its program, and its further words in their order. */
+/** Whether a deny or ask rule names one of these commands: its program, and its further words behind that. */
 function names({ pattern, exact }: Rule, line: string, commands: readonly ShellCommand[]): boolean {
   if (pattern === undefined) return true;
   if (exact) return line === pattern;
   const [program = "", ...words] = wordsOf(pattern).words;
-  return commands.some(({ words: [first, ...args] }) => {
-    if (first?.text === undefined) return false;
-    if (!textMatches(programName(program).toLowerCase(), programName(first.text).toLowerCase())) return false;
-    let at = 0;
-    for (const { text } of args) if (at < words.length && (text === undefined || textMatches(words[at]!, text))) at++;
-    return at === words.length;
-  });
+  return commands.some(
+    ({ words: [first, ...args] }) =>
+      first?.text !== undefined &&
+      textMatches(programName(program).toLowerCase(), programName(first.text).toLowerCase()) &&
+      begins(words, args),
+  );
+}
+
+/** Whether arguments begin with these words. Options and their values may stand between them, an option anywhere. */
+function begins(words: readonly string[], args: readonly ShellWord[]): boolean {
+  let [at, mayBeValue] = [0, false];
+  for (const { text } of args) {
+    const wanted = words[at];
+    if (wanted === undefined) return true;
+    if (text === undefined || textMatches(wanted, text)) at++;
+    else if (!wanted.startsWith("-") && !text.startsWith("-") && !mayBeValue) return false;
+    mayBeValue = text?.startsWith("-") === true && !text.includes("=");
+  }
+  return at === words.length;
 }
 
 /** Whether a line mentions the words of a deny or ask rule, wherever they stand. */

@@ -329,6 +329,20 @@ const sed: Check = (args) => {
   return { ...readOptions(SED, args), acts: !plain };
 };
 
+const TAR: Grammar = {
+  flags: "tvzjJ",
+  valued: "f",
+  badWord: /^[^/]*:/, // a path such as `host:file` makes the command start a network program
+  long: "list verbose file= gzip bzip2 xz zstd auto-compress exclude= wildcards",
+};
+
+/** In the first word of tar, letters need no dash. Their values follow in other words, so `f` has to be the last one. */
+const tar: Check = (args) => {
+  const [, letters] = /^([a-z]+)$/i.exec(args[0]?.text ?? "") ?? [];
+  const bundle = letters === undefined ? args.slice(0, 1) : [{ text: /f./.test(letters) ? "-?" : `-${letters}` }];
+  return { ...readOptions(TAR, [...bundle, ...args.slice(1)]), acts: true };
+};
+
 const simply =
   (isReading: (texts: readonly string[]) => boolean): Check =>
   (args) => {
@@ -353,6 +367,7 @@ const special: Readonly<Record<string, Check>> = {
   ),
   command: simply(([first = "", ...rest]) => /^-[vV]$/.test(first) && rest.every((arg) => !arg.startsWith("-"))),
   sed,
+  tar,
   find: findArguments,
   git,
 };

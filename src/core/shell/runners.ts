@@ -15,7 +15,7 @@ const OTHERS = new Set(
   words(`
     eval trap alias jobs parallel watch script ssh scp rsync su runuser chroot unshare nsenter bwrap systemd-run busybox
     toybox strace ltrace gdb perf valgrind flock taskset chrt prlimit ionice tmux screen at batch crontab expect entr
-    tar zip split vi vim nvim view ex ed less more man ccache docker podman kubectl fd fdfind
+    zip split vi vim nvim view ex ed less more man ccache docker podman kubectl fd fdfind
   `),
 );
 
