@@ -9,8 +9,8 @@ import { openRegular, readRegularFile } from "./regular-file.ts";
  */
 export type Disk = Readonly<{
   open(path: string, flags: "a" | "r", mode?: number): Promise<DiskFile>;
-  /** Opens a regular file to read it from its start to its end. */
-  openToRead(path: string): Promise<DiskReader>;
+  /** Opens a regular file to read it from an offset, by default its start, to its end. */
+  openToRead(path: string, from?: number): Promise<DiskReader>;
   readFile(path: string): Promise<Buffer>;
   readlink(path: string): Promise<string>;
   writeFile(
@@ -31,7 +31,7 @@ export type Disk = Readonly<{
   inodeSync(path: string): number | undefined;
 }>;
 
-/** A file that is read from its start to its end. */
+/** A file that is read in order. */
 export type DiskReader = Readonly<{
   /** Reads the next bytes into a buffer; 0 at the end. */
   read(into: Buffer, offset: number, length: number): Promise<Readonly<{ bytesRead: number }>>;
@@ -46,9 +46,15 @@ const SHORT = 1 << 16;
 /** The disk of this machine. Short operations that need not wait for the disk are synchronous; see `openFile`. */
 export const machineDisk: Disk = {
   open: openFile,
-  openToRead: async (path) => {
+  openToRead: async (path, from = 0) => {
     const file = await openRegular(path);
-    return { read: (into, offset, length) => file.read(into, offset, length, null), close: () => file.close() };
+    let at = from;
+    const read: DiskReader["read"] = async (into, offset, length) => {
+      const { bytesRead } = await file.read(into, offset, length, at);
+      at += bytesRead;
+      return { bytesRead };
+    };
+    return { read, close: () => file.close() };
   },
   readFile: (path) => readRegularFile(path),
   readlink: (path) => readlink(path),

@@ -6,7 +6,8 @@ import type { Disk } from "../disk/disk.ts";
 import { firstEvent, lastEvent } from "./journal-ends.ts";
 import { damageText } from "./journal-records.ts";
 import { runsFolder } from "./layout.ts";
-import { followJournal, journalPieces, readForResume } from "./read-journal.ts";
+import { followJournal } from "./follow-journal.ts";
+import { journalPieces, readForResume } from "./read-journal.ts";
 import { RUN_ID } from "./run-id.ts";
 
 /** Reads the records of the runs below a home folder. */

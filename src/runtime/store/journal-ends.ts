@@ -1,10 +1,7 @@
-import { join } from "node:path";
 import { isLast, type KeptEvent } from "../../core/run/event.ts";
-import { openRegular } from "../disk/regular-file.ts";
-import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
+import { LINE_END } from "./journal-line.ts";
 import { ANYWHERE, type JournalContents, RecordReader } from "./journal-records.ts";
-import { JOURNAL_FILE } from "./layout.ts";
-import { journalPieces, takeoversIn } from "./read-journal.ts";
+import { journalPieces, readWidening, takeoversIn } from "./read-journal.ts";
 import { isContinued, isLastOwner } from "./run-claim.ts";
 import { Takeovers } from "./takeovers.ts";
 
@@ -60,27 +57,3 @@ function readLine(line: Buffer, isEnd: boolean, takeovers?: Takeovers): JournalC
   reader.push(line, isEnd);
   return reader.take();
 }
-
-/** Reads increasing parts of a journal, from its start or its end, until `find` returns a result. */
-async function readWidening<T>(
-  folder: string,
-  from: "start" | "end",
-  find: (bytes: Buffer, isWhole: boolean) => Promise<T | "unknown">,
-): Promise<T | undefined> {
-  const file = await openRegular(join(folder, JOURNAL_FILE)).catch(() => undefined);
-  if (!file) return undefined;
-  try {
-    const { size } = await file.stat();
-    for (let span = TAIL_BYTES; span <= MOST_RECORD_BYTES; span *= 16) {
-      const bytes = Buffer.alloc(Math.min(size, span));
-      await file.read(bytes, 0, bytes.length, from === "start" ? 0 : size - bytes.length);
-      const found = await find(bytes, span >= size);
-      if (found !== "unknown") return found;
-    }
-    return undefined;
-  } finally {
-    await file.close();
-  }
-}
-
-const TAIL_BYTES = 1 << 16;

@@ -6,6 +6,7 @@ import { note, openedJournal, writtenJournal } from "../../../test/support/journ
 import { tempFolder } from "../../../test/support/temp-folder.ts";
 import type { KeptEvent } from "../../core/run/event.ts";
 import { machineDisk } from "../disk/disk.ts";
+import { followJournal } from "./follow-journal.ts";
 import { readJournal } from "./read-journal.ts";
 import { JOURNAL_FILE } from "./layout.ts";
 import { newerFormat } from "./record-format.ts";
@@ -79,4 +80,38 @@ test("other work continues while a long journal is read", async () => {
   });
   expect((await read).events).toEqual(notes);
   expect(counted).toBeGreaterThanOrEqual(5);
+});
+
+describe("a journal that is followed from a number on", () => {
+  const notes = (from: number, to: number, epoch = 1): string =>
+    Array.from({ length: to - from + 1 }, (_, at) => encodeLine(note(from + at, "x".repeat(10_000)), epoch)).join("");
+  const bytesRead = (): number =>
+    Number(/^rchar: (\d+)$/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1] ?? Number.NaN);
+  const until = async (last: KeptEvent | undefined): Promise<boolean> => last !== undefined;
+
+  test.each([
+    ["of one owner", notes(1, 900), ["released.1.json"]],
+    [
+      "with a late end",
+      notes(1, 890, 1) + notes(891, 900, 2) + notes(891, 896, 1),
+      ["released.1.json", "released.2.json"],
+    ],
+    ["without claims", notes(1, 10, 1) + notes(5, 899, 2) + notes(11, 12, 1) + notes(900, 900, 2), []],
+  ])("gives only the records after it: %s", async (_, text, claims) => {
+    const folder = tempFolder({ [JOURNAL_FILE]: text, ...Object.fromEntries(claims.map((name) => [name, "{}"])) });
+    for (const after of [1, 450, 889, 893, 898]) {
+      const seen: number[] = [];
+      for await (const { seq } of followJournal(folder, { after, until, signal: new AbortController().signal }))
+        seen.push(seq);
+      expect(seen).toEqual(Array.from({ length: 900 - after }, (__, at) => after + 1 + at));
+    }
+  });
+
+  test.runIf(process.platform === "linux")("is not read before them", async () => {
+    const folder = tempFolder({ [JOURNAL_FILE]: notes(1, 900), "released.1.json": "{}" });
+    const before = bytesRead();
+    for await (const { seq } of followJournal(folder, { after: 895, until, signal: new AbortController().signal }))
+      expect(seq).toBeGreaterThan(895);
+    expect(bytesRead() - before).toBeLessThan(1_500_000);
+  });
 });

@@ -1,12 +1,10 @@
-import { type FSWatcher, watch } from "node:fs";
 import { join } from "node:path";
-import { isLast, type KeptEvent } from "../../core/run/event.ts";
-import type { FollowOptions } from "../../core/run/run-store.ts";
+import { isLast } from "../../core/run/event.ts";
 import { CrewError, isCrewError, messageOf } from "../../core/schema/error.ts";
-import { pause } from "../async/cancel.ts";
 import { type Disk, machineDisk } from "../disk/disk.ts";
-import { type JournalContents, RecordReader, undamaged } from "./journal-records.ts";
-import { LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
+import { openRegular } from "../disk/regular-file.ts";
+import { type JournalContents, type ReadBefore, RecordReader, undamaged } from "./journal-records.ts";
+import { decodeBytes, LINE_END, MOST_RECORD_BYTES } from "./journal-line.ts";
 import { JOURNAL_FILE } from "./layout.ts";
 import { FIRST_EPOCH, isContinued, isLastOwner } from "./run-claim.ts";
 import { Takeovers } from "./takeovers.ts";
@@ -41,82 +39,52 @@ type JournalReading = Readonly<{
   disk?: Disk;
   /** True: the records are taken only at the end. */
   atOnce?: boolean;
+  /** Records up to this number are not needed. */
+  after?: number;
   /** Called at the end of the journal, `hasGrown`: since the last call. If it resolves with true, reading goes on. */
-  more?: (hasGrown: boolean) => Promise<boolean>;
+  more?: ((hasGrown: boolean) => Promise<boolean>) | undefined;
 }>;
 
 /**
- * Reads a journal from its start, piece by piece, so that other runs of this process continue meanwhile. Before
+ * Reads a journal piece by piece, so that other runs of this process continue meanwhile. Before
  * several pieces are taken, the journal is searched for takeovers, because a record may be void that is pieces away from
  * the record that replaces it.
  */
-async function* readingsOf(
+export async function* readingsOf(
   folder: string,
-  { disk = machineDisk, atOnce = false, more }: JournalReading = {},
+  { disk = machineDisk, atOnce = false, after = 0, more }: JournalReading = {},
 ): AsyncGenerator<Readonly<{ reader: RecordReader; bytes: number; isEnd: boolean }>, void> {
+  const findTakeovers = async (): Promise<Takeovers | undefined> =>
+    atOnce || isLastOwner(folder, FIRST_EPOCH) ? undefined : takeoversIn(folder, disk);
   let reader: RecordReader | undefined;
-  for await (const { bytes, isEnd } of linesIn(folder, disk, more)) {
-    if (!reader) {
-      const isSimple = isEnd || atOnce || isLastOwner(folder, FIRST_EPOCH);
-      reader = new RecordReader({ takeovers: isSimple ? undefined : await takeoversIn(folder, disk) });
-    }
+  let from = 0;
+  if (after > 0) {
+    const takeovers = await findTakeovers();
+    const before = await placeBefore(folder, after, takeovers);
+    reader = new RecordReader({ before, takeovers });
+    from = before?.offset ?? 0;
+  }
+  for await (const { bytes, isEnd } of linesIn(folder, disk, { from, more })) {
+    reader ??= new RecordReader({ takeovers: isEnd ? undefined : await findTakeovers() });
     reader.push(bytes, isEnd);
     yield { reader, bytes: bytes.length, isEnd };
     if (!isEnd) await turnOver();
   }
 }
 
-/** Polling interval where file watching does not work. */
-const LOOK_EVERY_MS = 250;
-
-/**
- * The events of a journal that another process writes: the existing events, then each new event. While a new owner has
- * not written its first record, new events and the end of the run are held back: it may replace them.
- */
-export async function* followJournal(
-  folder: string,
-  { after = 0, until, signal }: FollowOptions,
-): AsyncGenerator<KeptEvent, void> {
-  let wake = (): void => {};
-  const watcher = watching(join(folder, JOURNAL_FILE), () => wake());
-  let last: KeptEvent | undefined;
-  let held: KeptEvent[] = [];
-  let reached = "history" as "history" | "live" | "end";
-  let over = false; // evaluated before the last read, so that no event is missed
-  const more = async (hasGrown: boolean): Promise<boolean> => {
-    reached = (over && !hasGrown) || signal.aborted ? "end" : "live";
-    if (reached === "end") return false;
-    const looked = new AbortController();
-    wake = (): void => looked.abort();
-    over = await until(last);
-    if (!over) await pause(LOOK_EVERY_MS, AbortSignal.any([looked.signal, signal]));
-    return true;
-  };
-  try {
-    for await (const { reader } of readingsOf(folder, { more })) {
-      const { events, epoch } = reader.take();
-      const replaced = events[0]?.seq ?? Number.POSITIVE_INFINITY;
-      const known = [...held.filter(({ seq }) => seq < replaced), ...events];
-      const isOpen = known.length > 0 && reached !== "end" && (await isContinued(folder, epoch));
-      const sure = !isOpen ? known.length : reached === "live" ? 0 : known.length - (isLast(known.at(-1)) ? 1 : 0);
-      held = known.slice(sure);
-      for (const event of known.slice(0, sure)) {
-        if (signal.aborted) return;
-        last = event;
-        if (event.seq > after) yield event;
-      }
+/** A place near the end of a journal, before the records after a number; `undefined`: the start of the journal. */
+function placeBefore(folder: string, after: number, takeovers = new Takeovers()): Promise<ReadBefore | undefined> {
+  return readWidening(folder, "end", async (bytes, isWhole, offset) => {
+    if (isWhole) return undefined;
+    for (let start = bytes.indexOf(LINE_END) + 1, end: number; start > 0; start = end + 1) {
+      end = bytes.indexOf(LINE_END, start);
+      const record = end < 0 ? undefined : decodeBytes(bytes.subarray(start, end));
+      if (!record || record.event.seq > after + 1) return "unknown";
+      if (!takeovers.isVoid(record.event.seq, record.epoch))
+        return { seq: record.event.seq - 1, epoch: 0, offset: offset + start };
     }
-  } finally {
-    watcher?.close();
-  }
-}
-
-function watching(path: string, changed: () => void): FSWatcher | undefined {
-  try {
-    return watch(path, changed).on("error", () => {});
-  } catch {
-    return undefined; // without a watcher, the journal is polled
-  }
+    return "unknown";
+  });
 }
 
 /** Finds where processes took over a journal, without decoding it. */
@@ -159,9 +127,9 @@ export async function readForResume(folder: string, disk: Disk = machineDisk): P
 export async function* linesIn(
   folder: string,
   disk: Disk,
-  more?: JournalReading["more"],
+  { from = 0, more }: Pick<JournalReading, "more"> & Readonly<{ from?: number }> = {},
 ): AsyncGenerator<Readonly<{ bytes: Buffer; isEnd: boolean }>, void> {
-  const file = await disk.openToRead(join(folder, JOURNAL_FILE));
+  const file = await disk.openToRead(join(folder, JOURNAL_FILE), from);
   try {
     let buffer: Buffer = Buffer.allocUnsafe(PIECE_BYTES);
     for (let filled = 0, hasGrown = false; ; ) {
@@ -194,3 +162,28 @@ function longer(buffer: Buffer): Buffer {
   buffer.copy(made);
   return made;
 }
+
+/** Reads increasing parts of a journal, from its start or its end, until `find` returns a result. */
+export async function readWidening<T>(
+  folder: string,
+  from: "start" | "end",
+  find: (bytes: Buffer, isWhole: boolean, offset: number) => Promise<T | "unknown">,
+): Promise<T | undefined> {
+  const file = await openRegular(join(folder, JOURNAL_FILE)).catch(() => undefined);
+  if (!file) return undefined;
+  try {
+    const { size } = await file.stat();
+    for (let span = TAIL_BYTES; span <= MOST_RECORD_BYTES; span *= 16) {
+      const bytes = Buffer.alloc(Math.min(size, span));
+      const offset = from === "start" ? 0 : size - bytes.length;
+      await file.read(bytes, 0, bytes.length, offset);
+      const found = await find(bytes, span >= size, offset);
+      if (found !== "unknown") return found;
+    }
+    return undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+const TAIL_BYTES = 1 << 16;

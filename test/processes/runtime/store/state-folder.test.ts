@@ -2,7 +2,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { KeptEvent } from "../../../../src/core/run/event.ts";
-import { followJournal } from "../../../../src/runtime/store/read-journal.ts";
+import { followJournal } from "../../../../src/runtime/store/follow-journal.ts";
 import { ownerOf } from "../../../../src/runtime/store/run-claim.ts";
 import { openJournal } from "../../../../src/runtime/store/journal.ts";
 import { readJournal } from "../../../../src/runtime/store/read-journal.ts";
