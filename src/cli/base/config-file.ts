@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { readRegularTextSync } from "../../runtime/disk/regular-file.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import type { Config, ConfigPath } from "../../core/config/config.ts";
 import { readConfig } from "../../formats/config.ts";
 import { writeAtomic } from "../../runtime/disk/write-atomic.ts";
-import { CONFIG_FILE } from "../../runtime/settings/load-config.ts";
+import { projectRoot } from "../../runtime/discovery/places.ts";
+import { CONFIG_FILE, PROJECT_CONFIG } from "../../runtime/settings/load-config.ts";
 import { withSetting } from "./edit-yaml.ts";
 import { homes } from "./home.ts";
 
@@ -14,6 +15,12 @@ export type ConfigFileText = Readonly<{ file: string; text: string; config: Conf
 
 /** The user's own settings file. */
 export const userConfigFile = (): string => join(homes().state, CONFIG_FILE);
+
+/** The settings file of the project of a folder. */
+export function projectConfigFile(cwd = "."): string {
+  const from = resolve(cwd);
+  return join(projectRoot(from, homes().home) ?? from, PROJECT_CONFIG);
+}
 
 /** Reads a settings file before a change. A broken file is an error, so that a change never hides the fault. */
 export function readConfigFile(file: string): ConfigFileText {

@@ -2,7 +2,7 @@ import { messageOf } from "../../core/schema/error.ts";
 import { terminalLine } from "../../core/view/words.ts";
 import type { CliCommand } from "../base/command.ts";
 import { runOptions } from "../base/flags.ts";
-import { MAIN_AGENT, mainAgentOption } from "./chat.ts";
+import { MAIN_AGENT, mainAgentOption } from "./main-agent.ts";
 
 /** Flags that `subcrew acp` does not have: the editor controls them, or they have no effect in an editor. */
 const elsewhere: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@ import { CrewError } from "../../core/schema/error.ts";
 import { schemaOption } from "../base/flags.ts";
 import { imageOption } from "../base/images.ts";
 import { promptImages, readPrompt, running } from "../launch/mode.ts";
-import { MAIN_AGENT, mainAgentOption } from "./chat.ts";
+import { MAIN_AGENT, mainAgentOption } from "./main-agent.ts";
 
 /** The command `subcrew ask "..."`. */
 export const askCommand = running({

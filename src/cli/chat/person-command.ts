@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { fence } from "../../core/text/fence.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { fit } from "../../core/view/fit.ts";
 import type { Look } from "../../core/view/look.ts";
@@ -33,7 +34,7 @@ const PATIENCE_MS = 1_000;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGKILL"] as const;
 
 /** Runs a command with the rights of the person until it ends or is stopped. Returns a text about how it ended. */
-export async function runPersonCommand(
+async function runPersonCommand(
   command: string,
   { received, lines, during, look, columns }: CommandView & Readonly<{ received(text: string): void }>,
 ): Promise<string> {
@@ -95,3 +96,40 @@ const LONGEST_LINE = 20_000;
 /** The visible text of a line: the part after the last carriage return. */
 const shownLine = (line: string): string =>
   sanitize(line.replace(/\r+$/, "").split("\r").at(-1) ?? "").replaceAll("\t", "    ");
+
+/** Shell commands that the person types in a conversation. */
+export type PersonCommands = Readonly<{
+  /** Runs a shell command that the person typed, and keeps its output for the next message. */
+  runCommand(command: string): Promise<void>;
+  /** Adds the output of the commands that were run since the last message. */
+  withCommands(text: string): string;
+}>;
+
+/** The maximum number of characters of command output that the agent gets; the rest is cut. */
+const MOST_OUTPUT = 20_000;
+
+/** Runs `!command` with the rights of the person. The next message contains its output. */
+export function personCommands(print: (text: string) => void, view: CommandView): PersonCommands {
+  let before: string[] = [];
+  return {
+    runCommand: async (command) => {
+      if (command === "") return print("Type a command after the exclamation mark, as in `!git status`.");
+      let output = "";
+      const ended = await runPersonCommand(command, {
+        ...view,
+        received: (text) => {
+          output = `${output}${text}`.slice(-MOST_OUTPUT);
+        },
+      });
+      const text = sanitize(output).trimEnd();
+      const said = [...(text === "" ? ["(no output)"] : []), ...(ended === "exit code 0" ? [] : [ended])];
+      if (said.length > 0) print(said.join("\n"));
+      before.push(`I ran \`${command}\` (${ended}). It printed:\n\n${fence(text, "")}`);
+    },
+    withCommands: (text) => {
+      const all = [...before, text].join("\n\n");
+      before = [];
+      return all;
+    },
+  };
+}

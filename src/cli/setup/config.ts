@@ -5,9 +5,16 @@ import { type Flags, jsonOption } from "../base/flags.ts";
 const projectOption = (): Option =>
   new Option("--project", "the project's file (.subcrew/config.yaml) instead of your own");
 
-const action =
-  (name: "listSettings" | "getSetting" | "setSetting" | "unsetSetting" | "editSettings" | "printPaths") =>
-  async (words: readonly string[], flags: Flags): Promise<number> =>
+type Act = (words: readonly string[], flags: Flags) => Promise<number>;
+
+const show =
+  (name: "listSettings" | "getSetting" | "printPaths"): Act =>
+  async (words, flags) =>
+    (await import("./show-config.ts"))[name](words, flags);
+
+const change =
+  (name: "setSetting" | "unsetSetting" | "editSettings"): Act =>
+  async (words, flags) =>
     (await import("./change-config.ts"))[name](words, flags);
 
 /** The command `subcrew config`. */
@@ -24,7 +31,7 @@ export const configCommand: CliCommand = {
       description: "Lists the settings in effect: value and origin (your file, the project's file or a variable).",
       options: [new Option("--all", "also list keys that are not set, with their meaning"), jsonOption()],
       examples: [["subcrew config list --all", "list every key there is"]],
-      act: action("listSettings"),
+      act: show("listSettings"),
     },
     get: {
       description:
@@ -33,7 +40,7 @@ export const configCommand: CliCommand = {
       usage: "KEY",
       options: [jsonOption()],
       examples: [["subcrew config get limits", "print the limits"]],
-      act: action("getSetting"),
+      act: show("getSetting"),
     },
     set: {
       description: "Sets one value. The file keeps its comments; an invalid value changes nothing.",
@@ -45,7 +52,7 @@ export const configCommand: CliCommand = {
         ["subcrew config set agents.explore.model fast", "choose the model of one agent"],
         ["subcrew config set permissions.deny '[\"bash(rm *)\"]'", "set a list"],
       ],
-      act: action("setSetting"),
+      act: change("setSetting"),
     },
     unset: {
       description: "Removes one setting, so that the default applies again.",
@@ -53,23 +60,23 @@ export const configCommand: CliCommand = {
       usage: "KEY",
       options: [projectOption()],
       examples: [["subcrew config unset concurrency", "return to the default"]],
-      act: action("unsetSetting"),
+      act: change("unsetSetting"),
     },
     edit: {
       description: "Opens the settings file in $VISUAL or $EDITOR and checks it before it is saved.",
       options: [projectOption()],
       examples: [["subcrew config edit", "edit your own settings"]],
-      act: action("editSettings"),
+      act: change("editSettings"),
     },
     path: {
       description: "Prints the paths of the settings files.",
       options: [jsonOption()],
       examples: [["subcrew config path", "print where the files are"]],
-      act: action("printPaths"),
+      act: show("printPaths"),
     },
   },
   act: async ([word], flags) => {
-    if (word === undefined) return action("listSettings")([], flags);
+    if (word === undefined) return show("listSettings")([], flags);
     const { unknownCommand } = await import("../base/usage.ts");
     throw unknownCommand(word, Object.keys(configCommand.commands ?? {}), "subcrew config");
   },
