@@ -1,6 +1,8 @@
 export { type Agent, defineAgent } from "../core/agent/agent.ts";
 export type { Dialect, Dialects, ParsedFile, ReadAgent } from "../core/agent/dialect.ts";
 export { type AgentList, formatAgentList } from "../core/agent/list.ts";
+export { agentFor, type Skill, type WorkflowCommand } from "../core/agent/skill.ts";
+export { expandCommand, expandSkill, type SkillArguments } from "../core/agent/skill-arguments.ts";
 export { AGENT_NAME } from "../core/vocabulary/agent-name.ts";
 export type { Problem } from "../core/vocabulary/file-problem.ts";
 export { describeOrigin, type FieldOrigin } from "../core/vocabulary/provenance.ts";
@@ -34,15 +36,9 @@ export {
   loadBundledAgents,
 } from "../compat/omp/discover-agents.ts";
 export {
-  agentFor,
   discoverCommands,
   discoverSkills,
-  expandCommand,
-  expandSkill,
   getCommand,
   getSkill,
-  type Skill,
-  type SkillArguments,
-  type WorkflowCommand,
   type WorkflowOptions,
 } from "./workflows.ts";

@@ -3,9 +3,6 @@ import { resolve } from "node:path";
 import type { Skill, WorkflowCommand } from "../core/agent/skill.ts";
 import { findCommands, findSkills, type WorkflowPlaces } from "../defaults.ts";
 
-export { agentFor, type Skill, type WorkflowCommand } from "../core/agent/skill.ts";
-export { expandCommand, expandSkill, type SkillArguments } from "../core/agent/skill-arguments.ts";
-
 /**
  * Where to search for skills and commands. A program that names a directory is expected to trust it, unless `trust`
  * says otherwise.
