@@ -26,6 +26,14 @@ export function statedVerdict(output: string, data?: unknown): Review | undefine
   return { approved: lines[at]!.includes("APPROVED"), feedback };
 }
 
+/** A reviewer's answer: its text, and its data if it has any. */
+export type ReviewAnswer = Readonly<{ output: string; data?: unknown }>;
+
+/** The answer of a reviewer who gave the verdict when asked again: the first answer has the findings. */
+export function withVerdict<A extends ReviewAnswer>(first: ReviewAnswer | undefined, second: A): A {
+  return first === undefined ? second : { ...first, ...second, output: `${first.output}\n\n${second.output}`.trim() };
+}
+
 /** Matches a line with nothing but a marker, which Markdown may emphasise. */
 const MARKER = /^[\s*_`]*(?:APPROVED|REVISION_NEEDED)[\s*_`]*$/;
 

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type RemoteAnswer, remoteResult, reportedUsage, usedSince } from "../../core/net/a2a.ts";
 import { failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
 import { addCost, addUsage, type Cost, noUsage, type Usage } from "../../core/outcome/usage.ts";
+import { type ReviewAnswer, statedVerdict, withVerdict } from "../../core/plan/review.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment, Runner } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -93,10 +94,11 @@ class RemoteTalk {
     const work = await this.#connected();
     const mayCorrect = createCorrections(limits);
     let next = await this.#firstMessage();
+    let review: Extract<Outcome, { status: "ok" }> | undefined; // it had no verdict
     for (;;) {
       if (typeof next === "object") return next;
       const refused = await this.#refusedTurn(next);
-      if (refused) return refused;
+      if (refused) return review ?? refused;
       const got = await this.#exchange(work, next);
       const report = reporterOf(this.#context);
       const verdict = verdictOf(got, this.#assignment, { clean: (text) => secrets.clean(text), report });
@@ -109,10 +111,22 @@ class RemoteTalk {
         next = mail.join("\n\n");
         continue;
       }
-      if (verdict.is === "over") return verdict.outcome;
+      if (verdict.is === "over") {
+        const { outcome } = verdict;
+        if (outcome.status !== "ok") return review ?? outcome;
+        if (review || !this.#lacksVerdict(outcome)) return withVerdict(review, outcome);
+        review = outcome;
+        next = prompts.remindVerdict;
+        continue;
+      }
       if (!mayCorrect(verdict.finish, verdict.finish.empty)) return withPartial(verdict.outcome, this.#partial);
       next = verdict.remind;
     }
+  }
+
+  #lacksVerdict({ output, data }: ReviewAnswer): boolean {
+    const { call, limits } = this.#assignment;
+    return call.review === true && limits.reminders > 0 && statedVerdict(output, data) === undefined;
   }
 
   /** The outcome of a task that was ended before it finished by itself. */

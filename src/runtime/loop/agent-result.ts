@@ -1,5 +1,5 @@
 import { type FailedOutcome, failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts";
-import { statedVerdict } from "../../core/plan/review.ts";
+import { type ReviewAnswer, statedVerdict, withVerdict } from "../../core/plan/review.ts";
 import type { Assignment } from "../../core/task/runner.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
@@ -19,7 +19,7 @@ export class AgentResult {
   readonly #talk: Conversation;
   readonly #mayCorrect: ReturnType<typeof createCorrections>;
   /** The result of a reviewer who is asked for the verdict. */
-  #unjudged: ReviewResult | undefined;
+  #unjudged: ReviewAnswer | undefined;
   #isNext = false;
 
   constructor(assignment: Assignment, talk: Conversation) {
@@ -62,17 +62,11 @@ export class AgentResult {
   }
 }
 
-type ReviewResult = Readonly<{ output: string; data?: unknown }>;
-
 /** Whether a result is a review without a verdict, and there is a turn left in which the agent can give it. */
-function needsVerdict({ output, data }: ReviewResult, { call, limits }: Assignment, talk: Conversation): boolean {
+function needsVerdict({ output, data }: ReviewAnswer, { call, limits }: Assignment, talk: Conversation): boolean {
   if (!call.review || limits.reminders === 0 || (limits.enforce && talk.turns() >= limits.maxTurns)) return false;
   return statedVerdict(output, data) === undefined;
 }
-
-/** The result of a reviewer who gave the verdict in a second answer: the first answer has the findings. */
-const withVerdict = (first: ReviewResult | undefined, second: ReviewResult): ReviewResult =>
-  first === undefined ? second : { ...first, ...second, output: `${first.output}\n\n${second.output}`.trim() };
 
 /** True if the agent returned no result at all: it wrote only text although it has a finish tool. */
 function isMissing(

@@ -3,6 +3,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { type Event, openDelegation } from "../../../src/index.ts";
+import { scripted } from "../../../src/models/scripted/scripted.ts";
 import { deferred } from "../../../src/runtime/async/deferred.ts";
 import { patiently } from "../../support/patiently.ts";
 import { tempFolder } from "../../support/temp-folder.ts";
@@ -89,6 +90,30 @@ test("a remote agent is a member of a team like any other", async () => {
 
   expect(run.state.outcome?.status).toBe("ok");
   expect(run.state.nodes.get("two")?.outcome).toMatchObject({ output: expect.stringContaining("b after <") });
+});
+
+test("a remote reviewer that gives no verdict is asked for it once", async () => {
+  const asked: string[] = [];
+  const server = await sdkServer(({ text }, say) => {
+    asked.push(text);
+    say.message(asked.length === 1 ? "Fine." : "APPROVED");
+  });
+  const crew = crewFor([server.host], {
+    agents: [remoteAgent("far", { cardUrl: server.cardUrl })],
+    models: { here: scripted("draft") },
+  });
+  const result = await crew.run({
+    mode: "team",
+    team: {
+      members: [
+        { role: "rev", agent: "far" },
+        { role: "dev", model: "here" },
+      ],
+      tasks: [{ id: "build", task: "Build it.", assignee: "dev", review: { reviewer: "rev" } }],
+    },
+  });
+  expect(result.nodes["build"]).toMatchObject({ status: "ok", approved: true });
+  expect(asked).toEqual([expect.stringContaining("draft"), expect.stringContaining("Your review has no verdict.")]);
 });
 
 test("a remote agent can be offered as its own tool, like a local one", async () => {
