@@ -86,6 +86,7 @@ export const suites = {
   "src/core/policy/judge-call.ts": [["src/core/policy", ...judged], rights],
   "src/core/policy/judge-command.ts": [["src/core/policy", ...judged], rights],
   "src/core/policy/command-line.ts": [["src/core/policy", ...judged], rights],
+  "src/core/policy/command-rule.ts": [["src/core/policy", ...judged], rights],
   "src/core/policy/policy.ts": [["src/core/policy", ...judged], rights],
   "src/core/policy/propose-rule.ts": [["src/core/policy", ...judged], rights],
   "src/core/policy/protected-paths.ts": [["src/core/policy", ...judged], rights],

@@ -110,6 +110,13 @@ test("a call that does not state how commands run is judged as if no sandbox exi
   expect(judge(policyWith({ mode: "bypass" }), call)).toMatchObject({ decision: "ask", rule: "sandbox" });
 });
 
+test("a command is recognised behind up to ten programs that only run it, and thousands of them take no time", () => {
+  const nice = (times: number): string => `${"nice ".repeat(times)}make`;
+  const sudo = (times: number): string => `${"sudo ".repeat(times)}make`;
+  const rules: Rules = { allow: ["bash(make *)", "bash(sudo *)"] };
+  expect(decisions(rules, [nice(10), nice(11), nice(10_000), sudo(10_000)])).toEqual(["allow", "ask", "ask", "ask"]);
+});
+
 test("the working folder is tracked through up to four cd commands", () => {
   const rules: Rules = { mode: "acceptEdits", allow: ["bash(cd *)", "bash(echo *)"] };
   const after = (...folders: string[]): string => `${folders.map((each) => `cd ${each}; `).join("")}echo x > f`;

@@ -1,13 +1,11 @@
 import { placed } from "../rules/call-subject.ts";
-import { textMatches } from "../rules/glob.ts";
 import { type Rule, ruleText } from "../rules/rule.ts";
-import { effectsOf, readOnlyPaths } from "../shell/known-commands.ts";
+import { readOnlyPaths } from "../shell/known-commands.ts";
 
-import type { ShellCommand, ShellRedirect, ShellWord } from "../shell/parse.ts";
-import { programName } from "../shell/program-name.ts";
-import { runnerIn } from "../shell/runners.ts";
+import type { ShellCommand, ShellRedirect } from "../shell/parse.ts";
 import { defined } from "../text/defined.ts";
 import { type Line, readLine } from "./command-line.ts";
+import { isCovered, isHarmless, isMentioned, isNamed, spells, wordsOf } from "./command-rule.ts";
 import {
   banned,
   boundVerdict,
@@ -19,7 +17,6 @@ import {
   outsideLease,
   type ShellState,
 } from "./judge-call.ts";
-import { mentions } from "./mentions.ts";
 import { type AgentBound, type Policy, rulesFor } from "./policy.ts";
 import { strictest, type Verdict } from "./verdict.ts";
 
@@ -52,7 +49,7 @@ function byRules(policy: Policy, ask: CallToJudge, command: string, line: Line):
   const denied = files.find(({ decision }) => decision === "deny");
   if (denied) return denied;
   const asked = rulesFor(policy.ask, ask.tool).find(
-    (rule) => line.problem !== undefined || names(rule, command, line.commands) || isMentioned(rule, command),
+    (rule) => line.problem !== undefined || isNamed(rule, command, line.commands) || isMentioned(rule, command),
   );
   if (asked)
     return {
@@ -100,7 +97,7 @@ const NOWHERE: ShellState = { sandboxed: false, waived: false, roots: [] };
 function forbidden(policy: Policy, ask: CallToJudge, command: string, line: Line): Verdict | undefined {
   const bans = rulesFor(policy.deny, ask.tool);
   const whole = bans.find(({ pattern }) => pattern === undefined);
-  const ban = whole ?? bans.find((rule) => names(rule, command, line.commands));
+  const ban = whole ?? bans.find((rule) => isNamed(rule, command, line.commands));
   if (ban)
     return {
       decision: "deny",
@@ -129,7 +126,7 @@ function boundOn(bound: AgentBound, tool: string, command: string, line: Line): 
     ),
   );
   const last = line.commands.map((each) =>
-    own.findLastIndex((rule) => (rule.says === "allow" ? isCovered([rule], each) : names(rule, "", [each]))),
+    own.findLastIndex((rule) => (rule.says === "allow" ? isCovered([rule], each) : isNamed(rule, "", [each]))),
   );
   const said = line.problem === undefined ? last.flatMap((at) => own[at] ?? []) : own;
   const mentioned = own.filter(
@@ -137,100 +134,6 @@ function boundOn(bound: AgentBound, tool: string, command: string, line: Line): 
   );
   return [...said, ...mentioned.map((rule) => ({ ...rule, says: "ask" as const }))].flatMap(
     (rule) => boundVerdict(bound, tool, rule) ?? [],
-  );
-}
-
-/** Whether a deny or ask rule names one of these commands: its program, and its further words behind that. */
-function names({ pattern, exact }: Rule, line: string, commands: readonly ShellCommand[]): boolean {
-  if (pattern === undefined) return true;
-  if (exact) return line === pattern;
-  const [program = "", ...words] = wordsOf(pattern).words;
-  return commands.some(
-    ({ words: [first, ...args] }) =>
-      first?.text !== undefined &&
-      textMatches(programName(program).toLowerCase(), programName(first.text).toLowerCase()) &&
-      begins(words, args),
-  );
-}
-
-/** Whether arguments begin with these words. Options and their values may stand between them, an option anywhere. */
-function begins(words: readonly string[], args: readonly ShellWord[]): boolean {
-  let [at, mayBeValue] = [0, false];
-  for (const { text } of args) {
-    const wanted = words[at];
-    if (wanted === undefined) return true;
-    if (text === undefined || textMatches(wanted, text)) at++;
-    else if (!wanted.startsWith("-") && !text.startsWith("-") && !mayBeValue) return false;
-    mayBeValue = text?.startsWith("-") === true && !text.includes("=");
-  }
-  return at === words.length;
-}
-
-/** Whether a line mentions the words of a deny or ask rule, wherever they stand. */
-function isMentioned({ pattern, exact }: Rule, line: string): boolean {
-  return pattern !== undefined && !exact && mentions(wordsOf(pattern).words, line);
-}
-
-/** Whether the rules allow a command; `isRead` tells of commands that need no rule. */
-function isCovered(
-  rules: readonly Rule[],
-  { words, sets }: ShellCommand,
-  isRead: (command: ShellCommand) => boolean = () => false,
-): boolean {
-  if (!sets.every(isHarmless)) return false;
-  if (words.length === 0 || rules.some((rule) => spells(rule, words))) return true;
-  const { isPrefix, runs } = runnerIn(words) ?? {};
-  if (!isPrefix || runs === undefined) return false;
-  const before = words.slice(1, runs).flatMap(({ text = "" }) => (text.includes("=") ? [text.split("=")[0]!] : []));
-  const behind = { words: words.slice(runs), sets: before, redirects: [] };
-  return isRead(behind) || isCovered(rules, behind, isRead);
-}
-
-/** Whether the words of a rule match a command. A rule without a pattern, and a rule for an exact text, have no words. */
-function spells({ pattern, exact }: Rule, given: readonly ShellWord[]): boolean {
-  if (exact || pattern === undefined) return false;
-  const { words, more } = wordsOf(pattern);
-  if (given.length < words.length || (!more && given.length > words.length)) return false;
-  const fits = words.every((word, at) => {
-    const { text, glob, home } = given[at]!;
-    return text !== undefined && !glob && !home && textMatches(word, text);
-  });
-  return fits && uncovered(given).every((at) => words[at] !== undefined && words[at] === given[at]?.text);
-}
-
-/**
- * The indexes of the words that no star covers: an option or subcommand of a known command that writes, runs or
- * configures, and a program that another one runs.
- */
-function uncovered(given: readonly ShellWord[]): number[] {
-  const runner = runnerIn(given);
-  if (runner === undefined) {
-    const effects = effectsOf(programName(given[0]?.text ?? ""), given.slice(1)) ?? [];
-    return effects.map((at) => at + 1);
-  }
-  const { from, runs = given.length } = runner;
-  const spelled = Array.from({ length: Math.min(runs + 1, given.length) - from }, (_, n) => from + n);
-  return [...spelled, ...uncoveredBehind(given, runs)];
-}
-
-const uncoveredBehind = (given: readonly ShellWord[], at: number): number[] =>
-  at >= given.length ? [] : uncovered(given.slice(at)).map((place) => at + place);
-
-/**
- * The words of a rule; a trailing star, or `:*`, which is how other programs write it, matches any number of further
- * words.
- */
-function wordsOf(pattern: string): { words: string[]; more: boolean } {
-  const plain = pattern.trim().replace(/:\*$/, " *");
-  const words = plain.split(/\s+/);
-  const more = words.at(-1) === "*";
-  return { words: more ? words.slice(0, -1) : words, more };
-}
-
-/** True for environment variables that only affect how output is displayed. */
-function isHarmless(name: string): boolean {
-  return /^(?:LANG|LANGUAGE|LC_[A-Z]+|TZ|NO_COLOR|FORCE_COLOR|CLICOLOR|COLUMNS|LINES|TERM|CI|NODE_ENV|RUST_BACKTRACE)$/.test(
-    name,
   );
 }
 
