@@ -1,6 +1,7 @@
 import type { Outcome } from "../core/outcome/outcome.ts";
 import type { KeptEvent } from "../core/run/event.ts";
-import type { Engine, PerformContext } from "../core/task/engine.ts";
+import type { Engine } from "../core/task/engine.ts";
+import { taskContext } from "../core/task/task-context.ts";
 import { defined } from "../core/text/defined.ts";
 import { engineAnswers } from "./calls/answers.ts";
 import { callTable } from "./calls/call-table.ts";
@@ -42,11 +43,12 @@ export function coordinate(
     placementTimeoutMs = PLACEMENT_MS,
   }: RunEngineParts): Engine => ({
     perform: (call, given) => {
-      const context: PerformContext = {
-        ...given,
-        ...defined({ tape, workspace: workspace?.(call) }),
-        ...(returned && { returned: async () => returned(call) }),
-      };
+      const context = taskContext(given, {
+        remote: {
+          ...defined({ tape, workspace: workspace?.(call) }),
+          ...(returned && { returned: async () => returned(call) }),
+        },
+      });
       const key = keyOfCall(call);
       const known = performing.get(key);
       if (known) return known;

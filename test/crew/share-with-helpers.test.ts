@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { Fact } from "../../src/core/run/event.ts";
 import type { Call, Parent, PerformContext, ReturnedChanges } from "../../src/core/task/engine.ts";
+import { taskContext } from "../../src/core/task/task-context.ts";
 import { type HandedFiles, shareWithHelpers } from "../../src/crew/engine/share-with-helpers.ts";
 import { packed, unpacked } from "../../src/runtime/git/shared-workspace.ts";
 import { openOrigin } from "../../src/runtime/git/worktree.ts";
@@ -32,20 +33,23 @@ async function lead(patch: string) {
     inTurn: (work) => work(),
     treeOf: async () => ({ origin: tree, commit, prefix: "", at: folder, isReachable: false }),
   });
-  const context = sharing.around({
-    emit: (fact: Fact) => emitted.push(fact),
-    returned: async () => returned,
-    budget: { reserve: async () => ({ settle: () => {}, release: () => {} }) },
-    delegate: async (_: object, given: Parent) => {
-      const files = { kind: "files", hash: given.filesOf ?? "" } as const;
-      const handed = JSON.parse((await store.output(call.run, "lead", files))!) as HandedFiles;
-      seen.push(handed.dirty && unpacked(handed.dirty).toString());
-      const text = JSON.stringify({ patch: packed(Buffer.from(patch)) });
-      const { hash } = await store.keep(call.run, "lead/aide", text, "progress");
-      returned.push({ path: "lead/aide", hash });
-      return { status: "ok", output: "helped" };
-    },
-  } as unknown as PerformContext);
+  const context = taskContext(
+    {
+      emit: (fact: Fact) => emitted.push(fact),
+      returned: async () => returned,
+      budget: { reserve: async () => ({ settle: () => {}, release: () => {} }) },
+      delegate: async (_: object, given: Parent) => {
+        const files = { kind: "files", hash: given.filesOf ?? "" } as const;
+        const handed = JSON.parse((await store.output(call.run, "lead", files))!) as HandedFiles;
+        seen.push(handed.dirty && unpacked(handed.dirty).toString());
+        const text = JSON.stringify({ patch: packed(Buffer.from(patch)) });
+        const { hash } = await store.keep(call.run, "lead/aide", text, "progress");
+        returned.push({ path: "lead/aide", hash });
+        return { status: "ok", output: "helped" };
+      },
+    } as unknown as PerformContext,
+    { sharing: sharing.layer },
+  );
   return {
     write: (text: string) => writeFileSync(join(folder, "a.txt"), text),
     read: () => readFileSync(join(folder, "a.txt"), "utf8"),

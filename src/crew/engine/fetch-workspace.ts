@@ -6,6 +6,7 @@ import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import type { RunOutputs } from "../../core/run/run-store.ts";
 import { attemptPath } from "../../core/plan/isolation.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { taskContext } from "../../core/task/task-context.ts";
 import type { Job } from "../../core/task/job.ts";
 import { defined } from "../../core/text/defined.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
@@ -62,7 +63,7 @@ export async function inFetchedWorkspace(
     const cwd = join(tree.folder, ...begun.snapshot.prefix.split("/"));
     const keeper = progressKeeper(call, { tree, begun, files, store, cwd });
     const from = [job.workspace.id, ...(begun.above === undefined ? [] : [begun.above])];
-    const outcome = await work({ ...job, call: movedCall(call, from, cwd) }, keeper.around(context), cwd);
+    const outcome = await work({ ...job, call: movedCall(call, from, cwd) }, taskContext(context, keeper.layers), cwd);
     const changes = await keeper.save();
     if ("unable" in changes) return cannot(changes.unable);
     const { ignored, repositories } = changes;

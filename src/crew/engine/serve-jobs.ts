@@ -4,6 +4,7 @@ import { join, relative, sep } from "node:path";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
 import { movedInto } from "../../core/plan/isolation.ts";
 import type { Call, PerformContext } from "../../core/task/engine.ts";
+import { taskContext } from "../../core/task/task-context.ts";
 import type { Job } from "../../core/task/job.ts";
 import type { Announcement } from "../../core/task/placement.ts";
 import { type CrewSetup, homeOf } from "../outfit/setup.ts";
@@ -60,7 +61,11 @@ export function jobPerformer(
     if (folder !== undefined) {
       const outfit = outfitFor(folder);
       const sharing = sharingOfWorktrees(job.call, { home, store: outfit.store, cwd: folder });
-      return performJob(job, sharing.around(context), { setup: { ...setup, cwd: folder }, outfit, folders });
+      return performJob(job, taskContext(context, { sharing: sharing.layer }), {
+        setup: { ...setup, cwd: folder },
+        outfit,
+        folders,
+      });
     }
     const clone = await cloneOf(job);
     if (clone !== undefined) {

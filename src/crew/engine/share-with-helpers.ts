@@ -5,6 +5,7 @@ import { type FailedOutcome, failed } from "../../core/outcome/outcome.ts";
 import type { RunOutputs } from "../../core/run/run-store.ts";
 import { attemptPath } from "../../core/plan/isolation.ts";
 import type { Call, DelegationOutcome, Parent, PerformContext, ReturnedChanges } from "../../core/task/engine.ts";
+import type { ContextLayer } from "../../core/task/task-context.ts";
 import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
 import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
@@ -42,7 +43,7 @@ export type SharingParts = Readonly<{
 
 /** A task whose subagents may work on other machines: they start with its files, and it applies their changes. */
 export type HelperSharing = Readonly<{
-  around(context: PerformContext): PerformContext;
+  layer: ContextLayer;
   /** Applies the changes that subagents have returned so far. */
   takeIn(): Promise<void>;
   /** The subagents whose changes were applied to the worktree. */
@@ -94,12 +95,11 @@ export function shareWithHelpers({ call, store, treeOf, inTurn, ...given }: Shar
   return {
     takeIn,
     taken: () => [...taken],
-    around: (context) => {
+    layer: (context) => {
       warn = context.emit;
       ({ returned } = context);
       const { background, budget } = context;
       return {
-        ...context,
         delegate: async (what, parent, stop) => {
           const handed = await inTurn(() => handOver(parent));
           return "status" in handed ? handed : settled(await context.delegate(what, handed, stop));

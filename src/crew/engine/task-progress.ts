@@ -3,7 +3,8 @@ import type { Artifact } from "../../core/outcome/artifact.ts";
 import { attemptPath, movedInto } from "../../core/plan/isolation.ts";
 import type { Fact, KeptEvent } from "../../core/run/event.ts";
 import type { RunOutputs } from "../../core/run/run-store.ts";
-import type { Call, PerformContext } from "../../core/task/engine.ts";
+import type { Call } from "../../core/task/engine.ts";
+import type { ContextParts } from "../../core/task/task-context.ts";
 import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
 import { defined } from "../../core/text/defined.ts";
 import { parseJson } from "../../core/text/json.ts";
@@ -59,7 +60,7 @@ export function progressKeeper(
     store,
     cwd,
   }: Readonly<{ tree: OpenWorktree; begun: CopyProgress; files: string; store: ProgressStore; cwd: string }>,
-): Readonly<{ around(context: PerformContext): PerformContext; save(): Promise<Saved> }> {
+): Readonly<{ layers: Pick<ContextParts, "copy" | "sharing">; save(): Promise<Saved> }> {
   let last: Readonly<{ patch: string; kept: Artifact; taken: number }> | undefined;
   let turn: Promise<unknown> = Promise.resolve();
   const { commit, prefix } = begun.snapshot;
@@ -106,26 +107,25 @@ export function progressKeeper(
       await sharing.takeIn();
       return inTurn(save);
     },
-    around: (given) => {
-      const context = sharing.around(given);
-      return {
-        ...context,
+    layers: {
+      sharing: sharing.layer,
+      copy: ({ emit, durable, delegate, budget }) => ({
         emit: (fact) => {
-          void inTurn(async () => context.emit(await withProgress(fact)));
+          void inTurn(async () => emit(await withProgress(fact)));
         },
-        durable: () => inTurn(() => context.durable()),
+        durable: () => inTurn(() => durable()),
         delegate: async (...asked) => {
           await inTurn(save);
-          return context.delegate(...asked);
+          return delegate(...asked);
         },
         budget: {
-          ...context.budget,
+          ...budget,
           reserve: async (...asked) => {
             await turn;
-            return context.budget.reserve(...asked);
+            return budget.reserve(...asked);
           },
         },
-      };
+      }),
     },
   };
 }

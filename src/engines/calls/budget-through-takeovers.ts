@@ -2,6 +2,7 @@ import type { Amount, Reservation } from "../../core/run/budget.ts";
 import type { Fact, KeptEvent } from "../../core/run/event.ts";
 import { cutTurn } from "../../core/run/cut-turn.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
+import { taskContext } from "../../core/task/task-context.ts";
 
 type Counted = "maxTurns" | "maxToolCalls" | "maxSpawns";
 
@@ -60,18 +61,15 @@ export function budgetThroughTakeovers(context: PerformContext): CallBudget {
       return entry;
     },
   };
+  const emit = (fact: Fact): void => {
+    const what = COUNTS[fact.type];
+    if (what && open[what] > 0) open[what] -= 1;
+    if (fact.type === "turn.started") begun = true;
+    else if (fact.type === "turn.ended" || fact.type === "turn.restarted") begun = false;
+    context.emit(fact);
+  };
   return {
-    context: {
-      ...context,
-      budget,
-      emit: (fact) => {
-        const what = COUNTS[fact.type];
-        if (what && open[what] > 0) open[what] -= 1;
-        if (fact.type === "turn.started") begun = true;
-        else if (fact.type === "turn.ended" || fact.type === "turn.restarted") begun = false;
-        context.emit(fact);
-      },
-    },
+    context: taskContext(context, { takeovers: () => ({ budget, emit }) }),
     lose: () => {
       for (const what of ["maxTurns", "maxToolCalls"] as const) {
         spare[what] += open[what];

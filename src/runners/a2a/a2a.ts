@@ -4,6 +4,7 @@ import { failed, type Outcome, withPartial } from "../../core/outcome/outcome.ts
 import { addCost, addUsage, type Cost, noUsage, type Usage } from "../../core/outcome/usage.ts";
 import { type ReviewAnswer, statedVerdict, withVerdict } from "../../core/plan/review.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
+import { taskContext } from "../../core/task/task-context.ts";
 import type { Assignment, Runner } from "../../core/task/runner.ts";
 import { defined } from "../../core/text/defined.ts";
 import { formatDuration } from "../../core/text/duration.ts";
@@ -31,7 +32,7 @@ export function a2aRunner(parts: A2aParts): Runner {
     const clock = deadlineOf(assignment.limits, given);
     const secrets = new SentSecrets();
     // Answers of the remote agent may repeat the secrets that were sent to it, also in ids, data and names of files.
-    const context: PerformContext = { ...given, emit: (fact) => given.emit(secrets.cleanDeep(fact)) };
+    const context = taskContext(given, { clean: (fact) => secrets.cleanDeep(fact) });
     const talk = new RemoteTalk(assignment, context, { ...parts, standing, clock, secrets });
     try {
       return { ...secrets.cleanDeep(await talk.converse()), ...talk.spent() };

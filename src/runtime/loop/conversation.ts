@@ -12,7 +12,7 @@ import { ModelCalls } from "./ask-model.ts";
 import { type ConversationHead, conversationHead } from "./conversation-head.ts";
 import { reporterOf } from "./corrections.ts";
 import { finishText, finishWithoutTool } from "./finish-tool.ts";
-import { createRoomMaker, type RoomMaker } from "./make-room.ts";
+import { RoomMaker } from "./make-room.ts";
 import { type RebuiltConversation, rebuildConversation, type UnfinishedTurn } from "./rebuild-conversation.ts";
 import { ToolCalls, type TurnReply } from "./tool-calls.ts";
 import type { AnsweredTurn, Turn } from "./turn.ts";
@@ -30,7 +30,7 @@ export class Conversation {
   readonly #head: ConversationHead;
   readonly #models: ModelCalls;
   readonly #tools: ToolCalls;
-  readonly #roomFor: RoomMaker;
+  readonly #room: RoomMaker;
   readonly #messages: Message[];
   readonly #unread: string[];
   /** All texts of the agent, including texts of messages that a summary replaced. */
@@ -52,7 +52,7 @@ export class Conversation {
     this.#head = conversationHead(assignment, assignment.call.fork);
     this.#models = new ModelCalls(assignment, context, past);
     this.#tools = new ToolCalls(assignment, context, past);
-    this.#roomFor = createRoomMaker(assignment, context, {
+    this.#room = new RoomMaker(assignment, context, {
       fixedChars: this.#head.chars,
       spend: (turn) => this.#models.spend(turn),
     });
@@ -106,7 +106,7 @@ export class Conversation {
   async makeRoom(signal: AbortSignal, { force = false }: { force?: boolean } = {}): Promise<boolean> {
     const messages = this.#messages;
     const counted = this.#contextTokens;
-    const made = await this.#roomFor({ messages, chars: this.#chars, counted, isRefused: force, signal });
+    const made = await this.#room.make({ messages, chars: this.#chars, counted, isRefused: force, signal });
     if (!made) return false;
     messages.splice(0, messages.length, ...made.messages);
     this.#chars = totalChars(messages);

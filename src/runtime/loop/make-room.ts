@@ -51,70 +51,114 @@ export type Filling = Readonly<{
   signal: AbortSignal;
 }>;
 
-/** Keeps the conversation of a task within the context window of its model. */
-export type RoomMaker = (
-  filling: Filling,
-) => Promise<Readonly<{ messages: readonly Message[]; event: Compacted }> | undefined>;
+/** A conversation that was shortened, and the event that records it. */
+export type MadeRoom = Readonly<{ messages: readonly Message[]; event: Compacted }>;
 
 /**
- * Creates the part of a conversation that keeps it within the context window. The tool results of a turn get half of
- * what is free; a conversation that fills the window is summarised, and then fills at most half of it. `fixedChars`: the
- * size of system prompt and tools.
+ * Keeps the conversation of a task within the context window of its model. The tool results of a turn get half of what
+ * is free; a conversation that fills the window is summarised, and then fills at most half of it.
  */
-export function createRoomMaker(
-  assignment: Assignment,
-  context: PerformContext,
-  { fixedChars, spend }: Readonly<{ fixedChars: number; spend(turn: AnsweredTurn): void }>,
-): RoomMaker {
-  const { model, limits, call } = assignment;
-  let window = model.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
+export class RoomMaker {
+  readonly #assignment: Assignment;
+  readonly #context: PerformContext;
+  /** The size of system prompt and tools. */
+  readonly #fixedChars: number;
+  readonly #spend: (turn: AnsweredTurn) => void;
+  #window: number;
+
+  constructor(
+    assignment: Assignment,
+    context: PerformContext,
+    { fixedChars, spend }: Readonly<{ fixedChars: number; spend(turn: AnsweredTurn): void }>,
+  ) {
+    this.#assignment = assignment;
+    this.#context = context;
+    this.#fixedChars = fixedChars;
+    this.#spend = spend;
+    this.#window = assignment.model.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
+  }
+
+  /** Shortens a conversation that is too long; `undefined`: it fits. */
+  async make({ messages: given, chars, counted, isRefused, signal }: Filling): Promise<MadeRoom | undefined> {
+    const turnAt = lastTurn(given);
+    const newChars = totalChars(given.slice(turnAt));
+    const used = Math.max(counted, estimateTokens(this.#fixedChars + chars - newChars));
+    const before = used + estimateTokens(newChars);
+    if (isRefused) this.#window = Math.min(this.#window, Math.max(MIN_WINDOW, before));
+    const cut = await this.#shortened(given, charsOf((this.#window - used) * TURN_SHARE));
+    const messages = withShorterResults(given, cut);
+    const filled = used + estimateTokens(totalChars(messages.slice(turnAt)));
+    const isFull = isRefused || filled >= this.#window * FULL;
+    const summary = isFull ? await this.#summarise(messages, cut, signal) : undefined;
+    if (summary) return this.#made(summary.messages, { before, ...summary.done });
+    return cut.length > 0 || isRefused ? this.#made(messages, { before, ...(cut.length > 0 && { cut }) }) : undefined;
+  }
+
+  #made(messages: readonly Message[], more: Omit<Compacted, "type" | "after">): MadeRoom {
+    const after = estimateTokens(this.#fixedChars + totalChars(messages));
+    const { before, ...rest } = more;
+    return { messages, event: { type: "context.compacted", before, after, ...rest } };
+  }
+
+  /** Replaces the older messages by a summary; `undefined`: there is nothing to replace, or the task was stopped. */
+  async #summarise(
+    messages: readonly Message[],
+    cut: Cut,
+    signal: AbortSignal,
+  ): Promise<Readonly<{ messages: readonly Message[]; done: Partial<Compacted> }> | undefined> {
+    const { call, prompt } = this.#assignment;
+    const longest = Math.min(charsOf(MAX_SUMMARY_TOKENS), charsOf(this.#window * SUMMARY_SHARE));
+    const own = call.before === undefined ? "" : within(prompt, longest);
+    const [task] = messages;
+    const room = this.#roomBeside(task, longest + own.length);
+    const parts = splitForSummary(messages, room);
+    if (!task || !parts) return undefined;
+    this.#context.emit({ type: "note", text: "The conversation fills the context window and is being summarised." });
+    const whole = await this.#summaryOf(transcriptOf([task, ...parts.old]), signal, longest);
+    if (signal.aborted) return undefined;
+    const isKept = own === "" || [task, ...parts.recent].some((each) => each.role === "user" && each.text === prompt);
+    const summary = isKept ? whole : `${whole}\n\nThe current task, word for word:\n${own}`;
+    // The results of the last turn may be longer than what is left of the window.
+    const more = await this.#shortened(parts.recent, room - totalChars(parts.recent) + resultChars(parts.recent));
+    const cuts = [...cut.filter(({ call: id }) => more.every((each) => each.call !== id)), ...more];
+    const done = { summary, replaced: parts.old.length, ...(cuts.length > 0 && { cut: cuts }) };
+    return { messages: summarised(withShorterResults(messages, more), done), done };
+  }
+
+  /** System prompt, tools and task may fill half of a small window by themselves. */
+  #roomBeside(task: Message | undefined, others: number): number {
+    const beginning = this.#fixedChars + totalChars(task ? [task] : []);
+    const half = charsOf(this.#window * LEFT) - beginning - others;
+    return half > 0 ? half : (charsOf(this.#window) - beginning) * SMALL_SHARE;
+  }
 
   /** Shortens the longest results of the last turn, so that all of them have at most this number of characters. */
-  const shortened = async (messages: readonly Message[], chars: number): Promise<Cut> => {
+  async #shortened(messages: readonly Message[], chars: number): Promise<Cut> {
     const results = messages
       .slice(lastTurn(messages))
       .flatMap((message) => (message.role === "tool" ? message.results : []));
-    const length = commonLength(
-      results.map(({ text }) => text.length),
-      chars,
-    );
+    const lengths = results.map(({ text }) => text.length);
+    const length = commonLength(lengths, chars);
     if (length === undefined) return [];
-    return Promise.all(results.filter(({ text }) => text.length > length).map((result) => shorter(result, length)));
-  };
+    return Promise.all(
+      results.filter(({ text }) => text.length > length).map((result) => this.#shorter(result, length)),
+    );
+  }
 
-  const shorter = async ({ id, name, text }: ToolAnswer, chars: number): Promise<Cut[number]> => {
-    const file = await assignment.keepLong?.(name, text);
-    if (file !== undefined) assignment.access?.allowReading([file]);
+  async #shorter({ id, name, text }: ToolAnswer, chars: number): Promise<Cut[number]> {
+    const file = await this.#assignment.keepLong?.(name, text);
+    if (file !== undefined) this.#assignment.access?.allowReading([file]);
     const where = file === undefined ? "ask for a smaller part if it is needed" : `the whole result is in ${file}`;
     return { call: id, text: within(text, chars, `; ${where}`), ...defined({ file }) };
-  };
-
-  /** Asks the model for one summary. `isTooLong`: the provider refused the request for its length. */
-  const ask = async (text: string, signal: AbortSignal): Promise<{ said?: string; isTooLong?: true }> => {
-    const turn = await takeTurn(
-      model.model,
-      {
-        model: model.id,
-        system: prompts.sumUp,
-        messages: [{ role: "user", text }],
-        tools: [],
-        toolChoice: "auto",
-      },
-      { signal, maxIdleMs: limits.maxIdleMs, live: () => {}, emit: context.emit },
-    );
-    if ("fault" in turn && turn.fault.code === "MODEL_CONTEXT") return { isTooLong: true };
-    if (!("calls" in turn) || turn.text.trim() === "") return {};
-    spend(turn);
-    return { said: turn.text };
-  };
+  }
 
   /** The summary of a whole text, made from pieces that fit; if the model makes none, the beginning and end of the text. */
-  const summaryOf = async (text: string, signal: AbortSignal, longest: number): Promise<string> => {
+  async #summaryOf(text: string, signal: AbortSignal, longest: number): Promise<string> {
     let summary: string | undefined;
-    let chars = charsOf(window * PIECE_SHARE) - prompts.sumUp.length - longest;
+    let chars = charsOf(this.#window * PIECE_SHARE) - prompts.sumUp.length - longest;
     for (let rest = text; rest !== ""; ) {
       const part = firstPiece(rest, Math.max(MIN_PIECE_CHARS, chars));
-      const { said, isTooLong } = await ask(summary === undefined ? part : nextPart(summary, part), signal);
+      const { said, isTooLong } = await this.#ask(summary === undefined ? part : nextPart(summary, part), signal);
       if (isTooLong && part.length > MIN_PIECE_CHARS) {
         chars = Math.floor(part.length / 2);
         continue;
@@ -127,50 +171,20 @@ export function createRoomMaker(
       rest = rest.slice(part.length);
     }
     return summary ?? "";
-  };
+  }
 
-  return async ({ messages: given, chars, counted, isRefused, signal }) => {
-    const turnAt = lastTurn(given);
-    const newChars = totalChars(given.slice(turnAt));
-    const used = Math.max(counted, estimateTokens(fixedChars + chars - newChars));
-    const before = used + estimateTokens(newChars);
-    if (isRefused) window = Math.min(window, Math.max(MIN_WINDOW, before));
-    const event = (messages: readonly Message[], more: Partial<Compacted>): Compacted => ({
-      type: "context.compacted",
-      before,
-      after: estimateTokens(fixedChars + totalChars(messages)),
-      ...more,
-    });
-
-    const cut = await shortened(given, charsOf((window - used) * TURN_SHARE));
-    const messages = withShorterResults(given, cut);
-    const filled = used + estimateTokens(totalChars(messages.slice(turnAt)));
-    const unsummarised =
-      cut.length > 0 || isRefused ? { messages, event: event(messages, cut.length > 0 ? { cut } : {}) } : undefined;
-    if (!isRefused && filled < window * FULL) return unsummarised;
-
-    const longest = Math.min(charsOf(MAX_SUMMARY_TOKENS), charsOf(window * SUMMARY_SHARE));
-    const own = call.before === undefined ? "" : within(assignment.prompt, longest);
-    const [task] = messages;
-    const beginning = fixedChars + totalChars(task ? [task] : []);
-    const half = charsOf(window * LEFT) - beginning - longest - own.length;
-    // System prompt, tools and task may fill half of a small window by themselves.
-    const room = half > 0 ? half : (charsOf(window) - beginning) * SMALL_SHARE;
-    const parts = splitForSummary(messages, room);
-    if (!task || !parts) return unsummarised;
-    context.emit({ type: "note", text: "The conversation fills the context window and is being summarised." });
-    const whole = await summaryOf(transcriptOf([task, ...parts.old]), signal, longest);
-    if (signal.aborted) return unsummarised;
-    const isKept =
-      own === "" || [task, ...parts.recent].some((each) => each.role === "user" && each.text === assignment.prompt);
-    const summary = isKept ? whole : `${whole}\n\nThe current task, word for word:\n${own}`;
-    // The results of the last turn may be longer than what is left of the window.
-    const more = await shortened(parts.recent, room - totalChars(parts.recent) + resultChars(parts.recent));
-    const cuts = [...cut.filter(({ call: id }) => more.every((each) => each.call !== id)), ...more];
-    const left = summarised(withShorterResults(messages, more), { summary, replaced: parts.old.length });
-    const done = { summary, replaced: parts.old.length, ...(cuts.length > 0 && { cut: cuts }) };
-    return { messages: left, event: event(left, done) };
-  };
+  /** Asks the model for one summary. `isTooLong`: the provider refused the request for its length. */
+  async #ask(text: string, signal: AbortSignal): Promise<{ said?: string; isTooLong?: true }> {
+    const { model, limits } = this.#assignment;
+    const { emit } = this.#context;
+    const messages = [{ role: "user" as const, text }];
+    const request = { model: model.id, system: prompts.sumUp, messages, tools: [], toolChoice: "auto" as const };
+    const turn = await takeTurn(model.model, request, { signal, maxIdleMs: limits.maxIdleMs, live: () => {}, emit });
+    if ("fault" in turn && turn.fault.code === "MODEL_CONTEXT") return { isTooLong: true };
+    if (!("calls" in turn) || turn.text.trim() === "") return {};
+    this.#spend(turn);
+    return { said: turn.text };
+  }
 }
 
 /** A text of at most `chars` characters: its beginning and its end, with a note between them. */

@@ -8,6 +8,7 @@ import { historyOf } from "../../core/run/history.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
 import type { PerformContext } from "../../core/task/engine.ts";
 import type { Assignment } from "../../core/task/runner.ts";
+import { taskContext } from "../../core/task/task-context.ts";
 import { defined } from "../../core/text/defined.ts";
 import { stableText } from "../../core/text/stable-text.ts";
 import { classOf } from "../../core/vocabulary/tool-class.ts";
@@ -215,12 +216,7 @@ async function readsTheSame(
   const calls = new Map(
     events.flatMap((event) => (event.type === "turn.ended" ? event.calls.map((call) => [call.id, call] as const) : [])),
   );
-  const silent: PerformContext = {
-    ...context,
-    emit: () => {},
-    live: () => {},
-    ask: () => Promise.resolve(undefined),
-  };
+  const silent = taskContext(context, { isOver: () => true });
   for (const event of events) {
     if (UNREPEATABLE.has(event.type)) return false;
     if (event.type !== "tool.ended" && event.type !== "tool.started") continue;
