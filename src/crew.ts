@@ -24,6 +24,7 @@ import { foldWhole } from "./runtime/store/fold-journal.ts";
 import { runNamed } from "./runtime/store/run-id.ts";
 import type { Crew, Starter } from "./crew/crew-type.ts";
 import { createListings } from "./crew/listings.ts";
+import { RunHandle } from "./crew/run-handle.ts";
 import { createRuns } from "./crew/runs.ts";
 
 /** Creates a crew. It shares no state with other crews in the process. */
@@ -53,8 +54,14 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
   const finds = createFinds({ ...where, anywhere, settings, trust: () => trust(options.permissions), learn });
   const listings = createListings(options, finds, redactor);
   const { run, ...runs } = createRuns({ options, config, setup, outfit, finds });
+  const changes: Crew["changes"] = async (id, selection) =>
+    (await import("./crew/run-changes.ts")).reportChanges(outfit, id, selection);
+  const undo: Crew["undo"] = async (id, more) => (await import("./crew/run-changes.ts")).undoRun(store, id, more);
   return {
     ...runs,
+    changes,
+    undo,
+    open: (id, view) => new RunHandle(id, { ...runs, store, changes, undo }, view),
     ...listings,
     run: run as Starter<DataByAgent<Agents>>,
     cwd,
@@ -83,8 +90,6 @@ export function createCrew<const Agents extends readonly Agent[] = readonly []>(
     },
     runs: () => store.list(),
     findRun: (word) => runNamed(store, word),
-    changes: async (id, selection) => (await import("./crew/run-changes.ts")).reportChanges(outfit, id, selection),
-    undo: async (id, more) => (await import("./crew/run-changes.ts")).undoRun(store, id, more),
     record: (id) => foldWhole(store, id),
     continuing: (task) => continueTask(store, { ...config.resume, ...task, now: outfit.clock() } as ContinueOptions),
     kept: keptRuns(store),

@@ -7,7 +7,6 @@ import { isCrewError } from "../core/schema/error.ts";
 import type { RunOptions } from "../crew/prepare/run-options.ts";
 import type { Crew } from "../crew/crew-type.ts";
 import { deferred } from "../runtime/async/deferred.ts";
-import { cancelRun } from "../runtime/background/cancel-run.ts";
 import type { Run } from "../runtime/run/run.ts";
 import { RUN_ID } from "../runtime/store/run-id.ts";
 import { type A2aRun, serveRun } from "./served-run.ts";
@@ -36,7 +35,6 @@ export type TaskOptions = Readonly<{
 const BY = "a2a";
 const MOST_ACTIVE = 100;
 const CLOSE_MS = 5_000;
-const TELL_MS = 5_000;
 /** The maximum number of times that one conversation can be continued. */
 const MOST_CONTINUED = 45;
 const CONTEXT = /^[\w.:-]{1,128}$/;
@@ -91,7 +89,7 @@ export class Tasks {
       served.run.cancel(reason);
       await served.over;
     } else {
-      await cancelRun(this.#crew, { id, reason, signal: AbortSignal.timeout(TELL_MS) });
+      await this.#crew.open(id).cancel({ reason });
     }
     return this.#lookAt(origin, id);
   }

@@ -31,7 +31,8 @@ import type { KeptRuns } from "../runtime/background/stored-runs.ts";
 import type { Discovery, FoundAgent } from "../runtime/discovery/discover.ts";
 import type { ContinuedTask, ContinueOptions } from "../runtime/resume/continue-task.ts";
 import type { RecordedRun } from "../runtime/resume/recorded-run.ts";
-import { Run } from "../runtime/run/run.ts";
+import type { Run } from "../runtime/run/run.ts";
+import type { RunHandle } from "./run-handle.ts";
 import type { LoadedConfig } from "../runtime/settings/load-config.ts";
 
 /**
@@ -58,6 +59,11 @@ export type Crew<Data = object> = Readonly<{
     options?: Omit<RunOptions, "signal">,
     more?: BackgroundOptions,
   ): Promise<BackgroundRun>;
+  /**
+   * A run by its id, whichever process works on it: to see its state, events and result, to answer and message its
+   * tasks, to pause, cancel, kill, retry, resume and change it. `signal` ends the view, not the run.
+   */
+  open(id: string, options?: Readonly<{ signal?: AbortSignal }>): RunHandle;
   /** Resumes a run in the background. */
   resumeInBackground(id: string, options?: ResumeOptions, more?: BackgroundOptions): Promise<BackgroundRun>;
   /** The stored runs: to inspect them, send them messages, wait for them and delete them. */

@@ -7,11 +7,9 @@ import { isEnded, type RunStatus, openQuestions, type Question } from "../core/r
 import type { Receipt } from "../core/run/run-command.ts";
 import type { State } from "../core/run/state.ts";
 import { CrewError } from "../core/schema/error.ts";
-import { defined } from "../core/text/defined.ts";
 import type { Crew } from "../crew/crew-type.ts";
 import { clientPlanRefusal } from "../runtime/access/client-plan.ts";
 import { folderProblem } from "../runtime/access/folder-problem.ts";
-import { cancelRun } from "../runtime/background/cancel-run.ts";
 import type { DelegatedCall } from "./delegated.ts";
 import { doingOf } from "../sinks/status-text.ts";
 import { createServedRuns, type McpRun, type ServedRuns, type WaitedRun } from "./runs.ts";
@@ -106,7 +104,7 @@ export class ServerContext {
       view,
       questions: () => openQuestions(state),
       putOff: new Set(),
-      answer: async (question, answer) => (await this.#sendAnswer(id, question, answer))?.done ?? false,
+      answer: async (question, answer) => (await this.#sendAnswer(id, question, answer)).state === "done",
       cancel: async (reason) => void (await this.#cancelStored(id, reason)),
       ended: async (signal) => void (await kept.ended(id, signal)),
     };
@@ -146,8 +144,7 @@ export class ServerContext {
       return { path: question.path, done, text };
     }
     const receipt = await this.#sendAnswer(found, question, answer);
-    const text = receipt?.text ?? "The answer is saved until the run is resumed.";
-    return { path: question.path, done: receipt?.done ?? false, text };
+    return { path: question.path, done: receipt.state === "done", text: receipt.text };
   }
 
   async cancel(word: string, reason: string): Promise<RunView> {
@@ -186,13 +183,12 @@ export class ServerContext {
     return all.filter(({ id }) => !own.has(id));
   }
 
-  #sendAnswer(id: string, { path, question, call }: Question, answer: Answer): Promise<Receipt | undefined> {
-    const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
-    return this.crew.kept.tell(id, command, { waitMs: TELL_MS, signal: NEVER });
+  #sendAnswer(id: string, { path, question, call }: Question, answer: Answer): Promise<Receipt> {
+    return this.crew.open(id).answer(path, answer, { question, call });
   }
 
   #cancelStored(id: string, reason: string): Promise<unknown> {
-    return cancelRun(this.crew, { id, reason, signal: AbortSignal.timeout(CANCEL_MS) });
+    return this.crew.open(id).cancel({ reason });
   }
 }
 
@@ -214,12 +210,6 @@ export function factsOf(served: McpRun): TaskFacts {
  * interrupted.
  */
 const readable = (life: RunStatus | "damaged"): RunStatus => (life === "damaged" ? "interrupted" : life);
-
-/** The time limit for the process of a run to confirm a command. */
-const TELL_MS = 5_000;
-/** The time limit for a run of another process to end. */
-const CANCEL_MS = 15_000;
-const NEVER = new AbortController().signal;
 
 async function ended(crew: Crew, found: McpRun | string, signal: AbortSignal): Promise<void> {
   if (typeof found === "string") return void (await crew.kept.ended(found, signal).catch(() => {}));

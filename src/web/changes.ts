@@ -1,10 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import { answer } from "../core/plan/gate.ts";
-import { command } from "../core/run/run-command.ts";
+import { command, type Receipt } from "../core/run/run-command.ts";
 import { parseAs } from "../core/schema/parse.ts";
 import { defined } from "../core/text/defined.ts";
 import { isRecord, parseJson } from "../core/text/json.ts";
 import { rowActions } from "../core/view/row-actions.ts";
+import { actOnRun } from "../crew/act-on-run.ts";
 import { unchecked } from "../modes/compile.ts";
 import { readJsonBody } from "../runtime/network/loopback-server.ts";
 import type { Done } from "./client/wire.ts";
@@ -32,33 +33,12 @@ export const changes: Readonly<Record<string, Change>> = {
   tell: async ({ crew }, body): Promise<Done> => {
     const run = await crew.findRun(textIn(body, "run")); // a command to an unknown run would create its folder
     const asked = parseAs(command, body["command"], { code: "BAD_INPUT", what: "command" });
-    if (asked.do === "kill" || asked.do === "change")
-      throw badInput(
-        `"${asked.do}" cannot be done from the page.`,
-        "Use `subcrew kill` or `subcrew grow` in a terminal.",
-      );
-    const owned = (await crew.kept.owner(run)) !== undefined;
-    const named =
-      asked.do === "answer"
-        ? {
-            ...asked,
-            answer: parseAs(answer, { ...asked.answer, by: "the page" }, { code: "BAD_INPUT", what: "answer" }),
-          }
-        : asked.do === "send"
-          ? { ...asked, from: "the user" }
-          : asked;
-    const receipt = await crew.kept.tell(run, named, {
-      waitMs: owned ? WAIT_MS : 0,
-      signal: AbortSignal.timeout(WAIT_MS + 1_000),
-    });
-    return {
-      done: receipt?.done ?? !owned,
-      text:
-        receipt?.text ??
-        (owned
-          ? "The run has not confirmed the command yet; reload the page to see whether it took effect."
-          : `The command is kept until the run is resumed: subcrew resume ${run}`),
-    };
+    if (asked.do !== "answer" && asked.do !== "send")
+      throw badInput(`"${asked.do}" cannot be done from the page.`, "Use the `subcrew` command in a terminal.");
+    const handle = crew.open(run, { signal: AbortSignal.timeout(WAIT_MS) });
+    if (asked.do === "send") return doneOf(await handle.send(asked.path, asked.text, asked.how));
+    const given = parseAs(answer, { ...asked.answer, by: "the page" }, { code: "BAD_INPUT", what: "answer" });
+    return doneOf(await handle.answer(asked.path, given, { question: asked.question, call: asked.call }));
   },
   /** Pauses, resumes, retries or cancels, like the keys of `subcrew top`. */
   act: async ({ crew, ownCommand }, body): Promise<Done> => {
@@ -67,7 +47,8 @@ export const changes: Readonly<Record<string, Change>> = {
     const action = rowActions(row).find((each) => each.does === does);
     if (!action?.words || does === "diff")
       throw badInput(`"${does}" is not possible for this task now.`, "Look at the state of the task and try again.");
-    return ownDone(await ownCommand([...action.words, "--json"]));
+    const receipt = await actOnRun(crew, action.words);
+    return receipt ? doneOf(receipt) : ownDone(await ownCommand([...action.words, "--json"]));
   },
   continue: async ({ crew, ownCommand }, body): Promise<Done> => {
     const row = await rowFor(crew, textIn(body, "run"), textIn(body, "path"));
@@ -84,7 +65,9 @@ export const changes: Readonly<Record<string, Change>> = {
 };
 
 /** The time limit for the run's process to reply. */
-const WAIT_MS = 10_000;
+const WAIT_MS = 11_000;
+
+const doneOf = ({ state, text }: Receipt): Done => ({ done: state !== "refused", text });
 
 function textIn(body: Readonly<Record<string, unknown>>, key: string): string {
   const value = body[key];

@@ -43,6 +43,6 @@ test("when another process takes over a run during its cancellation, that proces
 test("when another process takes over a run while one of its tasks is being cancelled, that process cancels the task", async () => {
   const { crew, id } = await pausedRun();
   const receipt = await cancelTask(withTakeOver(crew), { id, path: "task_1", reason, signal });
-  expect(receipt).toMatchObject({ done: true });
+  expect(receipt).toMatchObject({ state: "done" });
   expect(await cancelRun(crew, { id, reason, signal })).toBe("cancelled");
 });

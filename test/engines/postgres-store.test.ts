@@ -1,3 +1,4 @@
+import { doneWith } from "../../src/core/run/run-command.ts";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
@@ -207,11 +208,11 @@ describe("a database: many processes", () => {
     const served = async (store: PostgresStore, isOver: boolean): Promise<readonly unknown[]> => {
       const heard: unknown[] = [];
       const stop = new AbortController();
-      const serving = store.serve(RUN, async (one) => (heard.push(one), { done: true, text: "yes" }), stop.signal);
+      const serving = store.serve(RUN, async (one) => (heard.push(one), doneWith("yes")), stop.signal);
       if (!isOver)
         expect(
           await person.post(RUN, command, { waitMs: 30_000, signal: stop.signal, ended: async () => undefined }),
-        ).toMatchObject({ done: true });
+        ).toMatchObject({ state: "done" });
       stop.abort();
       await serving;
       return heard;

@@ -1,8 +1,8 @@
+import { refusedWith, type RunCommand } from "../../src/core/run/run-command.ts";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { KeptEvent } from "../../src/core/run/event.ts";
-import type { RunCommand } from "../../src/core/run/run-command.ts";
 import type { RunStore } from "../../src/core/run/run-store.ts";
 import { isAlive } from "../support/is-alive.ts";
 
@@ -174,9 +174,9 @@ function sceneOf(site: EngineSite): Scene {
         // While the run is owned, its owner may still write receipts.
         const isOver =
           (await site.store.owner(RUN)) === undefined && (await site.store.last(RUN))?.type === "run.ended";
-        return isOver ? { done: false, text: "It has ended." } : undefined;
+        return isOver ? refusedWith("RUN_ENDED", "It has ended.") : undefined;
       };
-      return (await site.store.post(RUN, command, { waitMs: 60_000, signal: never, ended }))?.done ?? false;
+      return (await site.store.post(RUN, command, { waitMs: 60_000, signal: never, ended }))?.state === "done";
     },
     file: async (name) => {
       await until(() => existsSync(join(site.folder, name)));

@@ -235,7 +235,7 @@ async function answerGates(
       { do: "answer", path, answer: { approve: true, by: "another process" } },
       { waitMs: 2_000, signal: AbortSignal.timeout(3_000), ended: async () => undefined },
     );
-    if (receipt?.done) answered += 1;
+    if (receipt?.state === "done") answered += 1;
   }
   return answered;
 }

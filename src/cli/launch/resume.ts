@@ -6,13 +6,13 @@ import type { RunStore } from "../../core/run/run-store.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
-import { jsonText } from "../../core/text/json-text.ts";
 import type { Crew } from "../../crew/crew-type.ts";
 import { asPath } from "../../modes/names.ts";
 import { pause } from "../../runtime/async/cancel.ts";
 import type { CliCommand } from "../base/command.ts";
 import { budgetOptions, type Flags, outputOptions, runningOptions } from "../base/flags.ts";
 import { permissionFlagsOf } from "../base/permission-flags.ts";
+import { printReceipt } from "../terminal/print-receipt.ts";
 
 /** Flags that `resume` does not have, because they were fixed when the run started. */
 const settled: ReadonlySet<string> = new Set(["--strict"]);
@@ -154,16 +154,8 @@ async function goOn(
       `Another process is working on the run "${id}".`,
       `Watch the run: \`subcrew attach ${id}\`, or pause the run first: \`subcrew stop ${id}\`.`,
     );
-  const command = { do: "retry" as const, ...defined({ path }) };
-  const receipt = await crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: AbortSignal.timeout(WAIT_MS) });
-  const done = receipt?.done ?? false;
-  const text = receipt?.text ?? `The process of ${id} has not answered yet.`;
-  process.stdout.write(json ? `${jsonText({ id, done, text, ...defined({ path }) })}\n` : `${text}\n`);
-  return done ? 0 : 1;
+  return printReceipt(id, await crew.open(id).retry(path), { ...defined({ json }) });
 }
-
-/** The time limit for the run's process to reply. */
-const WAIT_MS = 15_000;
 
 /** The time limit for the process of a run with parked tasks to release the run. */
 const LEAVE_MS = 15_000;

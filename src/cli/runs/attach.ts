@@ -1,13 +1,9 @@
 import { exitCodeOfRun } from "../../core/run/result.ts";
 import { isEnded, openQuestions } from "../../core/run/run-status.ts";
-import { defined } from "../../core/text/defined.ts";
 import type { AnswerHandlers } from "../terminal/gates.ts";
 import type { CliCommand } from "../base/command.ts";
 import { resultStream } from "../terminal/result-text.ts";
 import { outputOptions } from "../base/flags.ts";
-
-/** How long to wait until the run confirms an answer. */
-const WAIT_MS = 10_000;
 
 /** The command `subcrew attach RUN`. */
 export const attach: CliCommand = {
@@ -55,11 +51,9 @@ export const attach: CliCommand = {
     process.on("SIGINT", detach);
     process.stdout.once("error", detach);
     const give: AnswerHandlers["give"] = async ({ path, question, call }, answer) => {
-      const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
-      const sent = crew.kept.tell(id, command, { waitMs: WAIT_MS, signal: over.signal });
+      const sent = crew.open(id, { signal: over.signal }).answer(path, answer, { question, call });
       receipts.push(sent.catch(() => undefined));
-      const receipt = await sent;
-      return receipt?.text ?? "The answer is saved until the run is resumed.";
+      return (await sent).text;
     };
     // The view repeats all recorded events, so only questions that are still open are asked.
     const asked = openQuestions(run.state);

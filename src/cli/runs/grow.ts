@@ -1,12 +1,9 @@
 import { CrewError } from "../../core/schema/error.ts";
 import { change } from "../../core/schedule/change.ts";
 import { parseAs } from "../../core/schema/parse.ts";
-import { jsonText } from "../../core/text/json-text.ts";
 import type { CliCommand } from "../base/command.ts";
 import { inputOption, jsonOption } from "../base/flags.ts";
-
-/** How long to wait until the run confirms the change. */
-const WAIT_MS = 10_000;
+import { printReceipt } from "../terminal/print-receipt.ts";
 
 /** The command `subcrew grow RUN --input FILE`. */
 export const growCommand: CliCommand = {
@@ -34,13 +31,6 @@ export const growCommand: CliCommand = {
         `Give the change as a file: \`subcrew grow ${word} --input FILE\`.`,
       );
     const asked = parseAs(change, await readData(flags.input), { code: "BAD_INPUT", what: "change" });
-    const signal = new AbortController().signal;
-    const receipt = (await crew.kept.tell(run.id, { do: "change", change: asked }, { waitMs: WAIT_MS, signal })) ?? {
-      done: false,
-      text: "The change is queued; it takes effect when the run continues.",
-    };
-    if (flags.json) process.stdout.write(`${jsonText({ id: run.id, ...receipt })}\n`);
-    else process[receipt.done ? "stdout" : "stderr"].write(`${receipt.text}\n`);
-    return receipt.done ? 0 : 1;
+    return printReceipt(run.id, await crew.open(run.id).change(asked), flags);
   },
 };

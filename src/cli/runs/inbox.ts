@@ -3,7 +3,6 @@ import { answerKind, misfit } from "../../core/plan/answer-kind.ts";
 import type { Answer } from "../../core/plan/gate.ts";
 import { openQuestions, type Question } from "../../core/run/run-status.ts";
 import { CrewError } from "../../core/schema/error.ts";
-import { defined } from "../../core/text/defined.ts";
 import type { Look } from "../../core/view/look.ts";
 import { took } from "../../core/view/words.ts";
 import { jsonText } from "../../core/text/json-text.ts";
@@ -13,12 +12,11 @@ import { colorOption, type Flags, jsonOption } from "../base/flags.ts";
 import type { Crew } from "../../crew/crew-type.ts";
 import type { NamedRun } from "./find-run.ts";
 import type { InboxQuestion } from "./inbox-triage.ts";
+import type { Receipt } from "../../core/run/run-command.ts";
+import { printReceipt } from "../terminal/print-receipt.ts";
 
 const HOW =
   'Answer with `subcrew inbox allow ID`, `subcrew inbox deny ID "what to change"` or `subcrew inbox answer ID "..."`.';
-
-/** How long to wait until the run confirms an answer. */
-const WAIT_MS = 10_000;
 
 /** The command `subcrew inbox`. */
 export const inbox: CliCommand = {
@@ -120,10 +118,7 @@ async function goThrough(asked: readonly InboxQuestion[], flags: Flags): Promise
   process.stdout.write(`${asked.map((one) => inboxLine(one, Date.now(), columns, look)).join("\n")}\n`);
   await triage(crew, asked, {
     look,
-    give: async (one, answer) => {
-      const owned = (await crew.kept.owner(one.run)) !== undefined;
-      return (await send(crew, one, answer, owned)).text;
-    },
+    give: async (one, answer) => (await send(crew, one, answer)).text,
   });
   return 0;
 }
@@ -133,16 +128,11 @@ async function send(
   crew: Crew,
   { run, path, question, call, wants, offersNetwork }: Question,
   answer: Answer,
-  owned: boolean,
-): Promise<Readonly<{ done: boolean; text: string; waits: boolean }>> {
+): Promise<Receipt> {
   const problem = misfit(answerKind({ call, wants }), answer, offersNetwork);
   if (problem !== undefined)
     throw new CrewError("BAD_INPUT", problem, "`subcrew inbox` shows which kind of answer the question needs.");
-  const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
-  const signal = new AbortController().signal;
-  const receipt = await crew.kept.tell(run, command, { waitMs: owned ? WAIT_MS : 0, signal });
-  const text = receipt?.text ?? `The answer is saved until the run is resumed: subcrew resume ${run}`;
-  return { done: receipt?.done ?? !owned, text, waits: receipt === undefined };
+  return crew.open(run).answer(path, answer, { question, call });
 }
 
 type Say = (text: string, flags: Flags) => Answer;
@@ -199,12 +189,8 @@ function theQuestion({ run, path }: NamedRun): Question {
   return only;
 }
 
-async function hand({ crew, run }: NamedRun, question: Question, answer: Answer, flags: Flags): Promise<number> {
-  const { done, text, waits } = await send(crew, question, answer, run.owner !== undefined);
-  if (flags.json) process.stdout.write(`${jsonText({ id: run.id, path: question.path, done, text, waits })}\n`);
-  else process[done ? "stdout" : "stderr"].write(`${text}\n`);
-  return done ? 0 : 1;
-}
+const hand = async ({ crew, run }: NamedRun, question: Question, answer: Answer, flags: Flags): Promise<number> =>
+  printReceipt(run.id, await send(crew, question, answer), flags);
 
 function shown(asked: Question & { life: string; name?: string; answered: boolean }, now: number, look: Look): string {
   const { run, path, question, wants, askedAt, name, agent, life, answered } = asked;

@@ -1,12 +1,9 @@
 import { Option } from "commander";
 import { CrewError } from "../../core/schema/error.ts";
-import { jsonText } from "../../core/text/json-text.ts";
 import { shownNodes } from "../../core/view/nodes.ts";
 import type { CliCommand } from "../base/command.ts";
 import { jsonOption } from "../base/flags.ts";
-
-/** How long to wait until the run confirms a message. */
-const WAIT_MS = 10_000;
+import { printReceipt } from "../terminal/print-receipt.ts";
 
 /** The command `subcrew send RUN[/TASK] "message"`. */
 export const send: CliCommand = {
@@ -48,18 +45,7 @@ export const send: CliCommand = {
           .map((each) => `${run.id}/${each}`)
           .join(", ")}.`,
       );
-    const how = flags.interrupt ? "interrupt" : "steer";
-    const signal = new AbortController().signal;
-    const receipt = (await crew.kept.tell(
-      run.id,
-      { do: "send", path: only, text, from: "the user", how },
-      { waitMs: WAIT_MS, signal },
-    )) ?? {
-      done: false,
-      text: "The message is queued; the task reads it when the run continues.",
-    };
-    if (flags.json) process.stdout.write(`${jsonText({ id: run.id, path: only, ...receipt })}\n`);
-    else process[receipt.done ? "stdout" : "stderr"].write(`${receipt.text}\n`);
-    return receipt.done ? 0 : 1;
+    const receipt = await crew.open(run.id).send(only, text, flags.interrupt ? "interrupt" : "steer");
+    return printReceipt(run.id, receipt, flags);
   },
 };

@@ -1,11 +1,8 @@
 import { execFile } from "node:child_process";
-import { defined } from "../../core/text/defined.ts";
 import { terminalLine } from "../../core/view/words.ts";
+import { actOnRun } from "../../crew/act-on-run.ts";
 import type { Crew } from "../../crew/crew-type.ts";
 import type { Act } from "../../tui/top/view.ts";
-
-/** How long to wait until the run confirms an answer or a message. */
-const WAIT_MS = 10_000;
 
 /** The output and the abort signal for an action that the person chose. */
 export type ActOptions = Readonly<{ write(text: string | Uint8Array): void; signal: AbortSignal }>;
@@ -22,19 +19,14 @@ export async function carryOut(
       const { run, path, question, call } = act.question;
       const { always, ...rest } = act.answer;
       const answer = { ...rest, by: "a person", ...(always && { always, scope: "run" as const }) };
-      const command = { do: "answer" as const, path, answer, question, ...defined({ call }) };
-      const owned = (await crew.kept.owner(run)) !== undefined;
-      const receipt = await crew.kept.tell(run, command, { waitMs: owned ? WAIT_MS : 0, signal });
-      return terminalLine(receipt?.text ?? `The answer is saved until the run is resumed: subcrew resume ${run}`);
+      return terminalLine((await crew.open(run, { signal }).answer(path, answer, { question, call })).text);
     }
     case "message": {
       const { run, path } = act.row;
-      const command = { do: "send" as const, path, text: act.text, from: "the user", how: "steer" as const };
-      const receipt = await crew.kept.tell(run.id, command, { waitMs: WAIT_MS, signal });
-      return terminalLine(receipt?.text ?? "The message is queued; the task reads it when the run continues.");
+      return terminalLine((await crew.open(run.id, { signal }).send(path, act.text)).text);
     }
     case "command":
-      return ownCommand(act.words, signal);
+      return terminalLine((await actOnRun(crew, act.words))?.text ?? (await ownCommand(act.words, signal)));
     case "copy":
       write(Buffer.from(`\u001b]52;c;${Buffer.from(act.text).toString("base64")}\u0007`));
       return `copied: ${act.text}`;

@@ -47,5 +47,41 @@ export type RunCommand = z.infer<typeof command>;
 export const onlyRunsPause = (run: string, path: string): string =>
   `A single task cannot be paused: \`subcrew cancel ${run}/${path}\` ends it for good, and \`subcrew stop ${run}\` pauses the whole run.`;
 
-/** The receipt of a command to a run: whether the command took effect, and a text about it. */
-export type Receipt = Readonly<{ done: boolean; text: string; budget?: BudgetReply }>;
+/** The reply to an action on a run, wherever the run is. */
+export type Receipt = Readonly<{
+  /** `queued`: the action takes effect when a process works on the run. */
+  state: "done" | "queued" | "refused";
+  code: ReceiptCode;
+  text: string;
+  budget?: BudgetReply;
+}>;
+
+/**
+ * What a program can tell receipts apart by. `NO_REPLY`: the process of the run has not confirmed the action in time;
+ * `MOVED`: another process works on the run now.
+ */
+export type ReceiptCode =
+  | "DONE"
+  | "QUEUED"
+  | "BAD_ANSWER"
+  | "BAD_CHANGE"
+  | "BAD_COMMAND"
+  | "ELSEWHERE"
+  | "MOVED"
+  | "NOT_ASKED"
+  | "NOT_FAILED"
+  | "NOT_RUNNING"
+  | "NO_REPLY"
+  | "ONLY_RUNS_PAUSE"
+  | "OTHER_QUESTION"
+  | "RUN_ENDED"
+  | "TASK_ENDED"
+  | "UNKNOWN_TASK";
+
+export const doneWith = (text: string): Receipt => ({ state: "done", code: "DONE", text });
+export const queued = (text: string): Receipt => ({ state: "queued", code: "QUEUED", text });
+export const refusedWith = (code: Exclude<ReceiptCode, "DONE" | "QUEUED">, text: string): Receipt => ({
+  state: "refused",
+  code,
+  text,
+});

@@ -11,7 +11,6 @@ import type { Task } from "../plan/task.ts";
 import type { Policy } from "../policy/policy.ts";
 import type { Budget } from "../run/budget.ts";
 import type { Delta, Fact, KeptEvent, Parking, ParkRules, RunEnvironment } from "../run/event.ts";
-import type { Receipt } from "../run/run-command.ts";
 import type { Journal, JournalListener } from "../run/run-store.ts";
 import type { ForkPoint } from "./fork-point.ts";
 import type { WorkspaceSnapshot } from "./workspace-snapshot.ts";
@@ -170,7 +169,7 @@ export type PerformContext = Readonly<{
   /** The currently available agents; absent where agents cannot be searched. */
   agents?(): Promise<Catalog>;
   /** Sends a message to another task of the run; the receipt names the reader or the reason for the failure. */
-  send?(to: string, text: string): Promise<Receipt>;
+  send?(to: string, text: string): Promise<Delivery>;
   /** The remaining budget of the run and of all its nested runs. */
   budget: Pick<Budget, "reserve" | "count" | "room">;
   /** Lets the task park (wait); absent: the task fails instead of waiting for a provider, a quota or a higher limit. */
@@ -223,6 +222,9 @@ export type PerformContext = Readonly<{
    */
   tape?(method: string, values: readonly unknown[]): Promise<object | undefined>;
 }>;
+
+/** Whether a message between tasks was delivered, and to whom or why not. */
+export type Delivery = Readonly<{ done: boolean; text: string }>;
 
 /**
  * Executes one task. It never throws: failures are outcomes. Once the signal aborts it returns soon, even if its tools

@@ -10,7 +10,7 @@ import type { Verdict } from "../policy/verdict.ts";
 import type { ClosedInFolder, LocatedSubject, Subject } from "../rules/call-subject.ts";
 import type { ReadableOutputs } from "../rules/readable-outputs.ts";
 import type { ChangedFile } from "../run/file-version.ts";
-import type { Receipt } from "../run/run-command.ts";
+import type { Delivery } from "./engine.ts";
 import type { JsonSchema } from "../text/json.ts";
 import type { ToolClass } from "../vocabulary/tool-class.ts";
 import type { ToolStatus } from "../vocabulary/tool-status.ts";
@@ -104,7 +104,7 @@ export type ToolContext = Readonly<{
   /** The currently available agents; absent where agents cannot be searched. */
   agents?(): Promise<Catalog>;
   /** Sends a message to another task of the run; absent outside of a run. */
-  send?(to: string, text: string): Promise<Receipt>;
+  send?(to: string, text: string): Promise<Delivery>;
   /** Sends a message to the parent; does not wait. */
   notify(text: string): void;
   /**

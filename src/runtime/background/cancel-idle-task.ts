@@ -1,6 +1,6 @@
 import type { KeptEvent } from "../../core/run/event.ts";
 import { hasEnded } from "../../core/run/history.ts";
-import type { Receipt } from "../../core/run/run-command.ts";
+import { doneWith, type Receipt, refusedWith } from "../../core/run/run-command.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
 import { emptyState, reduce } from "../../core/run/state.ts";
 import { endingWith } from "./affected-tasks.ts";
@@ -19,15 +19,18 @@ export async function cancelIdleTask(
     const state = events.reduce(reduce, emptyState(id));
     const { plan, nodes } = state;
     const view = nodes.get(path);
-    if (hasEnded(events, { retryFailed: false })) return no("The run has ended.");
-    if (view?.outcome) return no(`"${path}" has ended (${view.status}).`);
+    if (hasEnded(events, { retryFailed: false })) return refusedWith("RUN_ENDED", "The run has ended.");
+    if (view?.outcome) return refusedWith("TASK_ENDED", `"${path}" has ended (${view.status}).`);
     if (!plan || !Object.hasOwn(plan.nodes, path) || plan.nodes[path]?.kind === "join")
-      return no(`No process is working on the run, so only tasks of its plan can be cancelled: ${tasksOf(events)}.`);
+      return refusedWith(
+        "UNKNOWN_TASK",
+        `No process is working on the run, so only tasks of its plan can be cancelled: ${tasksOf(events)}.`,
+      );
     const ending = endingWith(state, path);
     const outcome = { status: "cancelled", reason, final: true } as const;
     journal.append({ seq: state.seq + 1, run: id, path, at: Date.now(), type: "node.ended", outcome });
     await journal.durable();
-    return { done: true, text: `"${path}" is cancelled.${ending}` };
+    return doneWith(`"${path}" is cancelled.${ending}`);
   } finally {
     await journal.close();
   }
@@ -37,5 +40,3 @@ function tasksOf([started]: readonly KeptEvent[]): string {
   const nodes = started?.type === "run.started" ? Object.entries(started.plan.nodes) : [];
   return nodes.flatMap(([id, { kind }]) => (kind === "join" ? [] : [id])).join(", ");
 }
-
-const no = (text: string): Receipt => ({ done: false, text });

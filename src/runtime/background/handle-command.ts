@@ -1,5 +1,5 @@
 import { answerKind, misfit } from "../../core/plan/answer-kind.ts";
-import { onlyRunsPause, type RunCommand, type Receipt } from "../../core/run/run-command.ts";
+import { doneWith, onlyRunsPause, type Receipt, refusedWith, type RunCommand } from "../../core/run/run-command.ts";
 import type { NodeView, State } from "../../core/run/state.ts";
 import { isCrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -16,41 +16,44 @@ export async function handleCommand(run: Run, command: RunCommand, signal: Abort
     case "send": {
       const { path, text, from, how = "steer" } = command;
       const taken = await run.send(path, text, from, how);
-      if (!taken) return no(`"${path}" is not running, or has too many unread messages.`);
-      return yes(
+      if (!taken) return refusedWith("NOT_RUNNING", `"${path}" is not running, or has too many unread messages.`);
+      return doneWith(
         how === "interrupt"
           ? `"${path}" was interrupted and reads the message now.`
           : `"${path}" reads the message before its next turn.`,
       );
     }
     case "pause":
-      if (command.path !== undefined) return no(onlyRunsPause(run.id, command.path));
+      if (command.path !== undefined) return refusedWith("ONLY_RUNS_PAUSE", onlyRunsPause(run.id, command.path));
       run.pause(command.reason);
-      return yes("The run is being paused.");
+      return doneWith("The run is being paused.");
     case "cancel":
       return cancelFor(run, command);
     case "retry": {
       const failed = failedIn(run.state, command.path);
-      if (failed.length === 0) return no(notFailed(run.state, command.path));
+      if (failed.length === 0) return refusedWith("NOT_FAILED", notFailed(run.state, command.path));
       const { begun, problems } = await retryTasks(run, failed);
-      return begun.length > 0 ? yes([`Retrying: ${taskNames(begun)}.`, ...problems].join(" ")) : no(problems.join(" "));
+      return begun.length > 0
+        ? doneWith([`Retrying: ${taskNames(begun)}.`, ...problems].join(" "))
+        : refusedWith("NOT_FAILED", problems.join(" "));
     }
     case "kill":
-      if (command.pid !== process.pid) return no("Another process has taken over the run. The run was not killed.");
+      if (command.pid !== process.pid)
+        return refusedWith("MOVED", "Another process has taken over the run. The run was not killed.");
       run.kill();
-      return yes("The run is being killed.");
+      return doneWith("The run is being killed.");
     case "charge": {
       const { usage, cost, ...spent } = command.spent;
       const counted = run.charge(command.path, { ...spent, usage: defined(usage), cost: defined(cost) });
-      return counted ? yes("The usage was added to the run.") : no("The run has ended.");
+      return counted ? doneWith("The usage was added to the run.") : refusedWith("RUN_ENDED", "The run has ended.");
     }
     case "budget": {
       const budget = await run.lend(command, command.request);
-      return budget && { ...yes("The budget request was answered."), budget };
+      return budget && { ...doneWith("The budget request was answered."), budget };
     }
     case "revoke":
       run.revoke(command.reservation);
-      return yes("The part of the budget that was reserved is released.");
+      return doneWith("The part of the budget that was reserved is released.");
     case "change":
       return changeFor(run, command);
   }
@@ -80,26 +83,27 @@ function changeFor(run: Run, { change }: Extract<RunCommand, { do: "change" }>):
     run.change(change);
   } catch (error) {
     if (!isCrewError(error)) throw error;
-    return no([error.message, error.hint].filter(Boolean).join(" "));
+    return refusedWith("BAD_CHANGE", [error.message, error.hint].filter(Boolean).join(" "));
   }
   const added = Object.keys(change.newTasks ?? {});
-  return yes(`The plan was changed${added.length === 0 ? "" : `; added: ${taskNames(added)}`}.`);
+  return doneWith(`The plan was changed${added.length === 0 ? "" : `; added: ${taskNames(added)}`}.`);
 }
 
 function cancelFor(run: Run, { path, reason }: Extract<RunCommand, { do: "cancel" }>): Receipt {
   if (path === undefined) {
     run.cancel(reason);
-    return yes("The run is being cancelled.");
+    return doneWith("The run is being cancelled.");
   }
   const ending = endingWith(run.state, path);
   return run.cancelTask(path, reason)
-    ? yes(`"${path}" is being cancelled.${ending}`)
-    : no(notUnderWay(run.state, path));
+    ? doneWith(`"${path}" is being cancelled.${ending}`)
+    : notUnderWay(run.state, path);
 }
 
-function notUnderWay({ nodes }: State, path: string): string {
+function notUnderWay({ nodes }: State, path: string): Receipt {
   const view = nodes.get(path);
-  return view?.outcome ? `"${path}" has ended (${view.status}).` : `"${path}" is not running.`;
+  if (view?.outcome) return refusedWith("TASK_ENDED", `"${path}" has ended (${view.status}).`);
+  return refusedWith("NOT_RUNNING", `"${path}" is not running.`);
 }
 
 function notFailed(state: State, path: string | undefined): string {
@@ -127,30 +131,29 @@ async function takeAnswer(
 ): Promise<Receipt | undefined> {
   const view = run.state.nodes.get(path);
   const asked = view?.question;
-  if (!view || asked === undefined) return no(notWaiting(path, view));
+  if (!view || asked === undefined) return refusedWith("NOT_ASKED", notWaiting(path, view));
   if (question !== undefined && question !== asked)
-    return no(`"${path}" asks a different question now. See \`subcrew inbox\`.`);
+    return refusedWith("OTHER_QUESTION", `"${path}" asks a different question now. See \`subcrew inbox\`.`);
   if (call !== undefined && call !== view.call)
-    return no(`"${path}" asks about a different call now. See \`subcrew inbox\`.`);
+    return refusedWith("OTHER_QUESTION", `"${path}" asks about a different call now. See \`subcrew inbox\`.`);
   const problem = misfit(answerKind(view), answer, view.offersNetwork);
-  if (problem !== undefined) return no(problem);
+  if (problem !== undefined) return refusedWith("BAD_ANSWER", problem);
   // The resumed run has not asked the question again yet, or another answer is being recorded.
   if (!(await run.answer(path, clean(answer), view.call))) return undefined;
   while (view.question === asked && run.state.endedAt === undefined && (await pause(5, signal)));
-  return yes("The answer was accepted.");
+  return doneWith("The answer was accepted.");
 }
 
 const notWaiting = (path: string, view: NodeView | undefined): string =>
   `"${path}" does not wait for an answer${view?.answer ? `; ${view.answer.by ?? "another person"} has already answered` : ""}.`;
 
 /** The reply to a command that arrived after the end of the run. */
-export function tooLate(command: RunCommand, state: State): string {
-  return command.do === "answer" ? notWaiting(command.path, state.nodes.get(command.path)) : "The run has ended.";
+export function tooLate(command: RunCommand, state: State): Receipt {
+  return command.do === "answer"
+    ? refusedWith("NOT_ASKED", notWaiting(command.path, state.nodes.get(command.path)))
+    : refusedWith("RUN_ENDED", "The run has ended.");
 }
 
 /** The answer without keys whose value is undefined. */
 const clean = (answer: Answering["answer"]): Answering["answer"] =>
   Object.fromEntries(Object.entries(answer).filter(([, value]) => value !== undefined)) as Answering["answer"];
-
-const yes = (text: string): Receipt => ({ done: true, text });
-const no = (text: string): Receipt => ({ done: false, text });

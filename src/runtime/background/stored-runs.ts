@@ -1,5 +1,5 @@
 import { isLast, type KeptEvent, type Origin } from "../../core/run/event.ts";
-import type { RunCommand, Receipt } from "../../core/run/run-command.ts";
+import type { Receipt, RunCommand } from "../../core/run/run-command.ts";
 import type { KeptRecords, RunOwner, RunStore } from "../../core/run/run-store.ts";
 import { type RunStatus, openQuestions, type Question } from "../../core/run/run-status.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -115,7 +115,7 @@ export function keptRuns(store: RunStore): KeptRuns {
         ended: async () => {
           // While a process owns the run, it may still write receipts of commands.
           if ((await store.owner(id)) !== undefined || (await store.last(id))?.type !== "run.ended") return undefined;
-          return { done: false, text: tooLate(command, (await look(id)).state) };
+          return tooLate(command, (await look(id)).state);
         },
       }),
     cancelTask: (id, path, reason) => cancelIdleTask(store, { id, path, reason }),

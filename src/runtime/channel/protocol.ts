@@ -5,8 +5,14 @@ import type { AnyInput } from "../../core/plan/input.ts";
 import type { Plan } from "../../core/plan/plan.ts";
 import type { Amount, Budget, BudgetRefusal } from "../../core/run/budget.ts";
 import type { Delta, Fact, KeptEvent, Parking } from "../../core/run/event.ts";
-import type { Receipt } from "../../core/run/run-command.ts";
-import type { DelegationOutcome, HelperNotice, Parent, ReturnedChanges, StartedNode } from "../../core/task/engine.ts";
+import type {
+  DelegationOutcome,
+  HelperNotice,
+  Parent,
+  ReturnedChanges,
+  StartedNode,
+  Delivery,
+} from "../../core/task/engine.ts";
 import type { Job } from "../../core/task/job.ts";
 import type { WorkspaceSnapshot } from "../../core/task/workspace-snapshot.ts";
 import { isRecord } from "../../core/text/json.ts";
@@ -19,7 +25,7 @@ export type Requests = {
   ended: { give: string; get: DelegationOutcome | undefined };
   stop: { give: { key: string; reason: string }; get: boolean };
   agents: { give: null; get: Catalog };
-  send: { give: { to: string; text: string }; get: Receipt };
+  send: { give: { to: string; text: string }; get: Delivery };
   reserve: { give: Parameters<Budget["reserve"]>[0]; get: BudgetRefusal | undefined };
   count: { give: Parameters<Budget["count"]>[0]; get: BudgetRefusal | undefined };
   room: { give: null; get: number | undefined };

@@ -1,6 +1,6 @@
 import { aboveOf, addressee } from "../../core/delegation/address-of-task.ts";
 import type { Fact } from "../../core/run/event.ts";
-import type { Receipt } from "../../core/run/run-command.ts";
+import type { Delivery } from "../../core/task/engine.ts";
 import { fill } from "../../core/text/template.ts";
 import { prompts } from "../../embedded.ts";
 import type { Mailbox } from "./mailbox.ts";
@@ -39,11 +39,11 @@ export function postMessage(
 /** The name under which a task sends messages to its parent task. */
 const PARENT = "parent";
 
-/** Sends a message from one task to another, and returns the receipt. */
+/** Sends a message from one task to another, and returns whether it arrived. */
 export function sendTo(
   run: Parameters<typeof postMessage>[0],
   { to, text, from }: Readonly<{ to: string; text: string; from: string }>,
-): Receipt {
+): Delivery {
   const there = run.mailbox.readers();
   const path = addressee(to === PARENT ? aboveOf(from) : to, { from, there });
   const others = there.filter((one) => one !== from);

@@ -77,6 +77,6 @@ test("a process keeps its run until the receipts of commands are written, so tha
   const ended = run.then(({ status }) => status);
   const { signal } = new AbortController();
   const receipt = await keptRuns(slow).tell(run.id, { do: "cancel", reason: "enough" }, { waitMs: 60_000, signal });
-  expect(receipt).toEqual({ done: true, text: "The run is being cancelled." });
+  expect(receipt).toEqual({ state: "done", code: "DONE", text: "The run is being cancelled." });
   expect([await ended, owned]).toEqual(["cancelled", [true]]);
 });

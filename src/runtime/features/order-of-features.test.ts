@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { startRun } from "../../../test/support/start-run.ts";
 import type { Event } from "../../core/run/event.ts";
+import { doneWith } from "../../core/run/run-command.ts";
 import { createRedactor } from "../../core/secrets/redact.ts";
 import type { Perform } from "../../core/task/engine.ts";
 import type { Run } from "../run/run.ts";
@@ -48,7 +49,7 @@ async function pausedInTheMiddle(features: readonly Feature[]): Promise<readonly
       ...createMemoryStore(),
       post: async (_run, command) => {
         if (command.do === "charge") seen.push(`reported ${command.spent.toolCalls} tool calls`);
-        return { done: true, text: "counted" };
+        return doneWith("counted");
       },
     },
     publish: (event) => void seen.push(lineOf(event)),

@@ -3,7 +3,7 @@ import { isTooDeep, type RunAbove, readRunAbove, RUN_ABOVE_VARIABLE } from "../.
 import type { Amount, Budget } from "../../core/run/budget.ts";
 import { budgetSpent } from "../../core/run/budget-spent.ts";
 import { createBelowMeter, limitsBelow } from "../../core/run/run-below.ts";
-import type { Receipt, RunCommand } from "../../core/run/run-command.ts";
+import { type Receipt, refusedWith, type RunCommand } from "../../core/run/run-command.ts";
 import type { RunStore } from "../../core/run/run-store.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
@@ -92,7 +92,7 @@ async function budgetOfAbove(store: RunStore, above: RunAbove, below: string): P
   };
 }
 
-const GONE: Receipt = { done: false, text: "No process works on the run." };
+const GONE = refusedWith("NOT_RUNNING", "No process works on the run.");
 
 /** Counts a nested run as one of the agents that the parent run may start. */
 async function countStart(task: string, { limits, spawns, ask }: BudgetAbove): Promise<void> {

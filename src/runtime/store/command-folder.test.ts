@@ -9,7 +9,7 @@ import { commandsFolder, runFolder } from "./layout.ts";
 import { claim } from "./run-claim.ts";
 
 const command: RunCommand = { do: "pause", reason: "lunch" };
-const yes: Receipt = { done: true, text: "paused" };
+const yes: Receipt = { state: "done", code: "DONE", text: "paused" };
 const never = new AbortController().signal;
 const ended = async (): Promise<undefined> => undefined;
 const anyRun = async (): Promise<boolean> => true;

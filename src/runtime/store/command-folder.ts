@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { type FSWatcher, mkdirSync, watch } from "node:fs";
 import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type RunCommand, type Receipt, command as schema } from "../../core/run/run-command.ts";
+import { command as schema, type Receipt, refusedWith, type RunCommand } from "../../core/run/run-command.ts";
 import type { HandleCommand, PostOptions } from "../../core/run/run-store.ts";
 import { messageOf } from "../../core/schema/error.ts";
 import { DEEPEST_RECORD, parseJson } from "../../core/text/json.ts";
@@ -124,7 +124,7 @@ export class CommandFolder {
     const parsed = schema.safeParse(await readJson(file));
     const receipt = parsed.success
       ? await carryOut(parsed.data).catch(failure)
-      : { done: false, text: "The command could not be read." };
+      : refusedWith("BAD_COMMAND", "The command could not be read.");
     // The records of a process that was replaced meanwhile are void: the new owner carries the command out.
     if (!receipt || !(await this.#mayServe(run))) return;
     await writeAtomic(receiptOf(file), JSON.stringify(receipt)).catch(() => {});
@@ -186,7 +186,7 @@ function watching(folder: string, changed: (name: string) => void): FSWatcher | 
   }
 }
 
-const failure = (thrown: unknown): Receipt => ({ done: false, text: messageOf(thrown) });
+const failure = (thrown: unknown): Receipt => refusedWith("BAD_COMMAND", messageOf(thrown));
 
 async function readJson(file: string): Promise<unknown> {
   try {

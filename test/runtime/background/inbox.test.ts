@@ -54,7 +54,7 @@ test("a run in the foreground can be answered by another process of the user", a
     { do: "answer", path, question, answer: { approve: true, by: "the inbox" } },
     { waitMs: 60_000, signal: never },
   );
-  expect(receipt).toEqual({ done: true, text: "The answer was accepted." });
+  expect(receipt).toEqual({ state: "done", code: "DONE", text: "The answer was accepted." });
   expect(await run).toMatchObject({ status: "ok" });
 });
 
@@ -71,7 +71,8 @@ test("the first answer wins on all channels, and the second one is told who answ
   );
   await run;
   expect(late).toEqual({
-    done: false,
+    state: "refused",
+    code: "NOT_ASKED",
     text: '"ok" does not wait for an answer; the terminal has already answered.',
   });
   expect(run.state.nodes.get("ok")).toMatchObject({ status: "ok" });
@@ -86,11 +87,13 @@ test("an answer after the end of the run is refused with this reason, and is not
   await run;
   const options = { waitMs: 200_000, signal: never };
   expect(await other.kept.tell(run.id, { do: "answer", path, answer: { approve: false } }, options)).toEqual({
-    done: false,
+    state: "refused",
+    code: "NOT_ASKED",
     text: '"ok" does not wait for an answer; the terminal has already answered.',
   });
   expect(await other.kept.tell(run.id, { do: "cancel", reason: "enough" }, options)).toEqual({
-    done: false,
+    state: "refused",
+    code: "RUN_ENDED",
     text: "The run has ended.",
   });
   expect(readdirSync(join(where, "run-commands"))).toEqual([]);
@@ -106,7 +109,7 @@ test("an answer to a different question than the one shown is ignored", async ()
     { do: "answer", path, question: "Delete everything?", answer: { approve: true } },
     { waitMs: 60_000, signal: never },
   );
-  expect(receipt).toMatchObject({ done: false });
+  expect(receipt).toMatchObject({ state: "refused" });
   run.cancel();
   await run;
 });
@@ -153,7 +156,7 @@ test("a question about a call can be answered by another process, with a reason"
     { do: "answer", ...asked, answer: { approve: true, text: "The second." }, run: "another" } as never,
     { waitMs: 60_000, signal: never },
   );
-  expect(receipt).toMatchObject({ done: false }); // the run does not read a command with invalid fields
+  expect(receipt).toMatchObject({ state: "refused" }); // the run does not read a command with invalid fields
   const { path, question, call } = asked;
   const taken = await other.kept.tell(
     run.id,
@@ -166,7 +169,7 @@ test("a question about a call can be answered by another process, with a reason"
     },
     { waitMs: 60_000, signal: never },
   );
-  expect(taken).toMatchObject({ done: true });
+  expect(taken).toMatchObject({ state: "done" });
   expect(await run).toMatchObject({ status: "ok", output: "Thanks." });
 });
 

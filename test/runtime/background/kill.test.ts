@@ -34,7 +34,7 @@ test("a killed run in a process with other runs is interrupted, the others conti
     { do: "kill", pid: process.pid },
     { waitMs: 60_000, signal: never },
   );
-  expect(receipt?.done).toBe(true);
+  expect(receipt?.state).toBe("done");
   await one;
   expect((await elsewhere.kept.look(one.id)).life).toBe("interrupted");
   expect((await elsewhere.kept.records(one.id)).events.map(({ type }) => type)).not.toContain("run.paused");
@@ -50,7 +50,7 @@ test("a kill that was meant for an earlier process of a run does not affect the 
   const elsewhere = crewAt(home);
   await until(async () => (await elsewhere.kept.owner(run.id)) !== undefined);
   const receipt = await elsewhere.kept.tell(run.id, { do: "kill", pid: 1 }, { waitMs: 60_000, signal: never });
-  expect(receipt).toMatchObject({ done: false });
+  expect(receipt).toMatchObject({ state: "refused" });
   run.cancel();
   expect(await run).toMatchObject({ status: "cancelled" });
 });

@@ -206,12 +206,14 @@ test("a task of an idle run is cancelled for good, and its dependants are skippe
   const run = first.crew.run(team(["a"], ["b"], ["c", "a"]));
   await at(run, [(event) => event.type === "turn.started" && run.state.nodes.size === 2, () => run.pause("later")]);
   expect(await first.crew.kept.cancelTask(run.id, "a", "not wanted")).toEqual({
-    done: true,
+    state: "done",
+    code: "DONE",
     text: '"a" is cancelled. Skipped as a result: c.',
   });
   expect((await first.crew.kept.look(run.id)).life).toBe("paused");
   expect(await first.crew.kept.cancelTask(run.id, "a", "again")).toEqual({
-    done: false,
+    state: "refused",
+    code: "TASK_ENDED",
     text: '"a" has ended (cancelled).',
   });
   const second = stage(home, { a: ["never"], b: ["b is done"], c: ["never"] });
@@ -242,11 +244,12 @@ test("the answer to a command lists the tasks that are skipped with a cancelled 
   await over;
   expect(said).toEqual([
     {
-      done: false,
+      state: "refused",
+      code: "ONLY_RUNS_PAUSE",
       text: `A single task cannot be paused: \`subcrew cancel ${run.id}/b\` ends it for good, and \`subcrew stop ${run.id}\` pauses the whole run.`,
     },
-    { done: false, text: '"b" has not failed: it is running.' },
-    { done: true, text: '"b" is being cancelled. Skipped as a result: d.' },
+    { state: "refused", code: "NOT_FAILED", text: '"b" has not failed: it is running.' },
+    { state: "done", code: "DONE", text: '"b" is being cancelled. Skipped as a result: d.' },
   ]);
   expect(await run).toMatchObject({ status: "failed", nodes: { c: { status: "ok" }, d: { status: "skipped" } } });
 });
@@ -267,7 +270,7 @@ test("a failed task is retried while the rest of its run continues, and the task
   };
   await at(run, [ended("c"), () => void retry()]);
   expect(told).toEqual([
-    { done: true, text: "Retrying: a." },
+    { state: "done", code: "DONE", text: "Retrying: a." },
     '"b" has not failed.',
     'The task "nothing" does not exist.',
   ]);
@@ -358,13 +361,14 @@ test("each of two failed dependencies can be retried alone; a task that needs bo
     [isGood("c"), () => finish("d is done")],
   );
   expect(told).toEqual([
-    { done: true, text: "Retrying: a." },
-    { done: false, text: '"d" has not failed: it is running.' },
+    { state: "done", code: "DONE", text: "Retrying: a." },
+    { state: "refused", code: "NOT_FAILED", text: '"d" has not failed: it is running.' },
     {
-      done: false,
+      state: "refused",
+      code: "NOT_FAILED",
       text: '"c/x" is not a task of the plan, so it cannot be retried alone. Retry the task that started it.',
     },
-    { done: true, text: "Retrying: b." },
+    { state: "done", code: "DONE", text: "Retrying: b." },
   ]);
   expect(await run).toMatchObject({ status: "ok", nodes: { c: { status: "ok", output: "c is done" } } });
   expect(["a", "b", "c", "d"].map((name) => models[name]!.requests.length)).toEqual([2, 2, 1, 1]);

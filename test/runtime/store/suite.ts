@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { KeptEvent } from "../../../src/core/run/event.ts";
 import type { Outcome } from "../../../src/core/outcome/outcome.ts";
-import type { Receipt, RunCommand } from "../../../src/core/run/run-command.ts";
+import { doneWith, refusedWith, type RunCommand } from "../../../src/core/run/run-command.ts";
 import { deferred } from "../../../src/runtime/async/deferred.ts";
 import { artifactOf } from "../../../src/runtime/disk/artifact-of.ts";
 import type { LeaseOptions, RunStore, WorkspaceLease } from "../../../src/core/run/run-store.ts";
@@ -152,7 +152,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
 
   describe(`${name}: commands`, () => {
     const pauses: RunCommand = { do: "pause", reason: "enough" };
-    const yes: Receipt = { done: true, text: "It is." };
+    const yes = doneWith("It is.");
     const goesOn = async (): Promise<undefined> => undefined;
 
     test("the owner handles a command, and its sender gets the receipt", async () => {
@@ -202,7 +202,7 @@ export function storeSuite(name: string, make: () => RunStore): void {
 
     test("a command to an ended run is withdrawn, and the receipt says that the run has ended", async () => {
       const store = make();
-      const late: Receipt = { done: false, text: "The run has ended." };
+      const late = refusedWith("RUN_ENDED", "The run has ended.");
       expect(await store.post(RUN, pauses, { waitMs: 60_000, signal: never, ended: async () => late })).toEqual(late);
       expect(await store.waiting(RUN)).toEqual([]);
     });
