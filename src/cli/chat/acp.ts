@@ -39,9 +39,9 @@ export const acpCommand: CliCommand = {
   notes: "Each message is a run that is kept: `subcrew ps` lists it, and the editor can load the conversation again.",
   act: async (_, flags) => {
     const [
-      { crewFor, runOptionsOf },
+      { crewFor },
       { withFlags },
-      { modelsOfFlag },
+      { modelsOfFlag, runOptionsOf },
       { createConversation },
       { serveAcp },
       { onSignals },

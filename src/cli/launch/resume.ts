@@ -53,7 +53,8 @@ export const resumeCommand: CliCommand = {
       );
     const [
       { watchRun },
-      { crewFor, intoBackground, openOwnStore, runOptionsOf },
+      { crewFor, intoBackground, openOwnStore },
+      { runOptionsOf },
       { terminal },
       { readPrompt },
       { readRecordedRun },
@@ -61,6 +62,7 @@ export const resumeCommand: CliCommand = {
     ] = await Promise.all([
       import("../watch/watch-run.ts"),
       import("./start.ts"),
+      import("./settings.ts"),
       import("../base/terminal.ts"),
       import("./mode.ts"),
       import("../../runtime/resume/recorded-run.ts"),

@@ -2,14 +2,17 @@ import { stat } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import type { ContextOptions } from "../../core/plan/context.ts";
 import type { Task } from "../../core/plan/task.ts";
+import type { BudgetLimits } from "../../core/run/budget.ts";
+import { runParameters } from "../../core/run/run-parameters.ts";
 import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { nearest } from "../../core/text/nearest.ts";
 import type { ResourceLimits } from "../../core/vocabulary/limits.ts";
 import { type Thinking, thinking } from "../../core/vocabulary/thinking.ts";
 import { toolNames, toolsNamed } from "../../core/vocabulary/tool-names.ts";
+import type { RunOptions } from "../../crew/prepare/run-options.ts";
 import { folderContains } from "../../runtime/files/folder-contains.ts";
-import type { Flags } from "../base/flags.ts";
+import type { Flags, OptionFlags } from "../base/flags.ts";
 
 export type RunFlags = Partial<
   Pick<
@@ -123,5 +126,45 @@ function toolsOf(written: string): readonly string[] {
     close === undefined
       ? "Known tools: read_file, list_files, glob, grep_files and more; without --tools an agent has the tools of its file."
       : `Did you mean "${close}"?`,
+  );
+}
+
+/** The run options that the flags give. A flag with the name of a run option sets that option. */
+export function runOptionsOf(flags: Flags, { attended }: { attended: boolean }): RunOptions {
+  const { unattended, bg = false, answerTimeout, maxRunTime, placementTimeout } = flags;
+  if (flags.deltas && !flags.json && flags.output !== "stream-json")
+    throw new CrewError("BAD_INPUT", "--deltas requires --json.", "Add --json, or leave out --deltas.");
+  return {
+    ...runFlagsIn(flags),
+    unattended: unattended === true || !(attended || bg),
+    parkByDefault: attended || bg,
+    ...defined({ answerTimeoutMs: answerTimeout, maxTimeMs: maxRunTime, placementTimeoutMs: placementTimeout }),
+    budget: budgetOf(flags),
+  };
+}
+
+function runFlagsIn(flags: Flags): OptionFlags {
+  const names = Object.keys(runParameters.shape) as (keyof OptionFlags)[];
+  return defined(Object.fromEntries(names.map((name) => [name, flags[name]])));
+}
+
+function budgetOf({
+  maxUsd,
+  maxTokens,
+  maxRunTurns,
+  maxToolCalls,
+  maxSpawns,
+}: Pick<Flags, "maxUsd" | "maxTokens" | "maxRunTurns" | "maxToolCalls" | "maxSpawns">): BudgetLimits {
+  return defined({ maxUsd, maxTokens, maxTurns: maxRunTurns, maxToolCalls, maxSpawns });
+}
+
+/** Refuses a folder of --cwd that does not exist. */
+export async function checkFolder(folder: string): Promise<void> {
+  const found = await stat(folder).catch(() => undefined);
+  if (found?.isDirectory()) return;
+  throw new CrewError(
+    "BAD_FILE",
+    found ? `--cwd: "${folder}" is not a folder.` : `--cwd: the folder "${folder}" does not exist.`,
+    "Check the path; it is relative to the current folder.",
   );
 }

@@ -1,28 +1,23 @@
-import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
 import { RUN_ABOVE_VARIABLE } from "../../core/delegation/run-above.ts";
 import type { AnyInput } from "../../core/plan/input.ts";
-import type { BudgetLimits } from "../../core/run/budget.ts";
-import { runParameters } from "../../core/run/run-parameters.ts";
-import type { RunStore } from "../../core/run/run-store.ts";
-import { CrewError } from "../../core/schema/error.ts";
 import { defined } from "../../core/text/defined.ts";
 import { sanitize } from "../../core/text/sanitize.ts";
 import { unchecked } from "../../modes/compile.ts";
 import type { CrewOptions } from "../../crew/outfit/options.ts";
-import type { RunOptions } from "../../crew/prepare/run-options.ts";
 import { createCrew } from "../../crew.ts";
 import type { Crew } from "../../crew/crew-type.ts";
 import { readSettings } from "../../defaults.ts";
-import { type SharedEngine, openStore } from "../../crew/outfit/open-runs.ts";
+import { openStore, type SharedEngine } from "../../crew/outfit/open-runs.ts";
 import { ancestorVariable } from "../../runtime/commands/ancestor-variable.ts";
-import type { Flags, OptionFlags } from "../base/flags.ts";
+import type { Flags } from "../base/flags.ts";
 import { homes } from "../base/home.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";
 import { terminal } from "../base/terminal.ts";
 import { boxesOn } from "../terminal/helper-boxes.ts";
 import { agreeToChanges, textsIn } from "../trust/agree-to-changes.ts";
 import { watchRun } from "../watch/watch-run.ts";
+import { checkFolder, runOptionsOf } from "./settings.ts";
 
 /** Runs an input in the foreground and returns the exit code. */
 export async function start(input: AnyInput, flags: Flags, { boxes = false } = {}): Promise<number> {
@@ -65,7 +60,7 @@ export function intoBackground(
 }
 
 /** Opens the run store, for commands that read a run before they create its crew. */
-export function openOwnStore(): RunStore {
+export function openOwnStore(): ReturnType<typeof openStore> {
   const trust = { project: () => false }; // project settings cannot choose an engine
   const { config } = readSettings({ cwd: process.cwd(), ...homes(), env: process.env, trust });
   return openStore({ env: process.env, ...defined({ engine: config.engine }) });
@@ -103,42 +98,3 @@ export async function crewFor(
 }
 
 type CrewFlags = Pick<Flags, "cwd" | "trust" | "preset" | "agentScope" | "quiet"> & PermissionFlags;
-
-/** The run options that the flags give. A flag with the name of a run option sets that option. */
-export function runOptionsOf(flags: Flags, { attended }: { attended: boolean }): RunOptions {
-  const { unattended, bg = false, answerTimeout, maxRunTime, placementTimeout } = flags;
-  if (flags.deltas && !flags.json && flags.output !== "stream-json")
-    throw new CrewError("BAD_INPUT", "--deltas requires --json.", "Add --json, or leave out --deltas.");
-  return {
-    ...runFlagsIn(flags),
-    unattended: unattended === true || !(attended || bg),
-    parkByDefault: attended || bg,
-    ...defined({ answerTimeoutMs: answerTimeout, maxTimeMs: maxRunTime, placementTimeoutMs: placementTimeout }),
-    budget: budgetOf(flags),
-  };
-}
-
-function runFlagsIn(flags: Flags): OptionFlags {
-  const names = Object.keys(runParameters.shape) as (keyof OptionFlags)[];
-  return defined(Object.fromEntries(names.map((name) => [name, flags[name]])));
-}
-
-function budgetOf({
-  maxUsd,
-  maxTokens,
-  maxRunTurns,
-  maxToolCalls,
-  maxSpawns,
-}: Pick<Flags, "maxUsd" | "maxTokens" | "maxRunTurns" | "maxToolCalls" | "maxSpawns">): BudgetLimits {
-  return defined({ maxUsd, maxTokens, maxTurns: maxRunTurns, maxToolCalls, maxSpawns });
-}
-
-async function checkFolder(folder: string): Promise<void> {
-  const found = await stat(folder).catch(() => undefined);
-  if (found?.isDirectory()) return;
-  throw new CrewError(
-    "BAD_FILE",
-    found ? `--cwd: "${folder}" is not a folder.` : `--cwd: the folder "${folder}" does not exist.`,
-    "Check the path; it is relative to the current folder.",
-  );
-}
