@@ -9,8 +9,8 @@ export function lazyStore(load: () => Promise<RunStore>, now: Pick<RunStore, "pl
     list: async () => (await store()).list(),
     first: async (run) => (await store()).first(run),
     last: async (run) => (await store()).last(run),
-    read: async function* (run, after) {
-      yield* (await store()).read(run, after);
+    read: async function* (run) {
+      yield* (await store()).read(run);
     },
     readWhole: async (run) => (await store()).readWhole(run),
     follow: async function* (run, options) {

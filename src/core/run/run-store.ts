@@ -31,10 +31,10 @@ export type RunRecords = Readonly<{
   /** The last complete record. */
   last(run: string): Promise<KeptEvent | undefined>;
   /**
-   * The records after the number `after`, piece by piece, around damaged parts: for display, never to append to. Throws
-   * `UNKNOWN_RUN` for a run without records.
+   * All records, piece by piece, around damaged parts: for display, never to append to. Throws `UNKNOWN_RUN` for a run
+   * without records.
    */
-  read(run: string, after?: number): AsyncIterable<RecordPiece>;
+  read(run: string): AsyncIterable<RecordPiece>;
   /**
    * All records, to resume the run. Throws `RUN_DAMAGED` when a record is missing, `UNKNOWN_RUN` for a run without
    * records. `open` accepts the result, so that the journal is not read twice.

@@ -32,11 +32,11 @@ export function recordedEvents(database: Database): Omit<RunRecords, "place"> {
     const found = await database.query("select 1 from subcrew.events where run = $1 limit 1", [run]);
     if (found.length === 0) throw unknown(run);
   };
-  const read = async function* (run: string, after = 0): ReturnType<RunRecords["read"]> {
+  const read = async function* (run: string): ReturnType<RunRecords["read"]> {
     await demand(run);
-    for (let seq = after; ; ) {
+    for (let seq = 0; ; ) {
       const events = await piece(run, seq);
-      yield { events, damage: gaps(events, seq === after ? undefined : seq), tornBytes: 0 };
+      yield { events, damage: gaps(events, seq === 0 ? undefined : seq), tornBytes: 0 };
       if (events.length < PIECE) return;
       seq = events.at(-1)!.seq;
     }

@@ -27,14 +27,10 @@ export function folderRecords(
     },
     first: async (run) => firstEvent(folderOf(run)),
     last: async (run) => lastEvent(folderOf(run)),
-    read: async function* (run, after = 0) {
+    read: async function* (run) {
       try {
         for await (const { events, damage, tornBytes } of journalPieces(folderOf(run)))
-          yield {
-            events: after === 0 ? events : events.filter(({ seq }) => seq > after),
-            damage: damage.map(damageText),
-            tornBytes,
-          };
+          yield { events, damage: damage.map(damageText), tornBytes };
       } catch (error) {
         throw missing(run, error);
       }

@@ -123,8 +123,8 @@ function recordsIn(runs: MemoryRuns): Omit<RunRecords, "place"> {
         .map(([run]) => run),
     first: async (run) => runs.all.get(run)?.events[0],
     last: async (run) => runs.all.get(run)?.events.at(-1),
-    read: async function* (run, seq = 0) {
-      yield { events: runs.after(run, seq), damage: [], tornBytes: 0 };
+    read: async function* (run) {
+      yield { events: runs.after(run, 0), damage: [], tornBytes: 0 };
     },
     readWhole: async (run) => ({ events: [...runs.existing(run).events], problems: [] }),
     follow: async function* (run, { after = 0, until, signal }) {

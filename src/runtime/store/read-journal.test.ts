@@ -101,7 +101,7 @@ describe("a journal that is followed from a number on", () => {
     const folder = tempFolder({ [JOURNAL_FILE]: text, ...Object.fromEntries(claims.map((name) => [name, "{}"])) });
     for (const after of [1, 450, 889, 893, 898]) {
       const seen: number[] = [];
-      for await (const { seq } of followJournal(folder, { after, until, signal: new AbortController().signal }))
+      for await (const { seq } of followJournal(folder, { after, until, signal: AbortSignal.timeout(10_000) }))
         seen.push(seq);
       expect(seen).toEqual(Array.from({ length: 900 - after }, (__, at) => after + 1 + at));
     }
@@ -110,7 +110,7 @@ describe("a journal that is followed from a number on", () => {
   test.runIf(process.platform === "linux")("is not read before them", async () => {
     const folder = tempFolder({ [JOURNAL_FILE]: notes(1, 900), "released.1.json": "{}" });
     const before = bytesRead();
-    for await (const { seq } of followJournal(folder, { after: 895, until, signal: new AbortController().signal }))
+    for await (const { seq } of followJournal(folder, { after: 895, until, signal: AbortSignal.timeout(10_000) }))
       expect(seq).toBeGreaterThan(895);
     expect(bytesRead() - before).toBeLessThan(1_500_000);
   });

@@ -41,18 +41,18 @@ export function storeSuite(name: string, make: () => RunStore): void {
     await record(store, [{ seq: at, run: RUN, path: "a", at, ...resolved }]);
     await store.addReusable?.({ key, run: RUN, path: "a", at });
   };
-  const numbers = async (store: RunStore, after?: number): Promise<number[]> => {
+  const numbers = async (store: RunStore): Promise<number[]> => {
     const all: number[] = [];
-    for await (const { events } of store.read(RUN, after)) all.push(...events.map(({ seq }) => seq));
+    for await (const { events } of store.read(RUN)) all.push(...events.map(({ seq }) => seq));
     return all;
   };
 
   describe(`${name}: records`, () => {
-    test("the first and the last can be read alone, and all of them from any number on", async () => {
+    test("the first and the last can be read alone", async () => {
       const store = make();
       await record(store, [fact(1), fact(2), fact(3)]);
       expect([(await store.first(RUN))?.seq, (await store.last(RUN))?.seq]).toEqual([1, 3]);
-      expect([await numbers(store), await numbers(store, 2), await numbers(store, 9)]).toEqual([[1, 2, 3], [3], []]);
+      expect(await numbers(store)).toEqual([1, 2, 3]);
       expect((await store.readWhole(RUN)).events).toEqual([fact(1), fact(2), fact(3)]);
     });
 
