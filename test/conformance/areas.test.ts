@@ -157,7 +157,7 @@ const areas: Readonly<Record<string, Runs>> = {
     "mcp-client": "test/processes/tools/mcp/client.test.ts",
     sandbox: permissions,
     "distributed-engine": scaleOut,
-    "memory-workspace": "src/runtime/store/memory.test.ts",
+    "memory-workspace": "src/runtime/ledgers/memory.test.ts",
     "fuzz-property": "test/fuzz/cases.test.ts",
   },
 };

@@ -33,7 +33,6 @@ const elsewhere: Readonly<Record<string, string>> = {
   "subcrew cancel nightly": "the same",
   "subcrew cancel nightly/docs": "the same",
   "subcrew stop nightly": "the same",
-  "subcrew stop nightly/docs": "the same",
   "subcrew kill run_4k2x": "the same",
   "subcrew logs -f nightly": "the same",
   'subcrew send nightly "Leave the tests alone."': "the same",
