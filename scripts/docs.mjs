@@ -2,6 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { embed } from "./embed.mjs";
+import { install } from "./install.mjs";
 import { isMain, root } from "./step.mjs";
 
 /**
@@ -11,6 +13,7 @@ import { isMain, root } from "./step.mjs";
  * @param {readonly string[]} flags
  */
 async function main(flags) {
+  await embed();
   const { build } = await import("esbuild");
   const outfile = join(root, ".cache", "docs-pages.mjs");
   mkdirSync(join(root, ".cache"), { recursive: true });
@@ -47,4 +50,7 @@ function read(path) {
   }
 }
 
-if (isMain(import.meta.url)) await main(process.argv.slice(2));
+if (isMain(import.meta.url)) {
+  if (install()) await main(process.argv.slice(2));
+  else process.exitCode = 1;
+}

@@ -15,14 +15,42 @@ import { team, teamInput } from "./team.ts";
 
 const planInput = z.strictObject({ mode: z.literal("plan"), plan: z.unknown() });
 
-/** Every mode: its input schema, the key that identifies it in an input without `mode`, and its compiler. */
+/**
+ * Every mode: its input schema, the key that identifies it in an input without `mode`, its compiler, and the words for
+ * a person who chooses a mode.
+ */
 const modes = {
-  single: { input: singleInput, key: "task", compile: single },
-  parallel: { input: parallelInput, key: "tasks", compile: parallel },
-  chain: { input: chainInput, key: "chain", compile: chain },
-  race: { input: raceInput, key: "race", compile: race },
-  team: { input: teamInput, key: "team", compile: team },
-  plan: { input: planInput, key: "plan", compile: ({ plan }: z.infer<typeof planInput>) => readPlan(plan) },
+  single: { input: singleInput, key: "task", compile: single, what: "One agent, one task." },
+  parallel: {
+    input: parallelInput,
+    key: "tasks",
+    compile: parallel,
+    what: "Several tasks in parallel. A failed task does not stop the others.",
+  },
+  chain: {
+    input: chainInput,
+    key: "chain",
+    compile: chain,
+    what: "One task after the other, each with the result of the task before.",
+  },
+  race: {
+    input: raceInput,
+    key: "race",
+    compile: race,
+    what: "The same task for several agents or models. The first good answer wins.",
+  },
+  team: {
+    input: teamInput,
+    key: "team",
+    compile: team,
+    what: "Members with roles, tasks that depend on each other, reviews and approvals.",
+  },
+  plan: {
+    input: planInput,
+    key: "plan",
+    compile: ({ plan }: z.infer<typeof planInput>) => readPlan(plan),
+    what: "A plan, node by node.",
+  },
 } as const;
 
 export type Mode = keyof typeof modes;
@@ -31,6 +59,9 @@ export type Input = { [M in Mode]: z.infer<(typeof modes)[M]["input"]> }[Mode];
 export const unchecked = (input: AnyInput | Plan): Input | Plan => input as Input | Plan;
 
 export const modeNames: readonly Mode[] = Object.keys(modes) as Mode[];
+
+/** What a mode does, for a person who chooses one. */
+export const modeWords = (mode: Mode): string => modes[mode].what;
 
 /** The input schema of a mode, for interfaces that have to describe it, such as the MCP server. */
 export function inputOf(mode: Exclude<Mode, "plan">): z.ZodObject {

@@ -9,7 +9,7 @@ import { isRecord, ownEntry } from "../core/text/json.ts";
 import { jsonText } from "../core/text/json-text.ts";
 import { shellWord } from "../core/text/shell-word.ts";
 import type { Crew } from "../crew/crew-type.ts";
-import { inputOf, type Mode, modeNames, modeOf, unchecked } from "../modes/compile.ts";
+import { inputOf, type Mode, modeNames, modeOf, modeWords, unchecked } from "../modes/compile.ts";
 import type { FormSchema, PlannedNode, PlanPreview, StartOptions } from "./client/wire.ts";
 import { badInput } from "./responses.ts";
 
@@ -30,15 +30,9 @@ const offered = runParameters.pick({
 /** Converts a zod schema to the form schema. */
 const formSchemaOf = (schema: z.ZodType): FormSchema => z.toJSONSchema(schema, { io: "input" }) as FormSchema;
 
-const commandOf = (mode: Mode): string => (mode === "single" || mode === "plan" ? "run" : mode);
-
-const what: Readonly<Record<Exclude<Mode, "plan">, string>> = {
-  single: "One agent, one task.",
-  parallel: "Several tasks in parallel. A failed task does not stop the others.",
-  chain: "One task after the other, each with the result of the task before.",
-  race: "The same task for several agents or models. The first good answer wins.",
-  team: "Members with roles, tasks that depend on each other, reviews and approvals.",
-};
+/** The modes with a command of their own; `subcrew run` takes inputs of all modes. */
+const OWN_COMMAND: ReadonlySet<Mode> = new Set(["parallel", "chain", "race", "team"]);
+const commandOf = (mode: Mode): string => (OWN_COMMAND.has(mode) ? mode : "run");
 
 /** The data of the form for a new run: the schemas that the command line uses, and the agents. */
 export async function startOptions(crew: Crew, projects: readonly string[]): Promise<StartOptions> {
@@ -49,7 +43,7 @@ export async function startOptions(crew: Crew, projects: readonly string[]): Pro
       .map((mode) => ({
         mode,
         command: commandOf(mode),
-        what: what[mode],
+        what: modeWords(mode),
         schema: formSchemaOf(inputOf(mode)),
       })),
     options: formSchemaOf(offered),

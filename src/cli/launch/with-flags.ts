@@ -28,25 +28,23 @@ export async function withFlags(input: AnyInput, flags: Flags): Promise<AnyInput
       "Set `schema` at a task in the file instead.",
     );
   }
-  return { ...places[mode](input, given), mode };
+  return { ...(places[mode] ?? beside)(input, given), mode };
 }
 
 type Given = Readonly<{ settings: RunFlags; run: RunSettings; schema: unknown; accept: unknown; flags: Flags }>;
 
-/** Merges flags into the settings for all tasks, at the place where each mode has them. */
-const places: Readonly<Record<Mode, (input: AnyInput, given: Given) => Readonly<Record<string, unknown>>>> = {
-  single: (input, { settings, run, schema }) => ({
-    ...input,
-    ...over(input, settings),
-    ...run,
-    ...defined({ schema }),
-  }),
-  parallel: (input, { settings, run, schema }) => ({
-    ...input,
-    ...over(input, settings),
-    ...run,
-    ...defined({ schema }),
-  }),
+type Place = (input: AnyInput, given: Given) => Readonly<Record<string, unknown>>;
+
+/** Merges flags into the settings for all tasks. */
+const beside: Place = (input, { settings, run, schema }) => ({
+  ...input,
+  ...over(input, settings),
+  ...run,
+  ...defined({ schema }),
+});
+
+/** Where modes that do not have these settings beside the tasks have them. */
+const places: Readonly<Partial<Record<Mode, Place>>> = {
   chain: (input, { settings, run, schema }) => ({
     ...input,
     ...over(input, settings),
