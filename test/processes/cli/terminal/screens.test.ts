@@ -32,6 +32,25 @@ test("watch names the task of an approval", async (ctx) => {
   await there.run(["kill", id]);
 });
 
+test("top opens the steps of a row with Enter and its changes with d, and q returns to the list", async (ctx) => {
+  if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
+  const write = { name: "write_file", input: { path: "new.txt", content: "one\n" } };
+  const there = place({ ".git/HEAD": "", "turns.json": script({ calls: [write] }, "All done.") });
+  await there.run(["run", "code", "x", "--model", "scripted:turns.json", "--permission-mode", "bypass"]);
+  open = terminal(tmux.path, there, ["top"]);
+  await open.until("d diff");
+  open.keys("Enter");
+  await open.until(/write_file new\.txt[^]*All done\.[^]*q or Esc returns/);
+  open.keys("q");
+  await open.until("d diff");
+  open.keys("d");
+  await open.until(/new\.txt \(created, \+1 -0[^]*\+one/);
+  open.keys("q");
+  await open.until("d diff");
+  open.keys("q");
+  await open.until("[exit 0]");
+});
+
 test("top shows a run whose journal begins with damage, and does not list it under another project", async (ctx) => {
   if (tmux.missing !== undefined) return ctx.skip(tmux.missing);
   const there = place();
