@@ -251,7 +251,7 @@ describe("a database: many processes", () => {
     expect(await one.query("select 1 from subcrew.processes where id = $1", [presence.id])).toHaveLength(0);
   });
 
-  test("the run of a process without a heartbeat can be taken over, and later writes of that process are refused", async () => {
+  test("the run of a process without a heartbeat can be taken over; later writes of that process are refused, and it leaves commands alone", async () => {
     const one = database();
     const [ghost, next] = [storeOf(one), storeOf()];
     const lost: string[] = [];
@@ -267,6 +267,12 @@ describe("a database: many processes", () => {
     await expect(old.durable()).rejects.toMatchObject({ code: "RUN_BUSY" });
     expect(lost).toHaveLength(1);
     expect((await next.readWhole(RUN)).events).toEqual([fact(1), fact(2)]);
+    const pauses = { do: "pause", reason: "lunch" } as const;
+    await next.post(RUN, pauses, { waitMs: 0, signal: new AbortController().signal, ended: async () => undefined });
+    const served: string[] = [];
+    for (const [name, store] of Object.entries({ ghost, next }))
+      await store.serve(RUN, async () => (served.push(name), doneWith("yes")), AbortSignal.abort());
+    expect(served).toEqual(["next"]);
     await Promise.all([old.close(), journal.close()]);
   });
 

@@ -3,6 +3,7 @@ import type { Receipt, RunCommand } from "../../core/run/run-command.ts";
 import type { RunCommands } from "../../core/run/run-store.ts";
 import { channelName } from "./channel-name.ts";
 import type { Database } from "./database.ts";
+import type { Presence } from "./presence.ts";
 import { listenTo } from "./records.ts";
 
 const LOOK_EVERY_MS = 1_000;
@@ -12,9 +13,12 @@ const AGAIN_MS = 250;
 type CommandRow = { id: string; body: RunCommand };
 
 /** Sends commands to the owner of a run through a table. */
-export function runCommands(database: Database): RunCommands {
-  const open = (run: string, which: string): Promise<CommandRow[]> =>
-    database.query<CommandRow>(`select id, body from subcrew.commands where run = $1 and ${which} order by id`, [run]);
+export function runCommands(database: Database, { id: self }: Pick<Presence, "id">): RunCommands {
+  const open = (run: string, which: string, ...values: unknown[]): Promise<CommandRow[]> =>
+    database.query<CommandRow>(`select id, body from subcrew.commands c where run = $1 and ${which} order by id`, [
+      run,
+      ...values,
+    ]);
   return {
     post: async (run, command, { waitMs, signal, ended }) => {
       const channel = channelName("commands", run);
@@ -53,14 +57,14 @@ export function runCommands(database: Database): RunCommands {
       try {
         do {
           news?.reset();
-          const commands = await open(run, `(receipt is null or ${LASTING})`);
+          const commands = await open(run, `(receipt is null or ${LASTING}) and ${isOurs("$2")}`, self);
           let putOff = 0;
           for (const { id, body } of commands) {
             if (obeyed.has(id)) continue;
             const receipt = await handle(body, signal);
             if (receipt) {
               obeyed.add(id);
-              await database.query(ANSWER, [id, JSON.stringify(receipt), channel]);
+              await database.query(ANSWER, [id, JSON.stringify(receipt), channel, self]);
             } else putOff += 1;
           }
           if (!signal.aborted) await news?.wait(putOff > 0 ? AGAIN_MS : LOOK_EVERY_MS, signal);
@@ -84,8 +88,15 @@ const POST = `
   )
   select pg_notify($4, '') from (select count(*) from posted) as once`;
 
+/**
+ * SQL condition: no other process owns the run of the command. What a replaced process does is not recorded, so it must
+ * leave the command to the new owner.
+ */
+const isOurs = (self: string): string =>
+  `not exists (select from subcrew.runs r where r.run = c.run and r.owner <> ${self})`;
+
 /** Stores a receipt. Receipts that were not fetched within a day are deleted at the same time. */
 const ANSWER = `
-  with answered as (update subcrew.commands set receipt = $2 where id = $1),
+  with answered as (update subcrew.commands c set receipt = $2 where id = $1 and ${isOurs("$4")}),
   old as (delete from subcrew.commands where receipt is not null and sent < clock_timestamp() - interval '1 day')
   select pg_notify($3, '')`;

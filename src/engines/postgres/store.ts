@@ -33,7 +33,7 @@ export function createPostgresStore({ database: raw, presence, local, objects }:
   return {
     ...records,
     ...ownership,
-    ...runCommands(database),
+    ...runCommands(database, presence),
     ...runOutputs(database, artifacts, local),
     ...runAgents(database),
     lease: postgresLeases(database, presence),
