@@ -6,16 +6,13 @@ import type { PeerTools } from "../../core/task/mcp-tools.ts";
 import type { Tool } from "../../core/task/tool.ts";
 import { defined } from "../../core/text/defined.ts";
 import { createGuardedFetch } from "../../runtime/network/guarded-fetch.ts";
-import { createGuardedOpen } from "../../runtime/network/guarded-request.ts";
 import { openProjectRuns } from "../../runtime/resume/project-runs.ts";
 import { projectTrust } from "../../runtime/settings/project-trust.ts";
 import { openMemory } from "../../runtime/ledgers/memory.ts";
 import type { World } from "../../runtime/task/world.ts";
-import { openLogins } from "../../tools/mcp/logins.ts";
-import { openPins } from "../../tools/mcp/pins.ts";
-import { createServers } from "../../tools/mcp/servers.ts";
 import { searchBackend } from "../../tools/parts/search-backends.ts";
 import type { ToolParts } from "../../tools/parts/tool-parts.ts";
+import { openServers } from "./open-servers.ts";
 import { blockedBy, type CrewCode, type CrewSetup, homeOf } from "./setup.ts";
 
 /** The tools of a crew. */
@@ -45,9 +42,6 @@ export function openTools(setup: CrewSetup, { store, redactor, clock, ...code }:
     history: openProjectRuns(store, cwd),
     ...(kept !== undefined && { memory: openMemory({ home: kept, project: cwd, clock, redact: redactor.text }) }),
   };
-  const pins = openPins(kept);
-  const logins = openLogins({ home: kept, learn: redactor.learn });
-  let open: ReturnType<typeof createGuardedOpen> | undefined;
   let tools: World["tools"] | undefined;
   return {
     all: async () => {
@@ -61,16 +55,7 @@ export function openTools(setup: CrewSetup, { store, redactor, clock, ...code }:
       const more = { ...parts, clock, ...defined({ box: setup.output?.box }) };
       return delegationTools(spellings, { ...blockedBy(env), ...caller }, more);
     },
-    peers: () =>
-      createServers({
-        servers: setup.mcpServers ?? {},
-        pins,
-        logins,
-        cwd,
-        env,
-        passEnv: setup.passEnv ?? [],
-        open: (open ??= createGuardedOpen(setup.network, { env })),
-      }),
+    peers: openServers(setup, redactor),
   };
 }
 
