@@ -17,7 +17,7 @@ import { approve } from "../access/approve-call.ts";
 import { diagnosticsAfter } from "./diagnostics.ts";
 import { calledTool, callOrder } from "./call-order.ts";
 import { runTool } from "./run-tool.ts";
-import { accessFor } from "./tool-services.ts";
+import { accessFor, type CallingTask, type StartedCall } from "./tool-services.ts";
 
 /**
  * Executes one tool call, or returns why it cannot be executed. A failure is an error *result* that the model reads; a
@@ -29,91 +29,100 @@ export async function callTool(
   context: PerformContext,
   signal: AbortSignal = context.signal,
 ): Promise<ToolAnswer> {
-  const { rights, tools } = assignment;
-  const answer = (text: string, error: boolean): ToolAnswer => ({ id: call.id, name: call.name, text, error });
-  const deny = (rule: string, text: string, more: Denial = {}): ToolAnswer => {
-    context.emit({ type: "tool.denied", call: call.id, tool: call.name, rule, text, ...more });
-    return { ...answer(text, true), denied: true };
-  };
+  const { rights, redact = (text) => text } = assignment;
+  const report = new CallReport(call, context.emit);
   const tool = calledTool(call, assignment);
-  const unavailable = (name: string, rule: string): ToolAnswer =>
-    deny(
-      rule,
-      `DENIED: Tool "${name}" is not available for task type "${rights.name}" (${rule}). Continue without it.`,
-    );
-  if (!tool) {
-    // The delegation tools are made only for agents that may start other agents.
-    const delegation = permit(rights, DELEGATION_TOOL);
-    if (facadeOf(call.name) !== undefined && !delegation.allowed) return unavailable(call.name, delegation.rule);
-    const close = nearest(
-      call.name,
-      [...tools.keys()].filter((name) => permit(rights, name).allowed),
-    );
-    return deny(
-      "no such tool",
-      `Unknown tool "${call.name}".${close === undefined ? "" : ` Did you mean "${close}"?`}`,
-    );
-  }
+  if (!tool) return unknownTool(call, assignment, report);
   const { allowed, rule } = permit(rights, tool.name);
-  if (!allowed) return unavailable(tool.name, rule);
+  if (!allowed) return report.unavailable(tool.name, rule, rights);
   const parsed = parseArguments(tool, call.input);
-  const reject = (reason: string, text: string): ToolAnswer => {
-    context.emit({ type: "tool.rejected", call: call.id, tool: tool.name, reason, text });
-    return answer(text, true);
-  };
-  if ("problem" in parsed)
-    return reject(
-      parsed.problem,
-      `The arguments of ${tool.name} are not valid: ${parsed.problem}. Correct them and call again.`,
-    );
-  const approved = await approve(tool, parsed.value, call.id, {
-    assignment,
-    context,
-    signal,
-    diff: () => diffOf(tool, parsed.value, assignment),
-  });
-  const { redact = (text) => text } = assignment;
+  if ("problem" in parsed) {
+    const text = `The arguments of ${tool.name} are not valid: ${parsed.problem}. Correct them and call again.`;
+    return report.reject(tool, parsed.problem, text);
+  }
+  const diff = () => diffOf(tool, parsed.value, assignment);
+  const approved = await approve(tool, parsed.value, call.id, { assignment, context, signal, diff });
   const preview = redactedPreview(tool.name, isRecord(parsed.value) ? parsed.value : {}, redact);
   const targeted = (located: readonly LocatedSubject[] = []): Readonly<{ target?: string }> =>
     callOrder(tool, parsed.value) === "write" ? { target: redact(subjectsText(located)) || preview } : {};
   if ("rule" in approved) {
-    const { located, hint, unasked } = approved;
-    return deny(approved.rule, approved.text, { tool: tool.name, ...defined({ hint, unasked }), ...targeted(located) });
+    const { located, hint, unasked, text } = approved;
+    return report.deny(approved.rule, text, { tool: tool.name, ...defined({ hint, unasked }), ...targeted(located) });
   }
-  if ("problem" in approved) return reject(approved.problem, approved.problem);
+  if ("problem" in approved) return report.reject(tool, approved.problem, approved.problem);
+  if (signal.aborted) return report.answer("This call was not carried out.", true);
+  const started = { ...approved, tool, input: parsed.value, id: call.id };
+  const shown = { preview, ...targeted(approved.judged), notes: parsed.notes };
+  return carryOut(started, shown, report, { assignment, context, signal });
+}
 
-  if (signal.aborted) return answer("This call was not carried out.", true);
-  const target = targeted(approved.judged);
-  context.emit({ type: "tool.started", call: call.id, tool: tool.name, preview, effect: tool.effect, ...target });
-  if (tool.effect === "write") await context.durable();
+/** What the events of a call name, and notes about its arguments for the model. */
+type ShownCall = Readonly<{ preview: string; target?: string; notes: readonly string[] }>;
+
+/** Runs the tool of an approved call, and records its beginning and its end. */
+async function carryOut(
+  started: StartedCall,
+  { preview, notes, ...target }: ShownCall,
+  report: CallReport,
+  task: CallingTask,
+): Promise<ToolAnswer> {
+  const { tool, id: call } = started;
+  const { emit, durable } = task.context;
+  emit({ type: "tool.started", call, tool: tool.name, preview, effect: tool.effect, ...target });
+  if (tool.effect === "write") await durable();
   const began = performance.now();
-  const {
-    text: told,
-    status,
-    details,
-    files,
-    rule: broken,
-    images,
-  } = await runTool({ ...approved, tool, input: parsed.value, id: call.id }, { assignment, context, signal });
+  const { text: told, status, details, files, rule, images } = await runTool(started, task);
   const error = status !== "ok";
-  const found = error ? "" : await diagnosticsAfter(tool, call.id, { assignment, context, signal });
-  const text = `${told}${parsed.notes.map((note) => `\n[${note}]`).join("")}${found}`;
-  if (broken !== undefined)
-    context.emit({ type: "tool.denied", call: call.id, tool: tool.name, rule: broken, text, ...target });
-  context.emit({
-    type: "tool.ended",
-    call: call.id,
-    tool: tool.name,
-    error,
-    text,
-    ms: Math.round(performance.now() - began),
-    status,
-    ...defined({ details }),
-    ...(files.length > 0 && { files }),
-  });
-  if (broken !== undefined) return { ...answer(text, true), denied: true };
-  const seen = images && takesImages(assignment.model.id) ? { images } : {};
-  return { ...answer(text, error), ...seen };
+  const found = error ? "" : await diagnosticsAfter(tool, call, task);
+  const text = `${told}${notes.map((note) => `\n[${note}]`).join("")}${found}`;
+  const denied = rule === undefined ? undefined : report.deny(rule, text, { tool: tool.name, ...target });
+  const ms = Math.round(performance.now() - began);
+  const more = { ...defined({ details }), ...(files.length > 0 && { files }) };
+  emit({ type: "tool.ended", call, tool: tool.name, error, text, ms, status, ...more });
+  if (denied) return denied;
+  const seen = images && takesImages(task.assignment.model.id) ? { images } : {};
+  return { ...report.answer(text, error), ...seen };
+}
+
+/** Answers one call, and records why it was refused. */
+class CallReport {
+  readonly #call: ToolCall;
+  readonly #emit: PerformContext["emit"];
+
+  constructor(call: ToolCall, emit: PerformContext["emit"]) {
+    this.#call = call;
+    this.#emit = emit;
+  }
+
+  answer(text: string, error: boolean): ToolAnswer {
+    return { id: this.#call.id, name: this.#call.name, text, error };
+  }
+
+  deny(rule: string, text: string, more: Denial = {}): ToolAnswer {
+    this.#emit({ type: "tool.denied", call: this.#call.id, tool: this.#call.name, rule, text, ...more });
+    return { ...this.answer(text, true), denied: true };
+  }
+
+  reject(tool: Tool, reason: string, text: string): ToolAnswer {
+    this.#emit({ type: "tool.rejected", call: this.#call.id, tool: tool.name, reason, text });
+    return this.answer(text, true);
+  }
+
+  unavailable(tool: string, rule: string, { name }: Assignment["rights"]): ToolAnswer {
+    const text = `DENIED: Tool "${tool}" is not available for task type "${name}" (${rule}). Continue without it.`;
+    return this.deny(rule, text);
+  }
+}
+
+/** Refuses a call of a tool that the task does not have, and names the nearest tool that it has. */
+function unknownTool({ name }: ToolCall, { rights, tools }: Assignment, report: CallReport): ToolAnswer {
+  // The delegation tools are made only for agents that may start other agents.
+  const delegation = permit(rights, DELEGATION_TOOL);
+  if (facadeOf(name) !== undefined && !delegation.allowed) return report.unavailable(name, delegation.rule, rights);
+  const usable = [...tools.keys()].filter((tool) => permit(rights, tool).allowed);
+  const close = nearest(name, usable);
+  const hint = close === undefined ? "" : ` Did you mean "${close}"?`;
+  return report.deny("no such tool", `Unknown tool "${name}".${hint}`);
 }
 
 /** The change that a call would make now; `undefined` if the task may not read the file without being asked. */
