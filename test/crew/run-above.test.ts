@@ -49,7 +49,7 @@ test("a parent-run variable set by another program has no effect, and the smalle
 test.runIf(process.platform === "linux")(
   "the variable of the parent run is found even if a program in between strips the environment",
   () => {
-    const file = new URL("../../dist/runtime/commands/ancestor-variable.js", import.meta.url).href;
+    const file = new URL("../../dist/runtime/disk/ancestor-variable.js", import.meta.url).href;
     const look = `import(${JSON.stringify(file)}).then(({ ancestorVariable }) => console.log(ancestorVariable("OF_ABOVE")))`;
     // The shell does not become the second program but waits for it, so it stays between the two processes.
     const { stdout } = spawnSync("/bin/sh", ["-c", `env -i "$NODE" -e "$LOOK"; exit 0`], {

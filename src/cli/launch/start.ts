@@ -9,7 +9,7 @@ import { createCrew } from "../../crew.ts";
 import type { Crew } from "../../crew/crew-type.ts";
 import { readSettings } from "../../defaults.ts";
 import { openStore, type SharedEngine } from "../../crew/outfit/open-runs.ts";
-import { ancestorVariable } from "../../runtime/commands/ancestor-variable.ts";
+import { ancestorVariable } from "../../runtime/disk/ancestor-variable.ts";
 import type { Flags } from "../base/flags.ts";
 import { homes } from "../base/home.ts";
 import { type PermissionFlags, permissionsIn } from "../base/permission-flags.ts";

@@ -1,9 +1,8 @@
 import { mkdtemp, rm, stat } from "node:fs/promises";
 import { hostname, tmpdir } from "node:os";
-import { join, relative, sep } from "node:path";
+import { join } from "node:path";
 import { failed, type Outcome } from "../../core/outcome/outcome.ts";
-import { movedInto } from "../../core/plan/isolation.ts";
-import type { Call, PerformContext } from "../../core/task/engine.ts";
+import type { PerformContext } from "../../core/task/engine.ts";
 import { taskContext } from "../../core/task/task-context.ts";
 import type { Job } from "../../core/task/job.ts";
 import type { Announcement } from "../../core/task/placement.ts";
@@ -14,12 +13,11 @@ import { workspaceOf } from "../../runtime/files/workspace-of.ts";
 import { topOf } from "../../runtime/git/git.ts";
 import { ownClone } from "../../runtime/git/own-clone.ts";
 import { repositoryNames } from "../../runtime/git/shared-workspace.ts";
-import { openOrigin } from "../../runtime/git/worktree.ts";
 import type { ServedPlaces } from "./announcement.ts";
 import { inFetchedWorkspace } from "./fetch-workspace.ts";
 import { runnerFor, withNamedServers } from "./jobs-for-workers.ts";
 import { performJob } from "./perform-job.ts";
-import { type HelperSharing, shareWithHelpers } from "./share-with-helpers.ts";
+import { shareWorktree } from "./share-worktree.ts";
 
 /** Executes jobs with the keys, tools and permissions of this machine; the job's permissions can only restrict them. */
 export function jobPerformer(
@@ -60,7 +58,7 @@ export function jobPerformer(
     const folder = isCopied ? undefined : await folderOf(job);
     if (folder !== undefined) {
       const outfit = outfitFor(folder);
-      const sharing = sharingOfWorktrees(job.call, { home, store: outfit.store, cwd: folder });
+      const sharing = shareWorktree(job.call, { home, store: outfit.store, cwd: folder });
       return performJob(job, taskContext(context, { sharing: sharing.layer }), {
         setup: { ...setup, cwd: folder },
         outfit,
@@ -96,32 +94,6 @@ const isFolder = (path: string | undefined): Promise<boolean> =>
         (found) => found.isDirectory(),
         () => false,
       );
-
-/** Subagents of an isolated task work in its worktree if they can reach it. On other machines they work in a copy. */
-function sharingOfWorktrees(
-  call: Call,
-  { home, store, cwd }: Readonly<{ home: string | undefined; store: Outfit["store"]; cwd: string }>,
-): HelperSharing {
-  let turn: Promise<unknown> = Promise.resolve();
-  return shareWithHelpers({
-    call,
-    store,
-    inTurn: (work) => {
-      const mine = turn.then(work, work);
-      turn = mine.catch(() => {});
-      return mine;
-    },
-    treeOf: async ({ worktree }) => {
-      if (!worktree) return undefined;
-      const origin = await openOrigin(worktree.of, { folder: worktree.top, gitDir: worktree.gitDir }, home);
-      if ("unable" in origin) return undefined;
-      const head = await origin.repository.ask("rev-parse", "--verify", "--quiet", "HEAD^{commit}");
-      if (!head.ok) return undefined;
-      const prefix = relative(worktree.of, cwd).split(sep).join("/");
-      return { origin, commit: head.text.trim(), prefix, at: movedInto(worktree, cwd), isReachable: true };
-    },
-  });
-}
 
 /**
  * Why a job is refused, regardless of the needs that the job states: a runner can be a command, so only runners that

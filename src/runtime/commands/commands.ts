@@ -1,66 +1,38 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
-import { lifts } from "../../core/policy/judge-call.ts";
-import { protectedPart } from "../../core/policy/protected-paths.ts";
-import type { Rule } from "../../core/rules/rule.ts";
 import type { UnawaitedCommand, ShellCommandResult, ShellCommands } from "../../core/task/shell-commands.ts";
 import { missedNetwork, needsNetwork } from "../../core/shell/needs-network.ts";
 import { defined } from "../../core/text/defined.ts";
 import { folderContains } from "../files/folder-contains.ts";
 import type { QuarantinedFile } from "../files/quarantine.ts";
-import { secretPlaces } from "../files/secret-places.ts";
 import { type Child, type ChildSpec, type EarlyEnd, type Exit, HANDED, startChild, within } from "./child.ts";
-import type { GuardedRoot } from "./command-record.ts";
-import { hostSockets, isShown } from "./host-sockets.ts";
-import type { CommandScope, GuardedCommand, InFlight } from "./in-flight.ts";
-import { mountablePlaces } from "./mountable-places.ts";
-import { foldersAbove } from "./protected-mounts.ts";
+import type { GuardedCommand } from "./in-flight.ts";
 import { type SandboxLevel, type SandboxWish, shellFile } from "./probe-sandbox.ts";
-import { type SandboxMounts, EMPTIED, handedArgs, handedOptions } from "./sandbox-args.ts";
+import { handedArgs, handedOptions } from "./sandbox-args.ts";
+import { type MountSetting, mountsFor } from "./sandbox-mounts.ts";
 import { seccompFilter } from "./seccomp.ts";
 
 /** All settings for the commands of one task. No setting comes from a model. */
-export type ShellSetting = Readonly<{
-  /** A name for the run and the task, which an environment variable passes to the programs that the task starts. */
-  name: string;
-  /** The folder in which commands start and which they may write; a real path. */
-  cwd: string;
-  writable: readonly string[];
-  /** The writable folders within the task's lease (the files that it declared to write); absent: all of them. */
-  leased?: readonly string[];
-  /** Paths that commands may read, even inside hidden folders. */
-  seen?: readonly string[];
-  /** The path of the start folder as permission rules write it. */
-  place?: string;
-  wish: SandboxWish;
-  sandbox: SandboxLevel;
-  network(): boolean;
-  /** True: commands may create user namespaces. */
-  namespaces?: boolean;
-  inFlight: InFlight;
-  /** How permission rules, and the checks of protected files, name a writable folder. */
-  rootAt(folder: string): Omit<GuardedRoot, "skipped">;
-  /** Registers git repositories that a scan found. True: `rootAt` may have changed. */
-  learn?(gitPaths: readonly string[]): boolean;
-  /** The user's current rules that may allow writing to protected places. */
-  allow: CommandScope["allow"];
-  /**
-   * The program that the watchdog starts if this process is killed. It quarantines the protected files that a command
-   * created.
-   */
-  finisher?: string;
-  /** Home folders whose secrets are hidden, and other hidden paths. */
-  homes: readonly string[];
-  hidden(): Promise<readonly string[]>;
-  /** Files inside hidden folders that commands may read. */
-  handed?(): readonly string[];
-  /** The environment of commands when they start. */
-  env(): Readonly<Record<string, string>>;
-  /** The folder for long outputs, and the function that removes secrets from them. */
-  outputs?: string;
-  redact?(text: string): string;
-}>;
+export type ShellSetting = MountSetting &
+  Readonly<{
+    /** The path of the start folder as permission rules write it. */
+    place?: string;
+    wish: SandboxWish;
+    sandbox: SandboxLevel;
+    /** True: commands may create user namespaces. */
+    namespaces?: boolean;
+    /**
+     * The program that the watchdog starts if this process is killed. It quarantines the protected files that a command
+     * created.
+     */
+    finisher?: string;
+    /** The environment of commands when they start. */
+    env(): Readonly<Record<string, string>>;
+    /** The folder for long outputs, and the function that removes secrets from them. */
+    outputs?: string;
+    redact?(text: string): string;
+  }>;
 
 /** The commands of a task, and a function that ends all of them. */
 export type ShellHost = Readonly<{ commands: ShellCommands; end(): Promise<void> }>;
@@ -250,7 +222,7 @@ async function specFor(
       spec: { ...common, file: shell[0]!, args: shell.slice(1), env },
       release: async () => [],
     };
-  const { box, guarded } = await boxFor(setting, env, common.marker);
+  const { box, guarded } = await mountsFor(setting, env, common.marker);
   const { record } = guarded;
   const filter = seccompFilter(process.arch, setting);
   // The sandbox program needs only PATH; the command inside of it gets its own environment.
@@ -272,72 +244,6 @@ async function specFor(
     began: guarded.began,
     ending: guarded.ending,
   };
-}
-
-async function boxFor(
-  setting: ShellSetting,
-  env: SandboxMounts["env"],
-  marker: string,
-): Promise<{ box: SandboxMounts; guarded: GuardedCommand }> {
-  const { cwd, writable: all, leased, seen = [], homes, hidden, allow, rootAt } = setting;
-  const network = setting.network();
-  const secrets = mountablePlaces(secretPlaces(homes, await hidden()));
-  const hiddenFolders = secrets.folders.filter((path) => !all.includes(path));
-  const inside = [...hiddenFolders, ...secrets.files].filter((path) => all.some((root) => folderContains(root, path)));
-  // A lease (the files that a task declared to write) does not make hidden paths visible.
-  const wanted = leased?.filter((folder) => !inside.some((path) => folderContains(path, folder))) ?? all;
-  // A task in a protected folder, or with a lease for one, still may not write it.
-  const writableRoots = (): Omit<GuardedRoot, "skipped">[] =>
-    wanted.map(rootAt).filter((root) => !isShut(root, allow()));
-  const roots = writableRoots();
-  const writable = roots.map(({ root }) => root);
-  const learn = (gitPaths: readonly string[]): typeof roots => (setting.learn?.(gitPaths) ? writableRoots() : roots);
-  const guarded = await setting.inFlight.begin({ run: setting.name, marker, roots, allow, learn });
-  // folders that name resolution needs, and programs on systems that have them in /run
-  const kept = [
-    "/run/current-system",
-    ...seen,
-    ...(setting.handed?.() ?? []),
-    ...all.filter((folder) => !writable.includes(folder)),
-    ...(network ? ["/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager/resolv.conf"] : []),
-  ];
-  const view = { emptied: [...EMPTIED, ...hiddenFolders], shown: [...writable, ...kept] };
-  const isOwn = (path: string): boolean => network && all.some((root) => folderContains(root, path));
-  const sockets = hostSockets().filter((path) => isShown(path, view) && !isOwn(path));
-  const isHidden = (path: string): boolean =>
-    secrets.files.includes(path) || hiddenFolders.some((folder) => folderContains(folder, path));
-  const readOnly = guarded.readOnly.filter((path) => !isHidden(path));
-  const box: SandboxMounts = {
-    cwd,
-    env,
-    network,
-    writable,
-    readOnly,
-    pinned: pinnedIn(writable, { readOnly, pinned: guarded.pinned }, inside),
-    hiddenFolders,
-    hiddenFiles: [...new Set([...secrets.files, ...sockets])],
-    kept,
-    ...(seccompFilter(process.arch) && { filter: HANDED + 1 }),
-  };
-  return { box, guarded };
-}
-
-/** True for a folder that is protected itself and that no rule allows to write. */
-function isShut(root: Omit<GuardedRoot, "skipped">, allow: readonly Rule[]): boolean {
-  return protectedPart(root.place, root) !== undefined && !lifts({ ...root, allow }, root.named);
-}
-
-/**
- * Parents of hidden and protected paths are mounted on themselves, so that they cannot be renamed to reveal the paths.
- */
-function pinnedIn(
-  writable: readonly string[],
-  { readOnly, pinned }: Pick<GuardedCommand, "readOnly" | "pinned">,
-  hidden: readonly string[],
-): string[] {
-  const covered = (path: string): boolean => [...readOnly, ...hidden].some((cover) => folderContains(cover, path));
-  const above = hidden.flatMap((path) => writable.flatMap((root) => foldersAbove(root, path)));
-  return [...new Set([...pinned, ...above])].filter((path) => !covered(path));
 }
 
 const USUAL_PATH = "/usr/local/bin:/usr/bin:/bin";

@@ -1,4 +1,4 @@
-import { readRegularTextSync } from "../disk/regular-file.ts";
+import { readRegularTextSync } from "./regular-file.ts";
 
 const MOST_ANCESTORS = 40;
 
