@@ -22,7 +22,7 @@ const FLUSH_MS = 3_000;
 
 /** Opens the sink. The OpenTelemetry libraries are loaded only by this call, when telemetry is configured. */
 export async function openTelemetry({ otlp, content = false }: TelemetryOptions): Promise<TelemetrySink> {
-  const { api, sdk, exporter, resources } = await libraries();
+  const { api, sdk, exporter, resources } = await loadTelemetry();
   const provider = new sdk.BasicTracerProvider({
     resource: resources.resourceFromAttributes({ "service.name": "subcrew", "service.version": version }),
     spanProcessors: [new sdk.BatchSpanProcessor(new exporter.OTLPTraceExporter({ url: tracesUrl(otlp) }))],
@@ -135,7 +135,8 @@ export async function openTelemetry({ otlp, content = false }: TelemetryOptions)
 
 type Facts = Readonly<Record<string, string | number | undefined>>;
 
-async function libraries(): Promise<
+/** Loads the libraries; throws if they are not installed. */
+export async function loadTelemetry(): Promise<
   Readonly<{
     api: typeof import("@opentelemetry/api");
     sdk: typeof import("@opentelemetry/sdk-trace-base");
