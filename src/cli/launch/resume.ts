@@ -57,7 +57,7 @@ export const resumeCommand: CliCommand = {
       { runOptionsOf },
       { terminal },
       { readPrompt },
-      { readRecordedRun },
+      { hasTask, readRecordedRun, unknownTask },
       { runNamed },
     ] = await Promise.all([
       import("../watch/watch-run.ts"),
@@ -79,6 +79,7 @@ export const resumeCommand: CliCommand = {
       await takeOver(store, found, { quiet: flags.quiet === true || flags.json === true });
     const recorded = await readRecordedRun(store, found);
     const { id, state } = recorded;
+    if (message === "" && path !== undefined && !hasTask(state, path)) throw unknownTask(state, path);
     const { cwd, status, permissions, settings } = state;
     const over =
       isEnded(status === "starting" || status === "skipped" ? "interrupted" : status) &&

@@ -419,6 +419,16 @@ describe.concurrent("messages and signals to a run", () => {
     expect((await there.run(["resume", id])).code).toBe(0);
   });
 
+  test("resume refuses a task that the run does not have, also when the run has ended", async () => {
+    const there = fresh({ "turns.json": script("now") });
+    const { stdout } = await there.run(["run", "explore", "x", "--model", "scripted:turns.json", "--json"]);
+    const { run: id } = JSON.parse(stdout.split("\n")[0]!) as { run: string };
+    for (const flags of [[], ["--retry-failed"]]) {
+      const { code, stderr } = await there.run(["resume", `${id}/nobody`, ...flags]);
+      expect([code, stderr]).toEqual([2, expect.stringContaining('has no task "nobody"')]);
+    }
+  });
+
   test("kill ends the process at once, and no record is lost", async () => {
     const there = fresh({ "turns.json": forever });
     const id = await background(there, ["run", "explore", "x", "--model", "scripted:turns.json"]);
