@@ -1,4 +1,7 @@
 import { expect, test } from "vitest";
+import type { Model } from "../../src/core/model/model.ts";
+import type { Answer } from "../../src/core/plan/gate.ts";
+import type { Plan } from "../../src/core/plan/plan.ts";
 import { createCrew } from "../../src/crew.ts";
 import type { Crew } from "../../src/crew/crew-type.ts";
 import { never, scripted } from "../../src/models/scripted/scripted.ts";
@@ -44,6 +47,39 @@ test("a run that nobody works on gives what there is, keeps what it is told, and
   expect(await handle.cancel({ task: task! })).toMatchObject({ state: "refused", code: "TASK_ENDED" });
   expect(await handle.cancel()).toMatchObject({ state: "done" });
   expect((await handle.look()).life).toBe("cancelled");
+});
+
+test.each<{ what: string; path: string; plan: Plan; answer: Answer }>([
+  {
+    what: "a question",
+    path: "work",
+    plan: { nodes: { work: { kind: "task", task: { prompt: "Go.", tools: ["ask"] } } }, output: "work" },
+    answer: { approve: true, text: "2" },
+  },
+  {
+    what: "an approval",
+    path: "sure",
+    plan: { nodes: { sure: { kind: "gate", question: "Sure?" } }, output: "sure" },
+    answer: { approve: true, text: "blue" },
+  },
+])("a run that is resumed without a person uses the answer to $what that was saved before", async (it) => {
+  const home = tempFolder();
+  const model = (): Model =>
+    scripted(
+      { calls: [{ id: "c1", name: "ask", input: { question: "Which?", options: ["red", "blue"] } }] },
+      { calls: [{ id: "c2", name: "ask", input: { question: "Sure?" } }] },
+      "done",
+    );
+  const run = crewAt(home, model()).run(it.plan);
+  for await (const event of run) if (event.type === "gate.opened") run.pause();
+  const { call } = run.state.nodes.get(it.path) ?? {};
+  const crew = crewAt(home, model());
+  expect(await crew.open(run.id).answer(it.path, it.answer, { call })).toMatchObject({ code: "QUEUED" });
+  const resumed = crew.resume(run.id, { unattended: true });
+  const answers: unknown[] = [];
+  for await (const event of resumed) if (event.type === "gate.answered") answers.push(event.answer);
+  expect(answers).toMatchObject([it.answer]);
+  expect(await resumed).toMatchObject({ status: "ok" });
 });
 
 test("an ended run has its result and events, and refuses every action", async () => {

@@ -45,17 +45,18 @@ export function createAskPerson({
   scope: { run },
 }: Pick<NodeContext, "path" | "scope">): Pick<PerformContext, "attended" | "ask"> {
   const { yes = false, unattended, asksCalls = unattended !== true } = run.parameters;
-  const attended = asksCalls || yes;
+  const attended = asksCalls || yes || run.hasSavedAnswer?.(path) === true;
   const asked = new Map<string, number>();
   let before: Promise<unknown> = Promise.resolve();
 
   const ask: PerformContext["ask"] = (question, { call: id, wants, offersNetwork, inPerson, signal }) => {
     const turn = before.then(async (): Promise<Answer | undefined> => {
       const isApproved = yes && wants === undefined && !inPerson;
-      if (!(asksCalls || isApproved) || signal.aborted) return undefined;
       const times = (asked.get(id) ?? 0) + 1;
       asked.set(id, times);
       const call = times === 1 ? id : `${id}.${times}`;
+      const isAsked = asksCalls || isApproved || run.hasSavedAnswer?.(path, call);
+      if (!isAsked || signal.aborted) return undefined;
       if (isApproved) {
         run.emit(path, { type: "gate.answered", answer: APPROVED, call });
         return APPROVED;

@@ -29,7 +29,7 @@ async function askedAnswer(node: GateNode, context: NodeContext): Promise<Answer
     return APPROVED;
   }
   run.emit(path, { type: "gate.opened", question: fillIn(node, context) });
-  if (run.parameters.unattended) {
+  if (run.parameters.unattended && !run.hasSavedAnswer?.(path)) {
     return failed("NEEDS_ANSWER", `"${path}" needs an approval, and nobody is available to give it.`, {
       hint: "Run the task in a terminal and answer there, or approve in advance with --yes.",
     });

@@ -93,6 +93,8 @@ export type RunScope = RunParts &
     leases: Leases;
     /** Every node that waits for its slot or runs. */
     stoppable: StoppableNodes;
+    /** True if a question of this task, or this call of it, was answered while no process worked on the run. */
+    hasSavedAnswer?(path: string, call?: string): boolean;
     /** Redacts a text for the journal. */
     redact(text: string): string;
     /** The function that executes plans, for nodes that contain or start plans of their own. */

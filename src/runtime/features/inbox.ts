@@ -6,8 +6,9 @@ import type { Feature } from "./feature.ts";
 export const inboxFeature: Feature = {
   name: "inbox",
   does: "carries out the commands that other processes send to the run",
-  open: ({ id, self, state, store }) => {
+  open: async ({ id, self, state, store, resume }) => {
     if (!store) return {};
+    const saved = resume ? (await store.waiting(id)).filter((command) => command.do === "answer") : [];
     const handle: HandleCommand = (command, signal) => handleCommand(self, command, signal);
     const over = new AbortController();
     let serving: Promise<void> | undefined;
@@ -17,6 +18,10 @@ export const inboxFeature: Feature = {
       if (serving && state.endedAt !== undefined) await store.serve(id, handle, over.signal).catch(() => {});
     };
     return {
+      scope: () => ({
+        hasSavedAnswer: (path, call) =>
+          saved.some((answer) => answer.path === path && (call === undefined || answer.call === call)),
+      }),
       executing: () => {
         // The run continues even if commands cannot be received.
         serving = store.serve(id, handle, over.signal).catch(() => {});
