@@ -1,5 +1,6 @@
 import { type Command, CommanderError } from "commander";
 import { version } from "../core/text/version.ts";
+import { beforeExit } from "../runtime/async/before-exit.ts";
 import { armFaults } from "../runtime/disk/fault-points.ts";
 import { bare, buildCommand, helped } from "./base/command.ts";
 import { endWithTerminal } from "./base/dead-terminal.ts";
@@ -71,13 +72,14 @@ Examples:
 \`subcrew help CODE\` explains an error code, such as UNKNOWN_AGENT.`;
 
 /**
- * Flushes the output, then exits without waiting for open handles. If the output could not be written, the command has
- * failed.
+ * Flushes the output and waits for the hooks of runs, then exits without waiting for open handles. If the output could
+ * not be written, the command has failed.
  */
 async function leave(code: number): Promise<never> {
   await Promise.all(
     [process.stdout, process.stderr].map((stream) => new Promise((resolve) => stream.write("", resolve))),
   );
+  await beforeExit.gone();
   if (unwritten === undefined) return process.exit(code);
   const failed = failWith(outputProblem("The output", unwritten));
   await new Promise((resolve) => process.stderr.write("", resolve));

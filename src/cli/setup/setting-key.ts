@@ -13,7 +13,9 @@ export function knownPath(key: string): ConfigPath {
     const above = steps.slice(0, at);
     const known = keysAt(schema, above);
     if (known.length === 0 || known.includes(step)) continue;
-    const close = nearest(step, known);
+    const rest = steps.slice(at).join("."); // the key of a hook contains a dot, as in `on.run.ended`
+    if (known.includes(rest)) return [...above, rest];
+    const close = nearest(rest, known) ?? nearest(step, known);
     throw new CrewError(
       "BAD_INPUT",
       `Unknown setting "${steps.slice(0, at + 1).join(".")}".`,

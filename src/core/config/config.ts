@@ -9,6 +9,7 @@ import { mcpServers } from "../vocabulary/mcp-server.ts";
 import { thinking } from "../vocabulary/thinking.ts";
 import { tierNames } from "../vocabulary/tiers.ts";
 import { toolNameStyles } from "../vocabulary/tool-name-styles.ts";
+import { hooks } from "./hooks.ts";
 
 const models = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
 const names = z.array(z.string().min(1));
@@ -84,25 +85,9 @@ export const config = z.strictObject({
     })
     .optional()
     .describe("export runs as OpenTelemetry spans (default: off)"),
-  notify: z
-    .strictObject({
-      on: z
-        .array(z.enum(["needs-you", "done"]))
-        .min(1)
-        .optional()
-        .describe("events to notify about: a run needs you, a run has ended (default: both)"),
-      command: z
-        .string()
-        .min(1)
-        .optional()
-        .describe("command to run, with SUBCREW_EVENT, SUBCREW_RUN, SUBCREW_TEXT and JSON on its standard input"),
-      webhook: z
-        .url({ protocol: /^https?$/ })
-        .optional()
-        .describe("webhook URL that receives the same JSON; a non-public address must be listed in network.allowHosts"),
-    })
+  on: hooks
     .optional()
-    .describe("notifications when a run needs you or is done (default: off)"),
+    .describe("commands for /bin/sh, or addresses that get a POST, for events of a run; by event (default: none)"),
   model: models.optional().describe("default model, or several in order of preference"),
   tiers: z
     .strictObject(Object.fromEntries(tierNames.map((name) => [name, tierModels])) as Tiers)

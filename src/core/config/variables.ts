@@ -97,4 +97,4 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 const nameOf = (path: ConfigPath): string =>
-  `SUBCREW_${path.map((step) => step.replace(/([a-z])([A-Z])/g, "$1_$2").toUpperCase()).join("_")}`;
+  `SUBCREW_${path.map((step) => step.replace(/([a-z])([A-Z])|[.-]/g, "$1_$2").toUpperCase()).join("_")}`;

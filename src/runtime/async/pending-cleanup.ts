@@ -8,7 +8,7 @@ export type PendingCleanup = Readonly<{
 /** How long cleanup work may take. */
 const LONGEST_MS = 5_000;
 
-export function createPendingCleanup(): PendingCleanup {
+export function createPendingCleanup(longestMs = LONGEST_MS): PendingCleanup {
   const left = new Set<Promise<void>>();
   return {
     add: (work) => {
@@ -20,7 +20,7 @@ export function createPendingCleanup(): PendingCleanup {
       if (left.size === 0) return;
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
-        timer = setTimeout(resolve, LONGEST_MS);
+        timer = setTimeout(resolve, longestMs);
       });
       await Promise.race([Promise.all(left), late]);
       clearTimeout(timer);

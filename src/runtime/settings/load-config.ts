@@ -124,8 +124,9 @@ function reading({ file, text }: Opened, read: ConfigReader): Read {
   throw new CrewError("BAD_CONFIG", lines.join("\n"), hint);
 }
 
-/** The parts of a settings key. The names of agents in it may contain dots. */
+/** The parts of a settings key. The names of agents and of events in it may contain dots. */
 function stepsOf(key: string, { agents = {} }: Config): ConfigPath {
+  if (key.startsWith("on.")) return ["on", key.slice("on.".length)];
   const name = Object.keys(agents).find((one) => key.startsWith(`agents.${one}.`));
   if (name === undefined) return key.split(".");
   return ["agents", name, ...key.slice(`agents.${name}.`.length).split(".")];

@@ -80,7 +80,7 @@ describe("the settings of a project", () => {
   });
 
   test("apply with their trusted content once the project is trusted", async () => {
-    const text = "concurrency: 1\nmodel: theirs\n";
+    const text = "concurrency: 1\nmodel: theirs\non: { run.ended: theirs }\n";
     const { root } = crewWith({ [project]: text });
     const work = join(root, "work");
     const trust = openTrust(join(root, "home/.subcrew/trust.json"));
@@ -88,6 +88,7 @@ describe("the settings of a project", () => {
     const crew = createCrew({ cwd: work, env: { HOME: join(root, "home") }, config: true });
     expect(crew.settings.config).toEqual({ concurrency: 1 });
     expect(crew.settings.warnings).toEqual([
+      `${join(work, ".subcrew/config.yaml")}:3: a project cannot set "on.run.ended", so this setting is ignored.`,
       `${join(work, ".subcrew/config.yaml")}:2: a project cannot set "model", so this setting is ignored.`,
     ]);
   });
@@ -102,6 +103,18 @@ test("a mistake is reported with file, line and fix", () => {
       message: expect.stringContaining(`${where}:3: "agents.scout" of the configuration has an unknown key "modle".`),
       hint: 'Did you mean "model"?',
     }),
+  );
+});
+
+test.each([
+  ["run.end: x", 'has an unknown key "run.end".', 'Did you mean "run.ended"?'],
+  ["text.delta: x", 'has an unknown key "text.delta".', ""],
+  ["run.ended: ftp://push.example", '"on.run.ended" of the configuration is not valid.', "http://"],
+  ["run.ended: https://", '"on.run.ended" of the configuration is not valid.', "http://"],
+  ["run.ended: ' '", '"on.run.ended" of the configuration is empty.', "The run ended."],
+])("a hook that cannot be carried out is a mistake of the settings: %s", (hook, message, hint) => {
+  expect(() => crewWith({ [user]: `on:\n  ${hook}\n` })).toThrow(
+    expect.objectContaining({ message: expect.stringContaining(message), hint: expect.stringContaining(hint) }),
   );
 });
 
