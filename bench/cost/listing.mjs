@@ -39,6 +39,7 @@ export async function listing({ root, rounds }) {
   for (let n = 0; n < RUNS; n += 1) {
     mkdirSync(store.place(idOf(n)), { recursive: true });
     writeFileSync(join(store.place(idOf(n)), "journal.jsonl"), encodeLines(recordsOf(n), 1));
+    writeFileSync(join(store.place(idOf(n)), "released.1.json"), "{}"); // as the process of a run leaves it
   }
   const { kept } = createCrew({ cwd: home, home, discover: false, env: {} });
   const raw = await inTurns(
