@@ -11,7 +11,10 @@
  */
 export function configPage({ schema, variables, isProjects }) {
   const rows = leaves(schema, []).map(({ path, type, description }) => {
-    const variable = variables.find((one) => one.path.join(".") === path.join("."))?.name;
+    const variable =
+      path.at(-1) === "EVENT"
+        ? "SUBCREW_ON_EVENT"
+        : variables.find((one) => one.path.join(".") === path.join("."))?.name;
     const project = isProjects(path) ? "yes" : "";
     const key = path.join(".").replace(/^(agents|providers|mcpServers)\.\*/, "$1.NAME");
     return `| \`${key}\` | ${type} | ${variable === undefined ? "" : `\`${variable}\``} | ${project} | ${description} |`;
@@ -75,6 +78,10 @@ file's in your own settings, and only lower them in a project's. \`subcrew agent
  * @returns {{ path: readonly string[], type: string, description: string }[]}
  */
 function leaves(schema, path) {
+  const inner = Object.values(schema["properties"] ?? {}).map(typeOf);
+  // Many keys of one type, described together, are one row: `on.EVENT`.
+  if (inner.length > 20 && new Set(inner).size === 1)
+    return [{ path: [...path, "EVENT"], type: String(inner[0]), description: escaped(schema["description"] ?? "") }];
   if (schema["properties"] !== undefined)
     return Object.entries(schema["properties"]).flatMap(([key, inner]) => leaves(inner, [...path, key]));
   if (typeof schema["additionalProperties"] === "object" && schema["additionalProperties"]["properties"] !== undefined)

@@ -25,6 +25,22 @@ test("editing YAML: a new setting adds one line and changes nothing else", () =>
   expect(withSetting(after, ["agents", "scout", "enabled"], undefined)).toBe(file);
 });
 
+test.each(["a: b # c", '"x" && echo "y"', "a\nb", "", "true", "1e3", " [a, {b", "it's"])(
+  "editing YAML: the text %j in the place of another is read as it was given",
+  (value) => {
+    for (const key of ["model", "tools"]) {
+      const after = withSetting(
+        `a: { model: fast }\nb:\n  tools: x # y\n`,
+        key === "model" ? ["a", key] : ["b", key],
+        value,
+      );
+      expect(parse(after)).toEqual(
+        key === "model" ? { a: { model: value }, b: { tools: "x" } } : { a: { model: "fast" }, b: { tools: value } },
+      );
+    }
+  },
+);
+
 test("editing YAML: a new agent is added next to the existing ones", () => {
   const after = withSetting(file, ["agents", "new", "enabled"], false);
   expect(after).toBe(file.replace("enabled: true }\n", "enabled: true }\n  new:\n    enabled: false\n"));

@@ -12,7 +12,10 @@ function withValue(text: string, path: readonly string[], value: unknown): strin
   const { map, pair, rest } = reach(text, path);
   if (pair !== undefined && rest.length === 0 && isScalar(pair.value) && pair.value.range) {
     const [start, end] = pair.value.range;
-    return `${text.slice(0, start)}${String(value)}${text.slice(end)}`;
+    const withText = (written: string): string => `${text.slice(0, start)}${written}${text.slice(end)}`;
+    const plain = withText(String(value));
+    // A text that means something else in YAML is quoted; JSON is YAML.
+    return parseDocument(plain).getIn(path) === value ? plain : withText(JSON.stringify(value));
   }
   const last = map?.items.at(-1);
   if (map === undefined || map.flow || last === undefined || !map.range) return throughDocument(text, path, value);

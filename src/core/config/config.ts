@@ -87,7 +87,9 @@ export const config = z.strictObject({
     .describe("export runs as OpenTelemetry spans (default: off)"),
   on: hooks
     .optional()
-    .describe("commands for /bin/sh, or addresses that get a POST, for events of a run; by event (default: none)"),
+    .describe(
+      "command for /bin/sh, or address that gets a POST, at an event of a run: `needs-you` or a type in docs/events.md, such as `on.run.ended` (default: none)",
+    ),
   model: models.optional().describe("default model, or several in order of preference"),
   tiers: z
     .strictObject(Object.fromEntries(tierNames.map((name) => [name, tierModels])) as Tiers)
