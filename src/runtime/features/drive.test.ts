@@ -12,6 +12,7 @@ import { deferred } from "../async/deferred.ts";
 import { openJournal } from "../store/journal.ts";
 import { readJournal } from "../store/read-journal.ts";
 import { createMemoryStore } from "../store/memory-store.ts";
+import type { Feature } from "./feature.ts";
 
 /** A task that works until it is told to stop. */
 const untilAborted: Perform = (_, { signal }) =>
@@ -155,4 +156,27 @@ test("a run whose journal cannot be written stops its tasks and rejects with the
   await expect(startRun({ engine: { journal, perform }, gone })).rejects.toThrow("the disk is full");
   expect(stopped).toBe("the disk is full");
   expect(closed).toBe(true);
+});
+
+test("if a feature cannot be opened, those that are open are closed, and nothing is recorded", async () => {
+  const store = createMemoryStore();
+  const closed: string[] = [];
+  const noted = (name: string): Feature => ({
+    name,
+    does: "notes that it was closed",
+    open: () => ({ close: () => void closed.push(name), closed: () => void closed.push(`${name} after the run`) }),
+  });
+  const broken: Feature = {
+    name: "broken",
+    does: "cannot be opened",
+    open: () => {
+      throw new Error("no place for it");
+    },
+  };
+  const features = [noted("outer"), broken, noted("inner")];
+  const run = startRun({ features, engine: { journal: store.open } });
+  await expect(run).rejects.toThrow("no place for it");
+  expect(closed).toEqual(["inner", "inner after the run"]);
+  expect(await store.owner(run.id)).toBeUndefined();
+  await expect(store.readWhole(run.id)).rejects.toMatchObject({ code: "UNKNOWN_RUN" });
 });
