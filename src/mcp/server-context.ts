@@ -104,7 +104,7 @@ export class ServerContext {
       view,
       questions: () => openQuestions(state),
       putOff: new Set(),
-      answer: async (question, answer) => (await this.#sendAnswer(id, question, answer)).state === "done",
+      answer: async (question, answer) => (await this.#sendAnswer(id, question, answer)).state !== "refused",
       cancel: async (reason) => void (await this.#cancelStored(id, reason)),
       ended: async (signal) => void (await kept.ended(id, signal)),
     };
@@ -144,7 +144,7 @@ export class ServerContext {
       return { path: question.path, done, text };
     }
     const receipt = await this.#sendAnswer(found, question, answer);
-    return { path: question.path, done: receipt.state === "done", text: receipt.text };
+    return { path: question.path, done: receipt.state !== "refused", text: receipt.text };
   }
 
   async cancel(word: string, reason: string): Promise<RunView> {

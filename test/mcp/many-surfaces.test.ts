@@ -56,8 +56,9 @@ test("`status` shows that a question of a stopped run is answered, and that the 
   const { client } = await session(crew, "auto", { allRuns: true });
   const status = (): Promise<unknown> => client.callTool({ name: "status", arguments: { run: run.id } });
   expect(JSON.stringify(await status())).not.toContain("answered");
-  const answer = { do: "answer", path: "scout", answer: { approve: true, text: "80" } } as const;
-  await crew.kept.tell(run.id, answer, { waitMs: 1, signal: new AbortController().signal });
+  const saved = await client.callTool({ name: "answer", arguments: { run: run.id, text: "80" } });
+  expect(saved).toMatchObject({ structuredContent: { done: true } });
+  expect(saved.isError ?? false).toBe(false);
   expect(await status()).toMatchObject({
     content: [{ text: expect.stringContaining("Which port? (It is answered; the answer is kept") }],
     structuredContent: { runs: [{ questions: [{ path: "scout", answered: true }] }] },
