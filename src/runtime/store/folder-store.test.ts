@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { diskWith, note } from "../../../test/support/journal-notes.ts";
@@ -35,4 +35,12 @@ test("a run that has records keeps them when the disk is full", async () => {
   again.append(note(2));
   await again.close();
   expect(existsSync(join(home, "runs/run_aaaaaaaaaaaa/journal.jsonl"))).toBe(true);
+});
+
+test("a home that cannot be written is an error of the run, also when its agents are stored first", async () => {
+  const home = join(tempFolder(), "file");
+  writeFileSync(home, "");
+  await expect(createFolderStore(home).keepAgents("run_aaaaaaaaaaaa", new Map([["a", "text"]]))).rejects.toMatchObject({
+    code: "STATE_UNWRITABLE",
+  });
 });

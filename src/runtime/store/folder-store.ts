@@ -8,7 +8,7 @@ import { openHashedTexts } from "../disk/hashed-texts.ts";
 import { writeAtomic } from "../disk/write-atomic.ts";
 import { CommandFolder } from "./command-folder.ts";
 import { type JournalContents } from "./journal-records.ts";
-import { openJournal } from "./journal.ts";
+import { cannotWrite, openJournal } from "./journal.ts";
 import { agentsFolder, commandsFolder, documentFile, leasesFile, localPlace, runFolder, runsFolder } from "./layout.ts";
 import { leaseFile } from "../leases/lease-file.ts";
 import { openResults } from "./recorded-results.ts";
@@ -69,7 +69,7 @@ export function createFolderStore(home: string, disk: Disk = machineDisk): RunSt
     local: (run, what) => localPlace(folderOf(run), what),
     document: async (run, name) => readRegularText(documentFile(folderOf(run), name)).catch(() => undefined),
     setDocument: async (run, name, text) => writeAtomic(documentFile(folderOf(run), name), text),
-    keepAgents: async (_run, texts) => agents.keep(texts),
+    keepAgents: async (_run, texts) => agents.keep(texts).catch(cannotWrite(agentsFolder(home))),
     agentTexts: agents.read,
     lease: createWorkspaceLeases(
       leaseFile(leasesFile(home), async (run) => isElsewhereOwner(await ownerOf(folderOf(run)))),

@@ -315,7 +315,8 @@ function after(offset: number, written: number): number {
   return offset + written;
 }
 
-function cannotWrite(folder: string): (error: unknown) => never {
+/** Throws what a write to this folder failed with as an error of the run. */
+export function cannotWrite(folder: string): (error: unknown) => never {
   return (error) => {
     throw isCrewError(error) ? error : cannotRecord(folder, error);
   };
