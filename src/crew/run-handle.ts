@@ -5,12 +5,13 @@ import { type Result, resultOf } from "../core/run/result.ts";
 import { isEnded } from "../core/run/run-status.ts";
 import type { RunStore } from "../core/run/run-store.ts";
 import type { Change } from "../core/schedule/change.ts";
-import { CrewError } from "../core/schema/error.ts";
+import { CrewError, isCrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import { cancelRun, cancelTask } from "../runtime/background/cancel-run.ts";
 import { killRun } from "../runtime/background/kill-run.ts";
 import type { KeptRun } from "../runtime/background/kept-run.ts";
 import { type KeptRuns, keptRuns } from "../runtime/background/stored-runs.ts";
+import { taskToResume } from "../runtime/resume/resume-run.ts";
 import type { Run } from "../runtime/run/run.ts";
 import type { BackgroundRun } from "./background.ts";
 import type { ResumeOptions } from "./prepare/run-options.ts";
@@ -149,16 +150,16 @@ export class RunHandle implements PromiseLike<Result>, AsyncIterable<KeptEvent> 
 
   /** Retries failed tasks: of a running run there, of any other by resuming it. */
   async retry(task?: string, how: ContinueHow = {}): Promise<Receipt> {
-    if ((await this.look()).owner === undefined) return this.#goOn({ ...how, retryFailed: true, ...defined({ task }) });
+    const run = await this.look();
+    if (run.owner === undefined) return this.#goOn(run, { ...how, retryFailed: true, ...defined({ task }) });
     return this.#tell({ do: "retry", ...defined({ path: task }) }, `The process of ${this.id} has not answered yet.`);
   }
 
   /** Resumes the run, or one task of it with the tasks that depend on it. */
-  async resume({ task, ...how }: ContinueHow & Readonly<{ task?: string }> = {}): Promise<Receipt> {
-    const { owner, life } = await this.look();
-    if (owner !== undefined) return refusedWith("MOVED", `Another process is working on the run "${this.id}".`);
-    if (isEnded(life) && !(life === "failed" && how.retryFailed)) return this.#notRunning(life);
-    return this.#goOn({ ...how, ...defined({ task }) });
+  async resume(how: ContinueHow & Readonly<{ task?: string }> = {}): Promise<Receipt> {
+    const run = await this.look();
+    if (run.owner !== undefined) return refusedWith("MOVED", `Another process is working on the run "${this.id}".`);
+    return this.#goOn(run, how);
   }
 
   changes(selection?: ChangeSelection): Promise<ChangeReport> {
@@ -169,7 +170,19 @@ export class RunHandle implements PromiseLike<Result>, AsyncIterable<KeptEvent> 
     return this.#parts.undo(this.id, options);
   }
 
-  async #goOn({ background = false, ...options }: ContinueHow & Readonly<{ task?: string }>): Promise<Receipt> {
+  async #goOn(
+    { life, state }: KeptRun,
+    { background = false, ...options }: ContinueHow & Readonly<{ task?: string }>,
+  ): Promise<Receipt> {
+    const { task, retryFailed = false } = options;
+    if (isEnded(life) && !(life === "failed" && retryFailed)) return this.#notRunning(life);
+    try {
+      if (task !== undefined) taskToResume(state, task, { retryFailed });
+    } catch (error) {
+      if (!isCrewError(error)) throw error;
+      const code = error.code === "UNKNOWN_RUN" ? "UNKNOWN_TASK" : "NOT_RUNNING";
+      return refusedWith(code, [error.message, error.hint].filter(Boolean).join(" "));
+    }
     if (background) await this.#parts.resumeInBackground(this.id, options);
     else this.#parts.resume(this.id, options).then(undefined, () => {});
     return doneWith(`${this.id} was resumed.`);

@@ -40,11 +40,14 @@ test("a run that nobody works on gives what there is, keeps what it is told, and
   const { crew, id } = await pausedRun();
   const handle = crew.open(id);
   expect(await handle).toMatchObject({ id, status: "paused" });
+  for (const action of [handle.resume({ task: "nobody" }), handle.retry("nobody")])
+    expect(await action).toMatchObject({ state: "refused", code: "UNKNOWN_TASK" });
   expect(await handle.answer("task_1", { approve: true })).toMatchObject({ state: "queued", code: "QUEUED" });
   expect(await handle.kill()).toMatchObject({ state: "refused", code: "NOT_RUNNING" });
   const [task] = Object.keys((await handle.look()).state.plan?.nodes ?? {});
   expect(await handle.cancel({ task: task! })).toMatchObject({ state: "done" });
   expect(await handle.cancel({ task: task! })).toMatchObject({ state: "refused", code: "TASK_ENDED" });
+  expect(await handle.resume({ task: task! })).toMatchObject({ state: "refused", code: "NOT_RUNNING" });
   expect(await handle.cancel()).toMatchObject({ state: "done" });
   expect((await handle.look()).life).toBe("cancelled");
 });
@@ -97,6 +100,7 @@ test("an ended run has its result and events, and refuses every action", async (
     () => handle.cancel(),
     () => handle.kill(),
     () => handle.resume(),
+    () => handle.retry(),
     () => handle.send("a", "hello"),
     () => handle.change({ markFailed: { a: "no" } }),
   ])

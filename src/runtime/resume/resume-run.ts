@@ -32,7 +32,7 @@ export function resumedPart(
   const { task } = wished;
   return {
     plan: started.plan,
-    resume: task === undefined ? wished : { ...wished, task: checkedTask(state, task, wished) },
+    resume: task === undefined ? wished : { ...wished, task: taskToResume(state, task, wished) },
   };
 }
 
@@ -40,7 +40,7 @@ export function resumedPart(
  * Returns the node of the plan that continues when a task is resumed: for a subagent, the node of its parent task.
  * Throws if the task cannot be resumed.
  */
-function checkedTask(state: State, path: string, { retryFailed }: ResumedPart): string {
+export function taskToResume(state: State, path: string, { retryFailed }: ResumedPart): string {
   const { run, plan, nodes } = state;
   const top = plan ? topNodeOf(plan, path) : path;
   const node = plan?.nodes[top];
