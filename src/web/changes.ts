@@ -81,7 +81,7 @@ function ownDone(printed: string): Done {
   for (const line of lines.toReversed()) {
     const value = parsed(line);
     if (!isRecord(value)) continue;
-    const { id, done, text, ended, status, applied, conflicts, left } = value;
+    const { id, state, text, status, applied, conflicts, left } = value;
     if (Array.isArray(applied)) {
       const open = Array.isArray(conflicts) ? conflicts.length : 0;
       const unasked = isRecord(left) ? Object.keys(left).length : 0;
@@ -96,7 +96,7 @@ function ownDone(printed: string): Done {
     }
     const words = typeof text === "string" ? text : typeof status === "string" ? `The run is ${status}.` : "Done.";
     return {
-      done: done !== false && ended !== false,
+      done: state !== "refused",
       text: words,
       ...defined({ run: typeof id === "string" ? id : undefined }),
     };
