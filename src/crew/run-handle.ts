@@ -75,11 +75,15 @@ export class RunHandle implements PromiseLike<Result>, AsyncIterable<KeptEvent> 
     yield* this.#kept.events(this.id, this.#signal);
   }
 
-  /** The result once no process works on the run; of a run that has not ended, what there is. */
+  /**
+   * The result once no process works on the run; of a run that has not ended, what there is, with the status `paused`.
+   * Rejects with the reason of the handle's signal if that aborts first.
+   */
   async result(): Promise<Result> {
     await this.look();
-    const { state } = await this.#kept.ended(this.id, this.#signal);
-    return resultOf(state);
+    const { state, owner } = await this.#kept.ended(this.id, this.#signal);
+    if (owner !== undefined && state.endedAt === undefined) this.#signal.throwIfAborted();
+    return state.outcome ? resultOf(state) : { ...resultOf(state), status: "paused" };
   }
 
   // oxlint-disable-next-line unicorn/no-thenable -- a run is awaited for its result
