@@ -1,7 +1,8 @@
 // @ts-check
 import { createRedactor } from "../../dist/core/secrets/redact.js";
 import { compile } from "../../dist/modes/compile.js";
-import { drive } from "../../dist/runtime/run/drive.js";
+import { drive } from "../../dist/runtime/features/drive.js";
+import { runFeatures } from "../../dist/runtime/features/features.js";
 import { Run } from "../../dist/runtime/run/run.js";
 import { openEngine, startDatabase } from "./site.mjs";
 
@@ -37,6 +38,7 @@ export async function runPlan(shape, size) {
   const cpu = process.cpuUsage();
   const run = new Run(`run_plan${process.pid}`, (it) =>
     drive(
+      runFeatures,
       /** @type {any} */ ({
         plan,
         engine,

@@ -16,7 +16,12 @@ const built = (file) => import(new URL(`../../dist/${file}`, import.meta.url).hr
 
 // The measured code is dist; the types are those of its sources.
 const { Run } = /** @type {typeof import("../../src/runtime/run/run.ts")} */ (await built("runtime/run/run.js"));
-const { drive } = /** @type {typeof import("../../src/runtime/run/drive.ts")} */ (await built("runtime/run/drive.js"));
+const { drive } = /** @type {typeof import("../../src/runtime/features/drive.ts")} */ (
+  await built("runtime/features/drive.js")
+);
+const { runFeatures } = /** @type {typeof import("../../src/runtime/features/features.ts")} */ (
+  await built("runtime/features/features.js")
+);
 const { openJournal } = /** @type {typeof import("../../src/runtime/store/journal.ts")} */ (
   await built("runtime/store/journal.js")
 );
@@ -54,6 +59,7 @@ export function start(plan, { perform, concurrency = 8, journal = inMemory, resu
   runs += 1;
   return new Run(`run_${String(runs).padStart(12, "0")}`, (it) =>
     drive(
+      runFeatures,
       {
         plan,
         engine,
