@@ -8,6 +8,7 @@ import type { Change } from "../core/schedule/change.ts";
 import { CrewError, isCrewError } from "../core/schema/error.ts";
 import { defined } from "../core/text/defined.ts";
 import { cancelRun, cancelTask } from "../runtime/background/cancel-run.ts";
+import { tooLate } from "../runtime/background/handle-command.ts";
 import { killRun } from "../runtime/background/kill-run.ts";
 import type { KeptRun } from "../runtime/background/kept-run.ts";
 import { type KeptRuns, keptRuns } from "../runtime/background/stored-runs.ts";
@@ -194,7 +195,8 @@ export class RunHandle implements PromiseLike<Result>, AsyncIterable<KeptEvent> 
 
   /** Sends a command to the process of the run; `saved`: what becomes of it if there is none. */
   async #tell(command: RunCommand, saved: string): Promise<Receipt> {
-    const { owner } = await this.look();
+    const { owner, life, state } = await this.look();
+    if (isEnded(life)) return tooLate(command, state); // nothing would read a command that waits
     const isOwned = owner !== undefined;
     const receipt = await this.#kept.tell(this.id, command, {
       waitMs: isOwned ? REPLY_MS : 0,
