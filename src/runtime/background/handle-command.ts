@@ -129,6 +129,8 @@ async function takeAnswer(
   { path, answer, call, question }: Answering,
   signal: AbortSignal,
 ): Promise<Receipt | undefined> {
+  // Another process may read a question before this one knows that its record is stored.
+  if (run.state.nodes.get(path)?.question === undefined) await run.recorded();
   const view = run.state.nodes.get(path);
   const asked = view?.question;
   if (!view || asked === undefined) return refusedWith("NOT_ASKED", notWaiting(path, view));

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { startOf } from "../../../test/support/start-run.ts";
 import type { RunCommand } from "../../core/run/run-command.ts";
-import type { RunStore } from "../../core/run/run-store.ts";
+import type { Plan } from "../../core/plan/plan.ts";
+import type { JournalListener, RunStore } from "../../core/run/run-store.ts";
+import { deferred } from "../async/deferred.ts";
 import { localEngine } from "../../engines/local.ts";
 import { keptRuns } from "../background/stored-runs.ts";
 import { Run } from "../run/run.ts";
@@ -79,4 +81,38 @@ test("a process keeps its run until the receipts of commands are written, so tha
   const receipt = await keptRuns(slow).tell(run.id, { do: "cancel", reason: "enough" }, { waitMs: 60_000, signal });
   expect(receipt).toEqual({ state: "done", code: "DONE", text: "The run is being cancelled." });
   expect([await ended, owned]).toEqual(["cancelled", [true]]);
+});
+
+test("an answer is taken although the process does not know yet that its question is stored", async () => {
+  const memory = createMemoryStore();
+  const known = deferred<void>();
+  let told: Promise<unknown> = Promise.resolve();
+  const slow: RunStore = {
+    ...memory,
+    open: async (run, listener, options) => {
+      const kept: JournalListener["kept"] = (events) => {
+        const waits = events.some(({ type }) => type === "gate.opened") ? known.promise : undefined;
+        told = told.then(() => waits).then(() => listener.kept(events));
+      };
+      const journal = await memory.open(run, { ...listener, kept }, options);
+      return { ...journal, durable: () => journal.durable().then(() => told.then(() => {})) };
+    },
+    serve: (run, handle, signal) =>
+      memory.serve(
+        run,
+        (command, until) => {
+          const receipt = handle(command, until);
+          known.resolve();
+          return receipt;
+        },
+        signal,
+      ),
+  };
+  const plan: Plan = { nodes: { ok: { kind: "gate", question: "Fine?" } }, output: "ok" };
+  const run = new Run("run_bbbbbbbbbbbb", (it) => drive(runFeatures, { ...startWith(slow), plan }, it));
+  await vi.waitUntil(async () => (await memory.last(run.id))?.type === "gate.opened");
+  const command: RunCommand = { do: "answer", path: "ok", answer: { approve: true } };
+  const { signal } = new AbortController();
+  expect(await keptRuns(slow).tell(run.id, command, { waitMs: 60_000, signal })).toMatchObject({ state: "done" });
+  expect(await run).toMatchObject({ status: "ok" });
 });

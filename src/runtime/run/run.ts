@@ -203,6 +203,11 @@ export class Run<T = unknown> implements PromiseLike<Result<T>>, AsyncIterable<E
     this.#connection?.revoke?.(reservation);
   }
 
+  /** Resolves when the state contains everything that the run has emitted so far. */
+  async recorded(): Promise<void> {
+    await this.#connection?.log.durable();
+  }
+
   /** Answers a gate or a question about a tool call. False: it is not open, or was already answered. */
   async answer(path: string, answer: Answer, call?: string): Promise<boolean> {
     if (pauseReason(this.#controller.signal) !== undefined) return false; // the resumed run asks the question again
